@@ -1,0 +1,52 @@
+import type { Bench, Row, Target } from './bench.ts'
+
+/** One result per run, in the order of the runs. */
+export interface Compared<Result> {
+  subject: Result[]
+  reference: Result[]
+}
+
+/** Measures both sides in every run, in changing order, so that a slow spell of the machine meets both. */
+export async function compare<Result>(
+  bench: Bench,
+  what: string,
+  sides: Record<keyof Compared<Result>, () => Promise<Result>>,
+  describe: (result: Result) => string,
+): Promise<Compared<Result>> {
+  const compared: Compared<Result> = { subject: [], reference: [] }
+  for (let run = 0; run < bench.runs; run++) {
+    const order = ['subject', 'reference'] as const
+    for (const side of run % 2 === 0 ? order : order.toReversed()) {
+      const result = await sides[side]()
+      compared[side].push(result)
+      bench.progress(`${what}, run ${run + 1} of ${bench.runs}, ${side}: ${describe(result)}`)
+    }
+  }
+  return compared
+}
+
+/** The row of one figure of what was compared. */
+export function rowOf<Result>(
+  compared: Compared<Result>,
+  figure: (result: Result) => number,
+  about: { name: string; unit: string; referenceName: string; target: Target },
+): Row {
+  const subject = compared.subject.map(figure)
+  const reference = compared.reference.map(figure)
+  const ratio = median(subject) / median(reference)
+  const ratios = subject.map((value, run) => value / reference[run]!)
+  return {
+    ...about,
+    subject: median(subject),
+    reference: median(reference),
+    ratio,
+    ratioRange: [Math.min(...ratios), Math.max(...ratios)],
+    met: 'atLeast' in about.target ? ratio >= about.target.atLeast : ratio <= about.target.atMost,
+  }
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

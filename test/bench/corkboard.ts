@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { CardServer, EditorServer } from './bench.ts'
+import { ServerProcess } from './server-process.ts'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const startWithinMs = 120_000
+const boardsPerRequest = 500
+const run = promisify(execFile)
+
+export interface Corkboard extends EditorServer, CardServer {
+  dataDir: string
+}
+
+/**
+ * Starts Corkboard as an operator does, with an empty data folder and one account, and reaches it by its
+ * public interface alone. `databaseUrl` replaces its embedded Postgres.
+ */
+export async function startCorkboard(databaseUrl: string | null): Promise<Corkboard> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-bench-'))
+  // Run by root, the embedded Postgres has a user of its own, who must be able to enter the folder.
+  await chmod(dataDir, 0o755)
+  const port = await freePort()
+  const env = {
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    RATE_LIMIT_PER_HOUR: '100000000',
+    LOG_LEVEL: 'error',
+    ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+  }
+  const child = new ServerProcess('corkboard', 'server/main.ts', env)
+  const stop = async () => {
+    await child.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await child.ready(() => answersReady(port), startWithinMs)
+    const token = await addAccount(env)
+    const api = { root: `http://127.0.0.1:${port}/api/v1`, token }
+    return {
+      name: 'corkboard',
+      dataDir,
+      api,
+      editors: { protocol: 'hocuspocus', url: `ws://127.0.0.1:${port}/collab`, token },
+      createBoards: (count) => createBoards(api, count),
+      memory: () => child.memory(),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function answersReady(port: number): Promise<true | null> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+    await response.arrayBuffer()
+    return response.status === 200 ? true : null
+  } catch {
+    return null
+  }
+}
+
+async function addAccount(env: Record<string, string>): Promise<string> {
+  const email = `bench-${randomUUID()}@example.com`
+  const command = ['server/cli/main.ts', 'user', 'add', '--email', email, '--name', 'Bench']
+  const options = ['--tier', 'pro', '--scopes', 'read,write,delete']
+  const { stdout } = await run(process.execPath, [...command, ...options], {
+    cwd: repository,
+    env: { ...process.env, ...env },
+  })
+  return (JSON.parse(stdout) as { token: string }).token
+}
+
+async function createBoards(api: CardServer['api'], count: number): Promise<string[]> {
+  const ids: string[] = []
+  while (ids.length < count) {
+    const batch = Math.min(boardsPerRequest, count - ids.length)
+    const response = await fetch(`${api.root}/boards`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ boards: Array.from({ length: batch }, () => ({ name: 'Bench' })) }),
+    })
+    if (response.status !== 201)
+      throw new Error(`POST /boards answered ${response.status}: ${await response.text()}`)
+    const { boards } = (await response.json()) as { boards: { id: string }[] }
+    ids.push(...boards.map((board) => board.id))
+  }
+  return ids
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The embedded Postgres that a running Corkboard keeps in its data folder, as a role that may create databases. */
+export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
+  const { findEmbedded } = (await import(new URL('../../sql/embedded.ts', import.meta.url).href)) as {
+    findEmbedded: (dataDir: string) => Promise<{ adminUrl: string } | null>
+  }
+  const embedded = await findEmbedded(dataDir)
+  if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
+  return embedded.adminUrl
+}

@@ -1,0 +1,102 @@
+/**
+ * Glossary of the bench's load process: the jobs that it takes, and what each answers.
+ * All times are in milliseconds unless their name says otherwise.
+ */
+
+/** Where editors connect. A y-websocket server puts the board into the URL's path and knows no token. */
+export interface EditorAddress {
+  protocol: 'hocuspocus' | 'y-websocket'
+  url: string
+  token: string
+}
+
+/** Where cards are created and read; `root` is the prefix of every path. */
+export interface ApiAddress {
+  root: string
+  token: string
+}
+
+/** A request of the API. `cards` is the number of positioned cards that its body creates. */
+export interface ApiRequest {
+  method: 'GET' | 'POST'
+  path: string
+  cards: number
+}
+
+/** What a closed loop reached in its measured seconds. */
+export interface Throughput {
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  /** CPU seconds of the load process per second: near 1, the load and not the server sets the pace. */
+  loadBusy: number
+}
+
+/**
+ * When an edit counts as done: its own editor got the acknowledgement, another editor of the board
+ * got the edit, or both.
+ */
+export type EditDone = 'acknowledged' | 'relayed' | 'acknowledged and relayed'
+
+/**
+ * Editors that each have one edit in flight: a board's n-th editor moves its own card about.
+ * `firstEditor` counts the editors that the boards have seen in earlier jobs: an edit that a board has
+ * already is no work.
+ */
+export interface RelayJob {
+  server: EditorAddress
+  boards: string[]
+  editorsPerBoard: number
+  firstEditor: number
+  done: EditDone
+  seconds: number
+}
+
+/** Keep-alive connections that each have one request in flight and take the requests in turn. */
+export interface RequestsJob {
+  api: ApiAddress
+  requests: ApiRequest[]
+  connections: number
+  until: { seconds: number } | { count: number }
+}
+
+/** One connection that sends `first` and `second` in turn, `count` times each. */
+export interface AlternateJob {
+  api: ApiAddress
+  first: ApiRequest
+  second: ApiRequest
+  count: number
+}
+
+/** A change is made, over the API where one is given and else by an editor, and seen by another editor. */
+export interface ScreenJob {
+  server: EditorAddress
+  board: string
+  api: ApiAddress | null
+  count: number
+}
+
+/** Editors that connect, sync, and then do nothing until `release`. */
+export interface HoldJob {
+  server: EditorAddress
+  boards: string[]
+  editorsPerBoard: number
+}
+
+export interface Jobs {
+  relay: { job: RelayJob; result: Throughput }
+  requests: { job: RequestsJob; result: Throughput }
+  alternate: { job: AlternateJob; result: { firstP50Ms: number; secondP50Ms: number } }
+  screen: { job: ScreenJob; result: { p50Ms: number } }
+  hold: { job: HoldJob; result: null }
+  release: { job: null; result: null }
+}
+
+export type JobKind = keyof Jobs
+
+/** What the bench sends to the load process, and what comes back. */
+export interface JobMessage {
+  kind: JobKind
+  job: unknown
+}
+export type JobReply = { result: unknown } | { error: string }

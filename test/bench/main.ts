@@ -1,0 +1,101 @@
+/** `npm run bench`: Corkboard against its peers, in one run on one machine. Prints one table. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Measure, Row } from './bench.ts'
+import { openBench } from './open-bench.ts'
+import { boardSize } from './rows/board-size.ts'
+import { createBatch, createOne } from './rows/create.ts'
+import { memory } from './rows/memory.ts'
+import { relayDurable } from './rows/relay-durable.ts'
+import { relaySeen } from './rows/relay-seen.ts'
+import { screen } from './rows/screen.ts'
+import { formatTable } from './table.ts'
+
+interface Options {
+  only: Measure[]
+  seconds: number
+  runs: number
+  databaseUrl?: string
+  calibrate?: true
+}
+
+const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, memory]
+
+const command = new Command('bench')
+  .description('Measures Corkboard against its peers and prints each ratio with its target.')
+  .addOption(
+    new Option('--only <measures>', 'which measures to take, comma-separated')
+      .argParser(parseMeasures)
+      .default(measures, 'all'),
+  )
+  .option('--seconds <number>', 'measured seconds of each closed loop', parsePositive, 5)
+  .option('--runs <number>', 'runs of each measure, of which the median counts', parseCount, 3)
+  .option('--database-url <url>', 'a Postgres server to use in place of the embedded one')
+  .option('--calibrate', "compare each peer with a second copy of itself: the machine's noise")
+  .addHelpText(
+    'after',
+    `\nMeasures:\n${measures.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`).join('\n')}`,
+  )
+  .parse()
+
+process.exitCode = await main(command.opts<Options>())
+
+/** Returns the exit code: 0 also when targets are missed, 1 when a measure was not taken. */
+async function main(options: Options): Promise<number> {
+  const calibrates = options.calibrate === true
+  const selected = options.only.filter((measure) => !calibrates || !measure.needsCorkboard)
+  const rows: Row[] = []
+  const failed: string[] = []
+  const { bench, close } = openBench({
+    seconds: options.seconds,
+    runs: options.runs,
+    databaseUrl: options.databaseUrl ?? null,
+    calibrates,
+    progress: (text) => console.error(text),
+  })
+  let interrupted = false
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => {
+      interrupted = true
+      void close()
+    })
+  }
+  try {
+    for (const measure of selected) {
+      try {
+        rows.push(...(await measure.run(bench)))
+      } catch (error) {
+        if (interrupted) break
+        failed.push(measure.name)
+        console.error(`${measure.name} could not be measured:`, error)
+      }
+    }
+  } finally {
+    await close()
+  }
+  if (rows.length > 0) {
+    const subjectName = calibrates ? 'second copy' : 'Corkboard'
+    console.log(formatTable(rows, { subjectName, runs: options.runs, judged: !calibrates }))
+  }
+  if (failed.length > 0) console.log(`Not measured: ${failed.join(', ')}.`)
+  return interrupted || failed.length > 0 ? 1 : 0
+}
+
+function parseMeasures(text: string): Measure[] {
+  return text.split(',').map((name) => {
+    const measure = measures.find((measure) => measure.name === name.trim())
+    if (measure) return measure
+    throw new InvalidArgumentError(`Measures are ${measures.map(({ name }) => name).join(', ')}.`)
+  })
+}
+
+function parsePositive(text: string): number {
+  const value = Number(text)
+  if (value > 0) return value
+  throw new InvalidArgumentError('Not a positive number.')
+}
+
+function parseCount(text: string): number {
+  const value = parsePositive(text)
+  if (Number.isInteger(value)) return value
+  throw new InvalidArgumentError('Not a whole number.')
+}

@@ -1,0 +1,67 @@
+import type { Bench, EditorPeer, Server } from './bench.ts'
+import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
+import { Load } from './load/process.ts'
+import { createBenchDatabase } from './peers/database.ts'
+import { startEditorPeer, startInsertHandler } from './peers/start.ts'
+
+interface BenchOptions {
+  seconds: number
+  runs: number
+  /** Replaces Corkboard's embedded Postgres, also for the insert handlers. */
+  databaseUrl: string | null
+  /** Compare peers with copies of themselves. */
+  calibrates: boolean
+  progress: (text: string) => void
+}
+
+/** Starts the load process now, and each server at its first use. `close` stops them all, the last started first. */
+export function openBench(options: BenchOptions): { bench: Bench; close: () => Promise<void> } {
+  const opened = new AsyncDisposableStack()
+  const load = opened.adopt(new Load(), (load) => load.stop())
+  const started = async <Started extends Server>(starting: Promise<Started>): Promise<Started> => {
+    const server = await starting
+    if (!opened.disposed) return opened.adopt(server, (server) => server.stop())
+    await server.stop()
+    throw new Error('the bench was closed')
+  }
+
+  const corkboard = once(() => started(startCorkboard(options.databaseUrl)))
+  const database = once(async () => {
+    const adminUrl = options.databaseUrl ?? (await embeddedPostgresUrl((await corkboard()).dataDir))
+    return opened.adopt(await createBenchDatabase(adminUrl), (database) => database.drop())
+  })
+  const startedAtFirstUse = () => ({
+    hocuspocus: once(() => started(startEditorPeer('hocuspocus'))),
+    'y-websocket': once(() => started(startEditorPeer('y-websocket'))),
+    insertHandler: once(async () => started(startInsertHandler((await database()).url))),
+  })
+  const peers = startedAtFirstUse()
+  const copies = startedAtFirstUse()
+
+  const bench: Bench = {
+    seconds: options.seconds,
+    runs: options.runs,
+    load,
+    progress: options.progress,
+    corkboard,
+    editorPeer: (peer: EditorPeer) => peers[peer](),
+    insertHandler: peers.insertHandler,
+    editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),
+    cardSubject: () => (options.calibrates ? copies.insertHandler() : corkboard()),
+    freshEditorSubject: (peer: EditorPeer) =>
+      options.calibrates ? startEditorPeer(peer) : startCorkboard(options.databaseUrl),
+    freshEditorPeer: (peer: EditorPeer) => startEditorPeer(peer),
+  }
+  const close = once(() => opened.disposeAsync())
+  return { bench, close }
+}
+
+/** Calls `make` at the first call only; a failure is tried anew. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | null = null
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = null
+      throw error
+    }))
+}

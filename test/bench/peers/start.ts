@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto'
+import type { CardServer, EditorPeer, EditorServer, Server } from '../bench.ts'
+import { ServerProcess } from '../server-process.ts'
+
+const startWithinMs = 30_000
+
+export async function startEditorPeer(peer: EditorPeer): Promise<EditorServer> {
+  const { port, ...server } = await startPeer(peer, `test/bench/peers/${peer}.ts`, {})
+  return { ...server, editors: { protocol: peer, url: `ws://127.0.0.1:${port}`, token: 'anyone' } }
+}
+
+/** `databaseUrl` names a database in which the handler makes its table. */
+export async function startInsertHandler(databaseUrl: string): Promise<CardServer> {
+  const file = 'test/bench/peers/insert-handler.ts'
+  const { port, ...server } = await startPeer('insert handler', file, { BENCH_DATABASE_URL: databaseUrl })
+  return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
+}
+
+async function startPeer(
+  name: string,
+  file: string,
+  env: Record<string, string>,
+): Promise<Server & { port: number }> {
+  const child = new ServerProcess(name, file, env)
+  try {
+    const { port } = await child.ready(async (output) => announced(output), startWithinMs)
+    return {
+      name,
+      port,
+      createBoards: async (count) => Array.from({ length: count }, () => randomUUID()),
+      memory: () => child.memory(),
+      stop: () => child.stop(),
+    }
+  } catch (error) {
+    await child.stop()
+    throw error
+  }
+}
+
+function announced(output: string): { port: number } | null {
+  const line = output.split('\n').find((line) => line.startsWith('{"port"'))
+  return line ? (JSON.parse(line) as { port: number }) : null
+}

@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { MemoryBytes } from './bench.ts'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const preload = new URL('child-preload.ts', import.meta.url).href
+const stopWithinMs = 20_000
+const keptOutputBytes = 4_000
+
+/** A server of the bench as a child process. */
+export class ServerProcess {
+  private readonly child: ChildProcess
+  private readonly name: string
+  private output = ''
+  private wasReady = false
+  private isStopping = false
+
+  /** `file` is relative to the repository's root. */
+  constructor(name: string, file: string, env: Record<string, string>) {
+    this.name = name
+    this.child = spawn(process.execPath, ['--expose-gc', '--import', preload, file], {
+      cwd: repository,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A Ctrl-C reaches the bench alone, which then stops its servers in order.
+      detached: true,
+    })
+    const keep = (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-keptOutputBytes))
+    this.child.stdout?.on('data', keep)
+    this.child.stderr?.on('data', keep)
+    this.child.once('exit', () => {
+      if (this.wasReady && !this.isStopping) console.error(`${name} ended by itself:\n${this.output}`)
+    })
+  }
+
+  /** Resolves when `isReady` returns something, asked every 20 ms. Throws when the process ends before, with what it printed. */
+  async ready<Answer>(
+    isReady: (output: string) => Promise<Answer | null>,
+    withinMs: number,
+  ): Promise<Answer> {
+    const giveUpMs = performance.now() + withinMs
+    for (;;) {
+      const answer = await isReady(this.output)
+      if (answer !== null) {
+        this.wasReady = true
+        return answer
+      }
+      if (this.hasEnded) throw new Error(`${this.name} ended:\n${this.output}`)
+      if (performance.now() > giveUpMs) throw new Error(`${this.name} is not ready:\n${this.output}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  async memory(): Promise<MemoryBytes> {
+    const answered = new AbortController()
+    const ended = once(this.child, 'exit', { signal: answered.signal }).then(() => {
+      throw new Error(`${this.name} ended`)
+    })
+    this.child.send('memory')
+    try {
+      const [answer] = (await Promise.race([once(this.child, 'message'), ended])) as [MemoryBytes]
+      return answer
+    } finally {
+      answered.abort()
+    }
+  }
+
+  /** Asks it to end, and makes it end after 20 seconds. */
+  async stop(): Promise<void> {
+    if (this.hasEnded) return
+    this.isStopping = true
+    const ended = once(this.child, 'exit')
+    this.child.kill('SIGTERM')
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), stopWithinMs)
+    await ended
+    clearTimeout(timer)
+  }
+
+  private get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null
+  }
+}

@@ -1,0 +1,63 @@
+import type { Row, Target } from './bench.ts'
+
+interface TableOptions {
+  subjectName: string
+  /** Of which each figure is the median. */
+  runs: number
+  /** False leaves out the targets. */
+  judged: boolean
+}
+
+/** The rows as aligned text and, when judged, which targets they miss. */
+export function formatTable(rows: Row[], { subjectName, runs, judged }: TableOptions): string {
+  const head = ['what', 'unit', subjectName, 'against', '', 'ratio', 'of the runs']
+  const lines = judged
+    ? [[...head, 'target', ''], ...rows.map((row) => [...measuredCells(row), ...judgedCells(row)])]
+    : [head, ...rows.map(measuredCells)]
+  const text = align(lines)
+  const rule = '-'.repeat(Math.max(...text.map((line) => line.length)))
+  return [text[0], rule, ...text.slice(1), '', judged ? summary(rows, runs) : `Medians of ${runs}.`].join(
+    '\n',
+  )
+}
+
+function summary(rows: Row[], runs: number): string {
+  const missed = rows.filter((row) => !row.met).map((row) => `${row.name} (${row.unit})`)
+  const met = `${rows.length - missed.length} of ${rows.length} targets met, by medians of ${runs}.`
+  return missed.length === 0 ? met : `${met} Missed: ${missed.join('; ')}.`
+}
+
+function align(lines: string[][]): string[] {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  const pad = (cell: string, column: number) =>
+    rightAligned.has(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)
+  return lines.map((line) => line.map(pad).join('  ').trimEnd())
+}
+
+const rightAligned = new Set([2, 4, 5, 6])
+
+function measuredCells(row: Row): string[] {
+  return [
+    row.name,
+    row.unit,
+    formatNumber(row.subject),
+    row.referenceName,
+    formatNumber(row.reference),
+    row.ratio.toFixed(2),
+    `${row.ratioRange[0].toFixed(2)} to ${row.ratioRange[1].toFixed(2)}`,
+  ]
+}
+
+function judgedCells(row: Row): string[] {
+  return [formatTarget(row.target), row.met ? 'met' : 'MISSED']
+}
+
+function formatTarget(target: Target): string {
+  return 'atLeast' in target ? `>= ${target.atLeast}` : `<= ${target.atMost}`
+}
+
+export function formatNumber(value: number): string {
+  return value >= 100
+    ? Math.round(value).toLocaleString('en')
+    : value.toLocaleString('en', { maximumSignificantDigits: 3 })
+}
