@@ -1,0 +1,187 @@
+/** The API as a Fastify plugin: the table of routes, and what all of them share. */
+import cors from '@fastify/cors'
+import swagger from '@fastify/swagger'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
+import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
+import { errorBody, sendError } from './error-reply.ts'
+import { apiVersion, openapiSummary } from './identity.ts'
+import type { ApiContext, Route } from './route.ts'
+import { routes } from './routes.ts'
+import { errorAnswer } from './schemas.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    publicUrl: string
+  }
+}
+
+export const apiRoot = '/api/v1'
+
+export interface ApiOptions extends AuthenticateOptions {
+  context: ApiContext
+  publicUrl: string
+}
+
+const exposedHeaders = [
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'retry-after',
+  'idempotent-replay',
+  'x-request-id',
+  'etag',
+]
+
+export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
+  app.decorate('publicUrl', options.publicUrl)
+  app.decorateRequest('principal', null)
+  app.decorateRequest('rate', null)
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  await app.register(cors, { origin: '*', methods: ['GET', 'POST', 'PATCH', 'DELETE'], exposedHeaders, maxAge: 86_400, strictPreflight: false })
+
+  acceptJsonOnly(app)
+  validateWith(app)
+  // The answers are what the handlers say they are; the schemas describe them.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof ServiceError && error.code === 'invalid_token') challenge(reply, options.publicUrl)
+    return sendError(error, request, reply)
+  })
+  app.setNotFoundHandler(async (request, reply) => {
+    if (request.url.startsWith(apiRoot)) await identify(options, request, reply)
+    const allowed = methodsAt(request.url.split('?')[0] ?? '')
+    if (allowed.length > 0) {
+      reply.header('allow', allowed.join(', '))
+      return reply.code(405).send(errorBody('method_not_allowed', `This path takes ${allowed.join(', ')}.`))
+    }
+    return reply.code(404).send(errorBody('not_found', 'There is nothing at this path.'))
+  })
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Corkboard',
+        version: apiVersion,
+        description: 'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
+      },
+      servers: [{ url: `${options.publicUrl}${apiRoot}` }],
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An access token.' } } },
+      security: [{ token: [] }],
+    },
+    stripBasePath: true,
+    transform: ({ schema, url }) => ({ schema, url: url === apiRoot ? '/' : url.slice(apiRoot.length) || '/' }),
+  })
+
+  for (const route of routes) addRoute(app, options, route)
+  app.get(
+    `${apiRoot}/openapi.json`,
+    { schema: { summary: openapiSummary, security: [], response: { 200: { description: 'The description.', type: 'object', additionalProperties: true } } } },
+    async (request, reply) => {
+      await identify(options, request, reply)
+      return app.swagger()
+    },
+  )
+  app.get('/.well-known/oauth-protected-resource', { schema: { hide: true } }, () => ({
+    resource: `${options.publicUrl}${apiRoot}`,
+    scopes_supported: ['read', 'write', 'delete'],
+    bearer_methods_supported: ['header'],
+  }))
+}
+
+function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void {
+  const { params, query, body } = route.schemas
+  app.route({
+    method: route.method,
+    url: route.path === '/' ? apiRoot : `${apiRoot}${route.path}`,
+    bodyLimit: route.bodyLimitBytes ?? limits.jsonBodyBytes,
+    schema: {
+      summary: route.summary,
+      operationId: operationId(route),
+      description: `Needs the scope \`${route.scope}\`.`,
+      ...(params ? { params } : {}),
+      ...(query ? { querystring: query } : {}),
+      ...(body ? { body } : {}),
+      response: { ...describe(route.answers), ...errorAnswers(route) },
+    },
+    onRequest: async (request, reply) => {
+      await identify(options, request, reply)
+      authorise(request, route.scope)
+    },
+    handler: async (request, reply) => {
+      const answer = await route.handle(options.context, {
+        params: request.params as never,
+        query: request.query as never,
+        body: (request.body ?? {}) as never,
+        principal: authorise(request, route.scope),
+        rate: request.rate!,
+        request,
+      })
+      return reply.code(answer.status ?? 200).send(answer.body)
+    },
+  })
+}
+
+/** `POST /boards/:id/cards` → `postBoardsByIdCards` */
+function operationId({ method, path }: Route): string {
+  const words = path.split('/').filter(Boolean).map((part) => (part.startsWith(':') ? `By${capital(part.slice(1))}` : capital(part)))
+  return method.toLowerCase() + (words.join('') || 'Root')
+}
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+function describe(answers: Record<number, TSchema>): Record<number, unknown> {
+  return Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, { ...schema, description: 'Success.' }]))
+}
+
+const always: ErrorCode[] = ['bad_request', 'invalid_token', 'insufficient_scope', 'not_found', 'rate_limited', 'internal_error', 'storage_unavailable']
+
+function errorAnswers(route: Route): Record<number, unknown> {
+  const writes: ErrorCode[] = route.method === 'GET' ? [] : ['limit_reached', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type']
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of [...always, ...writes]) byStatus.set(statusOf[code], [...(byStatus.get(statusOf[code]) ?? []), code])
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, { ...errorAnswer, description: codes.map((code) => `\`${code}\``).join(' or ') }]))
+}
+
+/** RFC 9728: where a client learns how to get a token. */
+function challenge(reply: FastifyReply, publicUrl: string): void {
+  reply.header('www-authenticate', `Bearer resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`)
+}
+
+function acceptJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request: FastifyRequest, text: string, done) => {
+    if (text === '') done(null, undefined)
+    else parse(request, text, done)
+  })
+}
+
+/** Queries and paths are text and are converted; a body says its types itself. */
+function validateWith(app: FastifyInstance): void {
+  const options = { useDefaults: true, removeAdditional: false, allErrors: false, strict: false } as const
+  const converting = new Ajv({ ...options, coerceTypes: true })
+  const strict = new Ajv(options)
+  for (const ajv of [converting, strict]) (addFormats as unknown as (ajv: Ajv) => void)(ajv)
+  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? strict : converting).compile(schema as object))
+}
+
+const patterns = routes.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${apiRoot}${path === '/' ? '/?' : path.replace(/:\w+/g, '[^/]+')}$`),
+}))
+
+function methodsAt(path: string): string[] {
+  if (path === `${apiRoot}/openapi.json`) return ['GET', 'HEAD']
+  const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method as string)
+  return methods.includes('GET') ? ['HEAD', ...methods] : methods
+}
+

@@ -1,0 +1,79 @@
+/** A board as its row has it, and as the API shows it. */
+import { ServiceError } from '../../core/errors.ts'
+import type { Transaction } from '../../sql/database.ts'
+
+export interface BoardRow {
+  id: string
+  name: string
+  workspace_id: string
+  parent_board_id: string | null
+  view: 'canvas' | 'list'
+  deleted: boolean
+  created_at: Date
+  updated_at: Date | null
+  scheduled_date: string | null
+  scheduled_end: string | null
+  day_label: string | null
+  sched_status: string
+  sched_version: number
+  sched_published_at: Date | null
+  props: unknown
+  identifiers: unknown
+}
+
+/**
+ * Boards that the caller may see. A parent that is invisible reads as null, and so does one in the trash for its live
+ * children.
+ */
+export const boardColumns = (tx: Transaction) => tx`
+  b.id, b.name, b.workspace_id, p.id as parent_board_id, b.view, b.deleted_at is not null as deleted, b.created_at, b.updated_at,
+  b.scheduled_date::text, b.scheduled_end::text, b.day_label, b.sched_status, b.sched_version, b.sched_published_at,
+  b.props, b.identifiers`
+
+export const boardsWithParent = (tx: Transaction) => tx`
+  boards b
+  left join boards p on p.id = b.parent_board_id and (p.deleted_at is null or b.deleted_at is not null)`
+
+export function presentBoard(row: BoardRow, include: { props?: boolean; identifiers?: boolean } = {}): Record<string, unknown> {
+  const { props, identifiers, ...fields } = row
+  return {
+    ...fields,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at?.toISOString() ?? null,
+    sched_published_at: row.sched_published_at?.toISOString() ?? null,
+    ...(include.props ? { props } : {}),
+    ...(include.identifiers ? { identifiers } : {}),
+  }
+}
+
+/** @throws ServiceError `not_found` when there is no such board, or none that the caller may see */
+export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> {
+  const [row] = await tx<BoardRow[]>`
+    select ${boardColumns(tx)}
+    from ${boardsWithParent(tx)}
+    where b.id = ${id}`
+  if (!row) throw noBoard()
+  return row
+}
+
+/** For operations that only need to know that the caller may see the board. */
+export async function requireVisible(tx: Transaction, id: string): Promise<void> {
+  const rows = await tx`select from boards where id = ${id}`
+  if (rows.length === 0) throw noBoard()
+}
+
+export const noBoard = () => new ServiceError('not_found', 'No such board.')
+export const inTrash = () => new ServiceError('conflict', 'The board is in the trash. Restore it first.')
+export const notWritable = () => new ServiceError('forbidden', 'You may view this board but not change it.')
+
+/** The checks on a parent: visible, live, and in this workspace. */
+export async function requireParent(tx: Transaction, parentId: string, workspaceId: string | null): Promise<{ workspaceId: string }> {
+  const [parent] = await tx<{ workspace_id: string; deleted: boolean }[]>`
+    select workspace_id, deleted_at is not null as deleted from boards where id = ${parentId}`
+  if (!parent) throw new ServiceError('not_found', 'parent_board_id: no such board.')
+  if (parent.deleted) throw new ServiceError('conflict', 'parent_board_id: that board is in the trash.')
+  if (workspaceId !== null && parent.workspace_id !== workspaceId) {
+    throw new ServiceError('conflict', 'parent_board_id: that board is in another workspace.')
+  }
+  return { workspaceId: parent.workspace_id }
+}

@@ -1,0 +1,42 @@
+/** The fields of a board that a write may carry. */
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { propsFault } from '../../core/card.ts'
+import { identifiers, nullable, props } from '../schemas.ts'
+
+const date = Type.Optional(nullable(Type.String({ format: 'date', description: 'YYYY-MM-DD' })))
+
+export const name = Type.String({ maxLength: limits.boardName * 2, description: 'Trimmed; at most 200 characters.' })
+
+export const scheduleFields = {
+  scheduled_date: date,
+  scheduled_end: date,
+  day_label: Type.Optional(nullable(Type.String({ maxLength: limits.dayLabel }))),
+}
+
+export const freeFields = {
+  props: Type.Optional(nullable(props)),
+  identifiers: Type.Optional(nullable(identifiers)),
+}
+
+export function trimmedName(given: string): string {
+  const trimmed = given.trim()
+  if (trimmed === '') throw new ServiceError('bad_request', 'name must not be empty.')
+  if (Array.from(trimmed).length > limits.boardName) {
+    throw new ServiceError('bad_request', `name must be at most ${limits.boardName} characters.`)
+  }
+  return trimmed
+}
+
+export function requireSchedule(date: string | null | undefined, end: string | null | undefined): void {
+  if (!end) return
+  if (!date) throw new ServiceError('bad_request', 'scheduled_end needs a scheduled_date.')
+  if (end < date) throw new ServiceError('bad_request', 'scheduled_end must not be before scheduled_date.')
+}
+
+export function requireProps(given: unknown): void {
+  if (given === undefined || given === null) return
+  const fault = propsFault(given)
+  if (fault) throw new ServiceError('bad_request', `props: ${fault}.`)
+}

@@ -1,0 +1,47 @@
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { includeOf, pageEnd, pageOf } from '../page.ts'
+import { route } from '../route.ts'
+import { boardAnswer, pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './board.ts'
+
+const query = Type.Object({
+  workspace: Type.Optional(uuid),
+  parent: Type.Optional(Type.String({ description: 'A board id, or `root` for top-level boards.' })),
+  deleted: Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('0')], { description: '`1` lists the trash.' })),
+  include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`.' })),
+  ...pageQuery,
+})
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export const listBoards = route({
+  method: 'GET',
+  path: '/boards',
+  scope: 'read',
+  summary: 'List boards.',
+  schemas: { query },
+  answers: { 200: Type.Object({ boards: Type.Array(boardAnswer), ...pageAnswer }) },
+  async handle({ database }, { principal, query }) {
+    const include = includeOf(query.include, ['props', 'identifiers'])
+    const page = pageOf(query)
+    const { parent, workspace } = query
+    if (parent !== undefined && parent !== 'root' && !uuidPattern.test(parent)) {
+      throw new ServiceError('bad_request', 'parent must be a board id or `root`.')
+    }
+    const rows = await database.asUser(
+      principal.userId,
+      (tx) => tx<BoardRow[]>`
+        select ${boardColumns(tx)}
+        from ${boardsWithParent(tx)}
+        where ${query.deleted === '1' ? tx`b.deleted_at is not null` : tx`b.deleted_at is null`}
+          ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
+          ${parent === undefined ? tx`` : parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent}`}
+        order by b.created_at, b.id
+        limit ${page.limit + 1} offset ${page.offset}`,
+    )
+    return {
+      body: { boards: rows.slice(0, page.limit).map((row) => presentBoard(row, include)), ...pageEnd(page, rows.length) },
+    }
+  },
+})

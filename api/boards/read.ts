@@ -1,0 +1,29 @@
+import Type from 'typebox'
+import { route } from '../route.ts'
+import { boardAnswer, boardParams, nullable } from '../schemas.ts'
+import { presentBoard, readBoard } from './board.ts'
+
+const capacity = Type.Object(
+  { limit: Type.Integer(), used: Type.Integer(), remaining: Type.Integer() },
+  { description: 'The cards of the board’s owner, on all live boards.' },
+)
+
+export const readBoardById = route({
+  method: 'GET',
+  path: '/boards/:id',
+  scope: 'read',
+  summary: 'Read a board and its remaining card capacity.',
+  schemas: { params: boardParams },
+  answers: { 200: Type.Object({ board: boardAnswer, capacity: nullable(capacity) }) },
+  async handle({ database, freeCardCap }, { principal, params }) {
+    return database.asUser(principal.userId, async (tx) => {
+      const board = await readBoard(tx, params.id)
+      const [owner] = await tx<{ tier: string; used: number }[]>`select tier, used from board_capacity(${params.id})`
+      const capacity =
+        owner?.tier === 'free' && freeCardCap !== null
+          ? { limit: freeCardCap, used: owner.used, remaining: Math.max(0, freeCardCap - owner.used) }
+          : null
+      return { body: { board: presentBoard(board, { props: true, identifiers: true }), capacity } }
+    })
+  },
+})

@@ -1,0 +1,59 @@
+/** A card as a client sends it → the fields that are written, bounded; or the reason why it can't be. */
+import Type, { type Static } from 'typebox'
+import { boundNumber, boundText, kinds, numberFields, propsFault, textFields, textLimits, bodyLimit, type CardChange, type Props } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { sanitizeHtml } from '../../core/html.ts'
+import { cardFields } from '../schemas.ts'
+
+const cardBody = Type.Object(cardFields)
+export type CardInput = Static<typeof cardBody>
+
+/** @param where how the card is named in messages, such as `cards[3].`; empty for a single one */
+export function cardChange(input: CardInput, where: string, options: { anyKind?: boolean } = {}): CardChange {
+  const change: CardChange = {}
+  if (input.kind !== undefined) {
+    if (!options.anyKind && !kinds.some((kind) => kind === input.kind)) {
+      throw new ServiceError('bad_request', `${where}kind must be one of: ${kinds.join(', ')}.`)
+    }
+    change.kind = input.kind
+  }
+  for (const field of textFields) {
+    const value = input[field]
+    if (value === undefined) continue
+    change[field] = value === null || value === '' ? null : boundText(value, textLimits[field])
+  }
+  if (input.body !== undefined) change.body = input.body === null ? null : boundText(input.body, bodyLimit)
+  for (const field of numberFields) {
+    const value = input[field]
+    if (value === undefined) continue
+    if (value !== null) change[field] = boundNumber[field](value)
+    else if (field === 'size_bytes') change.size_bytes = null
+  }
+  if (input.section_header !== undefined) change.section_header = input.section_header
+  if (input.props !== undefined) {
+    const fault = input.props === null ? null : propsFault(input.props)
+    if (fault) throw new ServiceError('bad_request', `${where}props: ${fault}.`)
+    change.props = input.props as Props | null
+  }
+  if (input.identifiers !== undefined) change.identifiers = distinct(input.identifiers ?? [])
+  if (typeof change.url === 'string' && !isLinkUrl(change.url)) {
+    throw new ServiceError('bad_request', `${where}url must be an http, https or mailto URL.`)
+  }
+  if (typeof change.html === 'string') change.html = boundText(sanitizeHtml(change.html), textLimits.html) || null
+  return change
+}
+
+function isLinkUrl(url: string): boolean {
+  const parsed = URL.parse(url)
+  return parsed !== null && ['http:', 'https:', 'mailto:'].includes(parsed.protocol)
+}
+
+function distinct(identifiers: { scope: string; value: string }[]): { scope: string; value: string }[] {
+  const seen = new Map(
+    identifiers.map(({ scope, value }) => {
+      const bounded = { scope: boundText(scope, 100), value: boundText(value, 500) }
+      return [JSON.stringify([bounded.scope, bounded.value]), bounded]
+    }),
+  )
+  return [...seen.values()]
+}

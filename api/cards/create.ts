@@ -1,0 +1,77 @@
+import Type, { type Static } from 'typebox'
+import { createCards, knownGroups, unknownGroup, type NewCard } from '../../collab/write.ts'
+import { kinds } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { route, type ApiContext } from '../route.ts'
+import { boardParams, cardAnswer, cardFields, live, uuid } from '../schemas.ts'
+import { cardChange } from './card-input.ts'
+
+const card = Type.Object({
+  ...cardFields,
+  restore_token: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Of a removed card: what the API does not show of it comes back too.' }),
+  ),
+})
+const body = Type.Object({
+  ...card.properties,
+  cards: Type.Optional(Type.Array(card, { minItems: 1, maxItems: limits.cardsPerRequest })),
+})
+
+export const createCardsRoute = route({
+  method: 'POST',
+  path: '/boards/:id/cards',
+  scope: 'write',
+  summary: 'Create a card, or up to 1,000 at once.',
+  schemas: { params: boardParams, body },
+  answers: { 201: Type.Object({ board_id: uuid, cards: Type.Array(cardAnswer), live }) },
+  bodyLimitBytes: limits.cardBatchBodyBytes,
+  async handle(context, { principal, params, body }) {
+    const inputs = body.cards ?? [body]
+    const where = (at: number) => (body.cards ? `cards[${at}].` : '')
+    const kept = await removedCards(context, principal.userId, inputs)
+    const cards = inputs.map((input, at): NewCard => {
+      if (input.kind === undefined) throw new ServiceError('bad_request', `${where(at)}kind is required, one of: ${kinds.join(', ')}.`)
+      const removed = input.restore_token === undefined ? undefined : kept.get(input.restore_token.toLowerCase())
+      if (input.restore_token !== undefined && !removed) {
+        throw new ServiceError('bad_request', `${where(at)}restore_token must be one that a removal gave in the last 30 days.`)
+      }
+      const change = cardChange(input, where(at), { anyKind: removed !== undefined })
+      return removed ? { change, removed } : { change }
+    })
+    await settleGroups(context, params.id, cards)
+    const created = await createCards(context.live, { account: principal.userId, boardId: params.id, cards })
+    return { status: 201, body: { board_id: params.id, ...created } }
+  },
+})
+
+/** A `group_id` must be a group on the board; with a restore token one that is gone is dropped. */
+async function settleGroups({ live }: ApiContext, boardId: string, cards: NewCard[]): Promise<void> {
+  const named = [...new Set(cards.flatMap(({ change }) => change.group_id ?? []))]
+  if (named.length === 0) return
+  const known = await knownGroups(live, boardId, named)
+  for (const { change, removed } of cards) {
+    if (typeof change.group_id !== 'string' || known.has(change.group_id)) continue
+    if (!removed) throw unknownGroup(change.group_id)
+    change.group_id = null
+  }
+}
+
+/** What is kept of removed cards, for those tokens that the caller may see. */
+async function removedCards(
+  { database }: ApiContext,
+  userId: string,
+  inputs: Static<typeof card>[],
+): Promise<Map<string, Uint8Array>> {
+  const tokens = inputs.flatMap(({ restore_token }) => restore_token ?? [])
+  if (tokens.length === 0) return new Map()
+  const rows = await database.asUser(
+    userId,
+    (tx) => tx<{ restore_token: string; state: Buffer }[]>`
+      select restore_token, state
+      from removed_cards
+      where restore_token = any (${tokens}::uuid[]) and removed_at > now() - interval '30 days'`,
+  )
+  return new Map(rows.map((row) => [row.restore_token, row.state]))
+}
+

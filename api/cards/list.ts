@@ -1,0 +1,88 @@
+import Type from 'typebox'
+import { readPage } from '../../collab/read.ts'
+import { isCardId } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { requireVisible } from '../boards/board.ts'
+import { includeOf, pageEnd, pageOf } from '../page.ts'
+import { route, type Answer, type ApiContext } from '../route.ts'
+import { boardParams, cardAnswer, indexCardAnswer, nullable, pageAnswer, pageQuery, uuid } from '../schemas.ts'
+
+const query = Type.Object({
+  source: Type.Optional(Type.Literal('index', { description: 'Read the row-per-card mirror instead of the live board.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: 'With `source=index`: the `next_cursor` of the page before.' })),
+  include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`, `raw`.' })),
+  ...pageQuery,
+})
+
+export const listCards = route({
+  method: 'GET',
+  path: '/boards/:id/cards',
+  scope: 'read',
+  summary: 'List the cards of a board, from the live board or from the index.',
+  schemas: { params: boardParams, query },
+  answers: {
+    200: Type.Union([
+      Type.Object({ board_id: uuid, cards: Type.Array(cardAnswer), total: Type.Integer(), ...pageAnswer }),
+      Type.Object({
+        board_id: uuid,
+        source: Type.Literal('index'),
+        cards: Type.Array(indexCardAnswer),
+        limit: Type.Integer(),
+        has_more: Type.Boolean(),
+        next_cursor: nullable(Type.String()),
+      }),
+    ]),
+  },
+  async handle(context, { principal, params, query }) {
+    const include = includeOf(query.include, ['props', 'identifiers', 'raw'])
+    const page = pageOf(query)
+    if (query.source === 'index') return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
+    await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    const { cards, total } = await readPage(context.live, params.id, page, include)
+    return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }
+  },
+})
+
+interface IndexRow {
+  id: string
+  kind: string
+  title: string | null
+  x: number
+  y: number
+  image_key: string | null
+  updated_at: Date
+}
+
+async function listIndex(
+  { database }: ApiContext,
+  userId: string,
+  boardId: string,
+  cursor: string | undefined,
+  limit: number,
+): Promise<Answer> {
+  if (cursor !== undefined && !isCardId(cursor)) {
+    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page.')
+  }
+  const rows = await database.asUser(userId, async (tx) => {
+    const visible = requireVisible(tx, boardId)
+    const rows = tx<IndexRow[]>`
+      select card_id as id, kind, title, x, y, image_key, updated_at
+      from card_index
+      where board_id = ${boardId} and card_id > ${cursor ?? ''} and deleted_at is null
+      order by card_id
+      limit ${limit + 1}`
+    return (await Promise.all([visible, rows]))[1]
+  })
+  const cards = rows.slice(0, limit).map((row) => ({ ...row, updated_at: row.updated_at.toISOString() }))
+  const more = rows.length > limit
+  return {
+    body: {
+      board_id: boardId,
+      source: 'index',
+      cards,
+      limit,
+      has_more: more,
+      next_cursor: more ? (cards.at(-1)?.id ?? null) : null,
+    },
+  }
+}

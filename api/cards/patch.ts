@@ -1,0 +1,66 @@
+import Type, { type Static } from 'typebox'
+import { patchCards, type CardPatch } from '../../collab/write.ts'
+import { bodyLimit } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { route } from '../route.ts'
+import { boardParams, cardAnswer, cardFields, live, uuid } from '../schemas.ts'
+import { cardChange } from './card-input.ts'
+
+const patchFields = {
+  ...cardFields,
+  body_base: Type.Optional(
+    Type.String({ maxLength: bodyLimit, description: 'The text that the edit of `body` started from: what others wrote since stays.' }),
+  ),
+}
+const patch = Type.Object(patchFields)
+
+function toPatch(id: string, input: Static<typeof patch>, where: string): CardPatch {
+  const change = cardChange(input, where)
+  return input.body_base === undefined ? { id, change } : { id, change, bodyBase: input.body_base }
+}
+
+export const patchCard = route({
+  method: 'PATCH',
+  path: '/boards/:id/cards/:cardId',
+  scope: 'write',
+  summary: 'Change the fields of a card that are sent.',
+  schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }), body: patch },
+  answers: { 200: Type.Object({ card: cardAnswer, live }) },
+  bodyLimitBytes: limits.cardBatchBodyBytes,
+  async handle(context, { principal, params, body }) {
+    const patches = [toPatch(params.cardId, body, '')]
+    const { cards, live } = await patchCards(context.live, { account: principal.userId, boardId: params.id, patches })
+    const [card] = cards
+    if (!card) throw new ServiceError('not_found', 'No such card on this board.')
+    return { body: { card, live } }
+  },
+})
+
+export const patchManyCards = route({
+  method: 'PATCH',
+  path: '/boards/:id/cards',
+  scope: 'write',
+  summary: 'Change up to 1,000 cards.',
+  schemas: {
+    params: boardParams,
+    body: Type.Object({
+      cards: Type.Array(Type.Object({ id: Type.String(), ...patchFields }), { minItems: 1, maxItems: limits.cardsPerRequest }),
+    }),
+  },
+  answers: {
+    200: Type.Object({
+      board_id: uuid,
+      cards: Type.Array(cardAnswer),
+      updated: Type.Integer(),
+      not_found: Type.Array(Type.String()),
+      live,
+    }),
+  },
+  bodyLimitBytes: limits.cardBatchBodyBytes,
+  async handle(context, { principal, params, body }) {
+    const patches = body.cards.map((input, at) => toPatch(input.id, input, `cards[${at}].`))
+    const { cards, notFound, live } = await patchCards(context.live, { account: principal.userId, boardId: params.id, patches })
+    return { body: { board_id: params.id, cards, updated: cards.length, not_found: notFound, live } }
+  },
+})

@@ -1,0 +1,64 @@
+/** What an operation is: one definition from which routing, validation, authorisation and the API description follow. */
+import type { FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { LiveBoards } from '../collab/live.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Database } from '../sql/database.ts'
+import type { Principal, Scope } from '../sql/tokens.ts'
+import type { RateFigures } from './rate-limit.ts'
+
+/** What handlers work with; made once by the composition root. */
+export interface ApiContext {
+  database: Database
+  live: LiveBoards
+  clock: Clock
+  log: Logger
+  /** Cards that a free account may hold; null: no cap. */
+  freeCardCap: number | null
+  /** The board can no longer be edited: its sockets are to be closed now. */
+  closeBoard(boardId: string): void
+}
+
+export interface Call<Params, Query, Body> {
+  params: Params
+  query: Query
+  body: Body
+  principal: Principal
+  rate: RateFigures
+  request: FastifyRequest
+}
+
+export interface Answer {
+  status?: number
+  body: unknown
+}
+
+export interface RouteSchemas<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  params?: P
+  query?: Q
+  body?: B
+}
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Relative to the API root, parameters as `:name`. */
+  path: string
+  /** What the token must hold. */
+  scope: Scope
+  summary: string
+  schemas: RouteSchemas<TSchema, TSchema, TSchema>
+  /** Success and its body. */
+  answers: Record<number, TSchema>
+  bodyLimitBytes?: number
+  handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
+}
+
+export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  definition: Omit<Route, 'schemas' | 'handle'> & {
+    schemas: RouteSchemas<P, Q, B>
+    handle(context: ApiContext, call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Answer>
+  },
+): Route {
+  return definition as unknown as Route
+}

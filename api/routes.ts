@@ -1,0 +1,31 @@
+/** Every operation of the API. */
+import { createBoard } from './boards/create.ts'
+import { deleteBoard } from './boards/delete.ts'
+import { listBoards } from './boards/list.ts'
+import { patchBoard } from './boards/patch.ts'
+import { readBoardById } from './boards/read.ts'
+import { restoreBoard } from './boards/restore.ts'
+import { createCardsRoute } from './cards/create.ts'
+import { deleteCard, deleteManyCards } from './cards/delete.ts'
+import { listCards } from './cards/list.ts'
+import { patchCard, patchManyCards } from './cards/patch.ts'
+import { listWorkspaces, readMe, readRoot } from './identity.ts'
+import type { Route } from './route.ts'
+
+export const routes: Route[] = [
+  readRoot(() => routes),
+  readMe,
+  listWorkspaces,
+  listBoards,
+  createBoard,
+  readBoardById,
+  patchBoard,
+  deleteBoard,
+  restoreBoard,
+  listCards,
+  createCardsRoute,
+  patchManyCards,
+  deleteManyCards,
+  patchCard,
+  deleteCard,
+]

@@ -1,0 +1,35 @@
+/** Who may open which board, and how; asked when a socket authenticates and again every second. */
+import type { Database } from '../sql/database.ts'
+import type { Scope } from '../sql/tokens.ts'
+
+export type BoardAccess = 'write' | 'read' | 'none'
+
+export interface AccessQuestion {
+  account: string
+  tokenId: string
+  boardId: string
+}
+
+/** The answers, in the order of the questions. A board in the trash, and a token that ended, give none. */
+export async function boardAccess(database: Database, questions: AccessQuestion[]): Promise<BoardAccess[]> {
+  if (questions.length === 0) return []
+  const rows = await database.asSystem(
+    (tx) => tx<{ access: 'write' | 'read' | null; scopes: Scope[] | null }[]>`
+      select
+        case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
+        t.scopes
+      from unnest(
+        ${questions.map((question) => question.account)}::uuid[],
+        ${questions.map((question) => question.tokenId)}::uuid[],
+        ${questions.map((question) => question.boardId)}::uuid[]
+      ) with ordinality as q(account, token_id, board_id, at)
+      left join boards b on b.id = q.board_id
+      left join tokens t
+        on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      order by q.at`,
+  )
+  return rows.map(({ access, scopes }) => {
+    if (!access || !scopes) return 'none'
+    return access === 'write' && scopes.includes('write') ? 'write' : 'read'
+  })
+}

@@ -1,0 +1,281 @@
+/**
+ * A board's document in memory: how far it holds the log, and which cards changed since the index was told.
+ * The log is the truth; this is a cache of it that can be dropped when nothing is outstanding.
+ */
+import type { Document } from '@hocuspocus/server'
+import * as Y from 'yjs'
+import type { Logger } from '../platform/log.ts'
+import type { Database } from '../sql/database.ts'
+import { cardsOf, groupsOf } from './canvas.ts'
+import type { BoardQueue, CommitQueue, CommittingDocument, FlushRows } from './commit.ts'
+import { tail } from './log.ts'
+import { projectCard, projectGroup, type CardRow } from './project.ts'
+
+/** Origin of what comes from the log: it is committed, and must not be queued again. */
+interface LogOrigin {
+  source: 'local'
+  skipStoreHooks: boolean
+  fromLog: true
+  /** Cards whose index rows went with the commit. */
+  indexed: ReadonlySet<string>
+}
+
+export interface DocumentContext {
+  database: Database
+  queue: CommitQueue
+  log: Logger
+}
+
+type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
+
+const nothing: ReadonlySet<string> = new Set()
+
+export class BoardDocument implements CommittingDocument {
+  readonly boardId: string
+  readonly document: Document
+  readonly queue: BoardQueue
+  workspaceId = ''
+  appliedSeq = 0
+  /** Bytes of snapshot and log when it was loaded, and what came since: a measure of its size. */
+  sizeBytes = 0
+  lastUsedAt = 0
+  readonly #context: DocumentContext
+  #knownSeq = 0
+  #loading = true
+  #isGone = false
+  #catchingUp: Promise<void> | null = null
+  /**
+   * Cards whose rows may be behind. From the end of `load` on, these and the rows that ride with API writes account for
+   * every difference between document and index, so that a flush makes the index complete.
+   */
+  readonly #dirtyCards = new Set<string>()
+  readonly #dirtyGroups = new Set<string>()
+  #flushing: { cards: Set<string>; groups: Set<string> } | null = null
+
+  constructor(boardId: string, document: Document, queue: BoardQueue, context: DocumentContext) {
+    this.boardId = boardId
+    this.document = document
+    this.queue = queue
+    this.#context = context
+  }
+
+  get current(): boolean {
+    return !this.#loading && !this.#isGone && !this.#catchingUp && this.appliedSeq >= this.#knownSeq
+  }
+
+  /** Whether something would be lost, or not be indexed, if it were dropped now. */
+  get outstanding(): boolean {
+    return !this.#isGone && (!this.queue.idle || this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0 || this.#flushing !== null)
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  get editors(): number {
+    return this.document.connections.size
+  }
+
+  /** Reads the log and takes its place on the commit path. Throws when the board is not there. */
+  async load(): Promise<void> {
+    cardsOf(this.document)
+    groupsOf(this.document)
+    this.queue.document = this // from here on it hears of commits, also of those that land while it loads
+    try {
+      const first = await this.#applyTail()
+      this.workspaceId = first.workspaceId
+      while (this.appliedSeq < this.#knownSeq) await this.#applyTail()
+      if (first.indexedSeq < first.seq) await this.#findUnindexed()
+    } catch (error) {
+      if (this.queue.document === this) this.queue.document = null
+      throw error
+    }
+    this.document.on('update', this.#onUpdate)
+    this.document.on('afterTransaction', this.#onTransaction)
+    this.#loading = false
+    this.noticed(this.#knownSeq)
+    if (this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0) void this.#context.queue.flush(this.boardId)
+  }
+
+  /** It leaves memory. */
+  drop(): void {
+    if (this.queue.document === this) this.queue.document = null
+    this.document.off('update', this.#onUpdate)
+    this.document.off('afterTransaction', this.#onTransaction)
+  }
+
+  /** Resolves when it holds all that is known to be committed. */
+  async settled(): Promise<void> {
+    while (this.#catchingUp) await this.#catchingUp
+  }
+
+  // ---- the commit path
+
+  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+    if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
+      for (const { update, cards } of updates) this.#applyFromLog(update, new Set(cards))
+      this.appliedSeq = seq
+      if (this.#knownSeq < seq) this.#knownSeq = seq
+    } else this.noticed(seq)
+  }
+
+  noticed(seq: number): void {
+    if (seq > this.#knownSeq) this.#knownSeq = seq
+    if (this.#loading || this.#isGone || this.appliedSeq >= this.#knownSeq || this.#catchingUp) return
+    this.#catchingUp = this.#catchUp().finally(() => {
+      this.#catchingUp = null
+      this.#context.queue.wake()
+    })
+  }
+
+  project(): FlushRows | null {
+    if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0) return null
+    const cards = new Set(this.#dirtyCards)
+    const groups = new Set(this.#dirtyGroups)
+    this.#flushing = { cards, groups }
+    this.#dirtyCards.clear()
+    this.#dirtyGroups.clear()
+    return {
+      rows: [...cards].map((id) => this.#project(id)).filter((row) => row !== null),
+      groups: [...groups].map((id) => projectGroup(this.document, id)),
+    }
+  }
+
+  flushed(): void {
+    this.#flushing = null
+  }
+
+  flushFailed(): void {
+    for (const id of this.#flushing?.cards ?? []) this.#dirtyCards.add(id)
+    for (const id of this.#flushing?.groups ?? []) this.#dirtyGroups.add(id)
+    this.#flushing = null
+  }
+
+  gone(): void {
+    this.#isGone = true
+  }
+
+  // ---- the log
+
+  async #catchUp(): Promise<void> {
+    for (let attempt = 0; this.appliedSeq < this.#knownSeq && !this.#isGone; attempt++) {
+      try {
+        await this.#applyTail()
+      } catch (error) {
+        this.#context.log.warn({ err: error, boardId: this.boardId, attempt }, 'a document cannot catch up with its log; trying again')
+        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** attempt)))
+      }
+    }
+  }
+
+  async #applyTail(): Promise<{ workspaceId: string; seq: number; indexedSeq: number }> {
+    const found = await tail(this.#context.database, this.boardId, this.appliedSeq)
+    if (!found) {
+      this.#isGone = true
+      throw new Error('The board is not there.')
+    }
+    const { updates, snapshot, ...head } = found
+    const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
+    this.document.transact(() => {
+      if (snapshot) Y.applyUpdateV2(this.document, snapshot, origin)
+      for (const update of updates) Y.applyUpdate(this.document, update, origin)
+    }, origin)
+    this.sizeBytes = head.snapshotBytes + head.logBytes
+    this.appliedSeq = head.seq
+    this.#knownSeq = Math.max(this.#knownSeq, head.seq)
+    if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.head = head
+    return head
+  }
+
+  #applyFromLog(update: Uint8Array, indexed: ReadonlySet<string>): void {
+    // If editors' structs wait for what now comes, more than the written cards may change.
+    const waiting = this.document.store.pendingStructs !== null
+    const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: waiting ? nothing : indexed }
+    Y.applyUpdate(this.document, update, origin)
+    this.sizeBytes += update.byteLength
+  }
+
+  /** Rows that differ from what the document says: after a crash, or when another process left them undone. */
+  async #findUnindexed(): Promise<void> {
+    const [cards, groups] = await this.#context.database.asSystem((tx) =>
+      Promise.all([
+        tx<{ id: string; hash: string }[]>`
+          select card_id as id, hash from card_index where board_id = ${this.boardId} and deleted_at is null`,
+        tx<{ id: string; hash: string }[]>`
+          select group_id as id, hash from group_index where board_id = ${this.boardId} and deleted_at is null`,
+      ]),
+    )
+    const cardHashes = new Map(cards.map((row) => [row.id, row.hash]))
+    for (const id of cardsOf(this.document).keys()) {
+      const row = this.#project(id)
+      if (row && !row.gone && cardHashes.get(id) !== row.hash) this.#dirtyCards.add(id)
+      if (row && !row.gone) cardHashes.delete(id)
+    }
+    const groupHashes = new Map(groups.map((row) => [row.id, row.hash]))
+    for (const id of groupsOf(this.document).keys()) {
+      const row = projectGroup(this.document, id)
+      if (!row.gone && groupHashes.get(id) !== row.hash) this.#dirtyGroups.add(id)
+      if (!row.gone) groupHashes.delete(id)
+    }
+    for (const id of cardHashes.keys()) if (this.#project(id)?.gone) this.#dirtyCards.add(id)
+    for (const id of groupHashes.keys()) if (projectGroup(this.document, id).gone) this.#dirtyGroups.add(id)
+  }
+
+  /** Null when a card cannot be read at all; it is left out, and the board goes on. */
+  #project(id: string): CardRow | null {
+    try {
+      return projectCard(this.document, id)
+    } catch (error) {
+      this.#context.log.warn({ err: error, boardId: this.boardId, cardId: id.slice(0, 64) }, 'a card cannot be read; it is left out of the index')
+      return { id, gone: true }
+    }
+  }
+
+  // ---- what changes in memory
+
+  readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
+    if (isFromLog(origin)) return
+    this.sizeBytes += update.byteLength
+    this.#context.queue.edit(this.queue, update, actorOf(origin))
+  }
+
+  #dirtyUnder(root: object): Set<string> | null {
+    if (root === cardsOf(this.document)) return this.#dirtyCards
+    return root === groupsOf(this.document) ? this.#dirtyGroups : null
+  }
+
+  readonly #onTransaction = (transaction: Y.Transaction): void => {
+    const indexed = isFromLog(transaction.origin) ? transaction.origin.indexed : nothing
+    for (const [type, keys] of transaction.changed) {
+      const place = rootEntry(type)
+      if (!place) continue
+      const dirty = this.#dirtyUnder(place.root)
+      if (!dirty) continue
+      for (const key of place.key === null ? keys : [place.key]) if (key !== null && !indexed.has(key)) dirty.add(key)
+    }
+  }
+}
+
+function isFromLog(origin: unknown): origin is LogOrigin {
+  return typeof origin === 'object' && origin !== null && 'fromLog' in origin
+}
+
+/** The account behind an edit; the gateway puts it into the connection's context. */
+function actorOf(origin: unknown): string {
+  const account = (origin as { connection?: { context?: { account?: string } } } | null)?.connection?.context?.account
+  return account ?? '00000000-0000-0000-0000-000000000000'
+}
+
+/** The root that a type lies under, and the entry of it; key null when it is the root itself. */
+function rootEntry(type: SharedType): { root: SharedType; key: string | null } | null {
+  let inner = type
+  let key: string | null = null
+  for (let depth = 0; depth < 10_000; depth++) {
+    const item: Y.Item | null = inner._item
+    if (!item) return { root: inner, key }
+    if (!(item.parent instanceof Y.AbstractType)) return null
+    key = item.parentSub
+    inner = item.parent
+  }
+  return null
+}

@@ -1,0 +1,132 @@
+/** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
+import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import { ServiceError } from '../core/errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import { BoardDocument, type DocumentContext } from './document.ts'
+
+export interface DocumentsOptions extends DocumentContext {
+  clock: Clock
+  /** A document that nobody has open stays in memory for this long … */
+  idleMs?: number
+  /** … or until all of them together are larger than this, counted in encoded bytes. */
+  warmBytes?: number
+}
+
+/** A document that stays in memory until it is released. */
+export interface Lease {
+  board: BoardDocument
+  release(): void
+}
+
+const request = new Request('http://localhost/')
+const openBySystem = { isAuthenticated: true, readOnly: false }
+
+export class Documents {
+  readonly #options: DocumentsOptions & { idleMs: number; warmBytes: number }
+  readonly #boards = new Map<string, BoardDocument>()
+  #hocuspocus: Hocuspocus | null = null
+  readonly #evicting = new WeakSet<BoardDocument>()
+  #sweeper: NodeJS.Timeout | null = null
+
+  constructor(options: DocumentsOptions) {
+    this.#options = { idleMs: 60_000, warmBytes: 64 * 1024 * 1024, ...options }
+  }
+
+  /** Hocuspocus and its documents need each other: the gateway makes it and hands it in. */
+  attach(hocuspocus: Hocuspocus): void {
+    this.#hocuspocus = hocuspocus
+    this.#sweeper = setInterval(() => this.sweep(), 2000)
+    this.#sweeper.unref()
+  }
+
+  find(boardId: string): BoardDocument | null {
+    return this.#boards.get(boardId) ?? null
+  }
+
+  all(): BoardDocument[] {
+    return [...this.#boards.values()]
+  }
+
+  /** Called by Hocuspocus when it opens a document that is not in memory. */
+  async load(boardId: string, document: Document): Promise<void> {
+    const board = new BoardDocument(boardId, document, this.#options.queue.board(boardId), this.#options)
+    await board.load()
+    board.lastUsedAt = this.#options.clock.now()
+    this.#boards.set(boardId, board)
+  }
+
+  /** @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable` */
+  async lease(boardId: string): Promise<Lease> {
+    const hocuspocus = this.#hocuspocus
+    if (!hocuspocus) throw new Error('The gateway is not there yet.')
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const document = await hocuspocus.createDocument(boardId, request, 'service', openBySystem, {})
+      const board = this.#boards.get(boardId)
+      if (!board || board.document !== document || document.isDestroyed) continue
+      document.addDirectConnection() // counts against unloading, from this moment
+      const release = () => {
+        board.lastUsedAt = this.#options.clock.now()
+        document.removeDirectConnection()
+      }
+      try {
+        await board.settled()
+      } catch (error) {
+        release()
+        throw error
+      }
+      if (!board.isGone) return { board, release }
+      release()
+      throw new ServiceError('not_found', 'No such board.')
+    }
+    throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
+  }
+
+  async withDocument<T>(boardId: string, work: (board: BoardDocument) => T | Promise<T>): Promise<T> {
+    const lease = await this.lease(boardId)
+    try {
+      return await work(lease.board)
+    } finally {
+      lease.release()
+    }
+  }
+
+  /** Keeps what is outstanding, and for a while what was used, in memory. */
+  readonly extension: Extension = {
+    extensionName: 'documents',
+    beforeUnloadDocument: async ({ documentName }) => {
+      const board = this.#boards.get(documentName)
+      // An error without a message is a silent veto.
+      if (board && !board.isGone && (board.outstanding || !this.#evicting.has(board))) throw new Error()
+    },
+    afterUnloadDocument: async ({ documentName }) => {
+      const board = this.#boards.get(documentName)
+      if (!board?.document.isDestroyed) return
+      board.drop()
+      this.#boards.delete(documentName)
+    },
+  }
+
+  /** Drops what has been idle for long, then the least recently used beyond the bound on memory. */
+  sweep(): void {
+    const now = this.#options.clock.now()
+    const boards = this.all()
+    let bytes = boards.reduce((sum, board) => sum + board.sizeBytes, 0)
+    for (const board of boards) {
+      if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
+      if (board.editors > 0) board.lastUsedAt = now
+    }
+    const idle = boards
+      .filter((board) => !board.outstanding && board.document.getConnectionsCount() === 0)
+      .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
+    for (const board of idle) {
+      if (!board.isGone && now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes) continue
+      bytes -= board.sizeBytes
+      this.#evicting.add(board)
+      void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))
+    }
+  }
+
+  stop(): void {
+    if (this.#sweeper) clearInterval(this.#sweeper)
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Every open board is held against the database several times a second: whether other processes have committed to it,
+ * and whether those who have it open still may. One question for all; a notice that gets lost can't leave anyone in.
+ */
+import { OutgoingMessage, type Connection, type Hocuspocus } from '@hocuspocus/server'
+import { closeCodes } from '../core/errors.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Database } from '../sql/database.ts'
+import { boardAccess, type BoardAccess } from './access.ts'
+import type { Documents } from './documents.ts'
+import { closeConnection, type EditorContext } from './connection.ts'
+
+export function follow(options: {
+  hocuspocus: Hocuspocus<EditorContext>
+  database: Database
+  documents: Documents
+  log: Logger
+  intervalMs: number
+}): { checkAccess(): Promise<void>; stop(): void } {
+  const { hocuspocus, database, documents, log } = options
+  let failing = false
+
+  async function checkAccess(): Promise<void> {
+    const connections = [...hocuspocus.documents.values()].flatMap((document) => document.getConnections()) as Connection<EditorContext>[]
+    const byQuestion = new Map<string, Connection<EditorContext>[]>()
+    for (const connection of connections) {
+      const key = `${connection.context.account} ${connection.context.tokenId} ${connection.document.name}`
+      byQuestion.set(key, [...(byQuestion.get(key) ?? []), connection])
+    }
+    const asked = [...byQuestion.values()]
+    const answers = await boardAccess(
+      database,
+      asked.map(([first]) => ({ ...first!.context, boardId: first!.document.name })),
+    )
+    asked.forEach((group, at) => {
+      for (const connection of group) apply(connection, answers[at] ?? 'none')
+    })
+  }
+
+  async function noticeCommits(): Promise<void> {
+    const boards = documents.all().filter((board) => board.editors > 0 || board.outstanding)
+    if (boards.length === 0) return
+    const rows = await database.asSystem(
+      (tx) => tx<{ board_id: string; seq: number }[]>`
+        select board_id, seq from board_documents where board_id = any (${boards.map((board) => board.boardId)}::uuid[])`,
+    )
+    for (const row of rows) documents.find(row.board_id)?.noticed(row.seq)
+  }
+
+  let timer: NodeJS.Timeout | null = null
+  let stopped = false
+  const tick = async () => {
+    try {
+      await Promise.all([checkAccess(), noticeCommits()])
+      failing = false
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, 'open boards cannot be held against the database')
+      failing = true
+    }
+    if (!stopped) timer = setTimeout(() => void tick(), options.intervalMs)
+  }
+  timer = setTimeout(() => void tick(), options.intervalMs)
+
+  return {
+    checkAccess,
+    stop() {
+      stopped = true
+      if (timer) clearTimeout(timer)
+    },
+  }
+}
+
+function apply(connection: Connection, access: BoardAccess): void {
+  if (access === 'none') {
+    closeConnection(connection, closeCodes.forbidden)
+    return
+  }
+  const readOnly = access === 'read'
+  if (connection.readOnly === readOnly) return
+  connection.readOnly = readOnly
+  connection.send(new OutgoingMessage(connection.messageAddress).writeAuthenticated(readOnly).toUint8Array())
+}

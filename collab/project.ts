@@ -1,0 +1,97 @@
+/** Card and group → their rows in the mirror tables. */
+import { createHash } from 'node:crypto'
+import type * as Y from 'yjs'
+import type { CardContent } from '../core/card.ts'
+import type { Group } from '../core/group.ts'
+import { findCard, readContent, readGroup, readRaw, type SharedMap } from './canvas.ts'
+
+/** A row of `card_index` as commit_batch takes it. `gone`: the card is no more. `fresh`: it cannot have been there before. */
+export interface CardRow {
+  id: string
+  gone?: boolean
+  fresh?: boolean
+  kind?: string
+  title?: string | null
+  body?: string | null
+  x?: number
+  y?: number
+  w?: number
+  h?: number
+  z?: number
+  rotation?: number
+  group_id?: string | null
+  image_key?: string | null
+  file_key?: string | null
+  poster_key?: string | null
+  url?: string | null
+  identifiers?: unknown
+  hash?: string
+}
+
+export interface GroupRow extends Partial<Group> {
+  id: string
+  gone?: boolean
+  hash?: string
+}
+
+/** The keys that `contentHash` takes from the content; all others of a card are the editor's. */
+const knownKeys = new Set([
+  'kind', 'title', 'body', 'html', 'url', 'image_key', 'file_key', 'poster_key', 'file_name', 'mime', 'ext', 'alt', 'color',
+  'group_id', 'sub', 'x', 'y', 'w', 'h', 'z', 'rotation', 'size_bytes', 'section_header', 'props', 'identifiers',
+]) // prettier-ignore
+
+export function cardRow(id: string, content: CardContent, interior: unknown): CardRow {
+  return {
+    id,
+    kind: content.kind,
+    title: content.title,
+    body: content.body,
+    x: content.x,
+    y: content.y,
+    w: content.w,
+    h: content.h,
+    z: content.z,
+    rotation: content.rotation,
+    group_id: content.group_id,
+    image_key: content.image_key,
+    file_key: content.file_key,
+    poster_key: content.poster_key,
+    url: content.url,
+    identifiers: content.identifiers,
+    hash: hashOf([content, interior]),
+  }
+}
+
+/** The row of a card as the document holds it now. */
+export function projectCard(doc: Y.Doc, id: string): CardRow {
+  const shared = findCard(doc, id)
+  return shared ? cardRow(id, readContent(shared), interiorOf(shared)) : { id, gone: true }
+}
+
+export function projectGroup(doc: Y.Doc, id: string): GroupRow {
+  const group = readGroup(doc, id)
+  return group ? { id, ...group, hash: hashOf(group) } : { id, gone: true }
+}
+
+/** What only the editor knows of a card; part of the hash, so that a change of a grid is a change. Null when there is none. */
+export function interiorOf(shared: SharedMap): unknown {
+  let found = false
+  for (const key of shared.keys()) if (!knownKeys.has(key)) found = true
+  if (!found) return null
+  const raw = readRaw(shared) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => !knownKeys.has(key)))
+}
+
+/** Order of keys does not matter, so that every process comes to the same hash. */
+function hashOf(value: unknown): string {
+  return createHash('sha1').update(canonicalJson(value)).digest('base64').slice(0, 22)
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === 'bigint') return String(inner)
+    return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner
+  })
+}

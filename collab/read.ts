@@ -1,0 +1,72 @@
+/** A board as its document has it, for the API. */
+import { presentCard, type CardContent } from '../core/card.ts'
+import { sanitizeHtml } from '../core/html.ts'
+import type { Database } from '../sql/database.ts'
+import { cardsOf, findCard, readContent, readRaw } from './canvas.ts'
+import type { LiveBoards } from './live.ts'
+
+export interface Extras {
+  props: boolean
+  identifiers: boolean
+  raw: boolean
+}
+
+/** The cards of a board from `offset`, in the order of `z`, then id. */
+export async function readPage(
+  live: LiveBoards,
+  boardId: string,
+  page: { limit: number; offset: number },
+  extras: Extras,
+): Promise<{ cards: Record<string, unknown>[]; total: number }> {
+  const { cards, total } = await live.documents.withDocument(boardId, ({ document }) => {
+    const order: { id: string; z: number }[] = []
+    for (const id of cardsOf(document).keys()) {
+      const shared = findCard(document, id)
+      if (!shared) continue
+      const z = shared.get('z')
+      order.push({ id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 })
+    }
+    order.sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1))
+    return {
+      total: order.length,
+      cards: order.slice(page.offset, page.offset + page.limit).map(({ id }) => {
+        const shared = findCard(document, id)!
+        return { id, content: safeContent(readContent(shared)), raw: extras.raw ? readRaw(shared) : undefined }
+      }),
+    }
+  })
+  const times = await cardTimes(
+    live.database,
+    boardId,
+    cards.map(({ id }) => id),
+  )
+  return {
+    total,
+    cards: cards.map(({ id, content, raw }) => presentCard(id, content, times.get(id) ?? noTimes, { ...extras, raw })),
+  }
+}
+
+/** An editor may have written any `html`. */
+export function safeContent(content: CardContent): CardContent {
+  return content.html === null ? content : { ...content, html: sanitizeHtml(content.html) }
+}
+
+const noTimes = { created_at: null, updated_at: null }
+
+/** When the index learned of cards; nothing for those that it does not hold yet. */
+export async function cardTimes(
+  database: Database,
+  boardId: string,
+  ids: string[],
+): Promise<Map<string, { created_at: string; updated_at: string }>> {
+  if (ids.length === 0) return new Map()
+  const rows = await database.asSystem(
+    (tx) => tx<{ card_id: string; created_at: Date; updated_at: Date }[]>`
+      select card_id, created_at, updated_at
+      from card_index
+      where board_id = ${boardId} and card_id = any (${ids}) and deleted_at is null`,
+  )
+  return new Map(
+    rows.map((row) => [row.card_id, { created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() }]),
+  )
+}

@@ -1,0 +1,106 @@
+/**
+ * An editor's socket as Hocuspocus sees it. Acknowledgements (SyncStatus frames) that Hocuspocus sends are held until
+ * all that their document had queued is committed; everything else passes at once. What is sent in one turn of the
+ * event loop leaves in one write.
+ */
+import type { Duplex } from 'node:stream'
+import { WebSocket } from 'ws'
+import { closeCodes } from '../core/errors.ts'
+import type { BoardQueue } from './commit.ts'
+
+interface Held {
+  frame: Uint8Array
+  queue: BoardQueue
+  /** What the queue's `committedMark` has to reach. */
+  mark: number
+}
+
+export interface SocketBounds {
+  /** A reader that leaves more than this unread is closed. */
+  maxUnreadBytes: number
+}
+
+/** Called with each SyncStatus frame; tells what it has to wait for. Null: nothing. */
+export type Acknowledge = (socket: EditorSocket, address: string) => { queue: BoardQueue; mark: number } | null
+
+const syncStatus = 8
+
+export class EditorSocket {
+  readonly #socket: WebSocket
+  readonly #stream: Duplex
+  readonly #bounds: SocketBounds
+  readonly #acknowledge: Acknowledge
+  /** By address, first in first out: a slow board does not hold up the others of this socket. */
+  readonly #held = new Map<string, Held[]>()
+  #corked = false
+
+  constructor(socket: WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
+    this.#socket = socket
+    this.#stream = stream
+    this.#bounds = bounds
+    this.#acknowledge = acknowledge
+  }
+
+  get readyState(): number {
+    return this.#socket.readyState
+  }
+
+  send(frame: Uint8Array): void {
+    const address = syncStatusAddress(frame)
+    if (address !== null) {
+      const queued = this.#held.get(address)
+      const wait = this.#acknowledge(this, address)
+      if (this.#socket.readyState !== WebSocket.OPEN) return // the acknowledgement found the frame at fault
+      if (wait && (queued || wait.queue.committedMark < wait.mark)) {
+        if (queued) queued.push({ frame, ...wait })
+        else this.#held.set(address, [{ frame, ...wait }])
+        wait.queue.onCommitted(this.release)
+        return
+      }
+    }
+    this.#write(frame)
+  }
+
+  close(code?: number, reason?: string): void {
+    this.#held.clear()
+    this.#socket.close(code, reason)
+  }
+
+  /** Lets go what is committed by now. */
+  readonly release = (): void => {
+    for (const [address, queue] of this.#held) {
+      let done = 0
+      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark) this.#write(queue[done++]!.frame)
+      if (done === queue.length) this.#held.delete(address)
+      else {
+        queue.splice(0, done)
+        queue[0]!.queue.onCommitted(this.release)
+      }
+    }
+  }
+
+  #write(frame: Uint8Array): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    if (!this.#corked) {
+      this.#corked = true
+      this.#stream.cork()
+      process.nextTick(() => {
+        this.#corked = false
+        this.#stream.uncork()
+      })
+    }
+    this.#socket.send(frame)
+    if (this.#socket.bufferedAmount > this.#bounds.maxUnreadBytes) {
+      this.#held.clear()
+      this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
+      this.#socket.terminate() // the close frame would wait behind all that it does not read
+    }
+  }
+}
+
+/** The address of a SyncStatus frame (varString address, varUint 8, varUint 0 or 1); null for any other frame. */
+function syncStatusAddress(frame: Uint8Array): string | null {
+  const length = frame[0]
+  if (length === undefined || length >= 128 || frame.byteLength !== length + 3 || frame[length + 1] !== syncStatus) return null
+  return Buffer.from(frame.buffer, frame.byteOffset + 1, length).toString()
+}

@@ -1,0 +1,182 @@
+/**
+ * What a card is: its kinds, its fields and their bounds. The API's schemas, the reading of what editors wrote and the
+ * index all go by this file.
+ *
+ * - *content*: the fields of a card as the document holds them, clamped. Absent is null.
+ * - *card*: content with its id and times, as the API answers it.
+ */
+import { limits } from './limits.ts'
+
+/** The kinds that the API creates. Editors have more (grids, schedules, palettes, shapes …). */
+export const kinds = ['note', 'image', 'link', 'doc', 'video', 'audio', 'pdf', 'file'] as const
+export type Kind = (typeof kinds)[number]
+
+/** Plain strings and how many characters each holds. `body` is not among them: it is a shared text. */
+export const textLimits = {
+  title: 300,
+  html: 40_000,
+  url: 2000,
+  image_key: 500,
+  file_key: 500,
+  poster_key: 500,
+  file_name: 300,
+  mime: 200,
+  ext: 20,
+  alt: 300,
+  color: 40,
+  group_id: 64,
+  sub: 300,
+} as const
+export const bodyLimit = 20_000
+
+export type TextField = keyof typeof textLimits
+export const textFields = Object.keys(textLimits) as TextField[]
+
+/** Fields that every card carries, null when empty; the other text fields are left out when empty. */
+export const nullableFields = ['title', 'body', 'html', 'url', 'image_key', 'alt', 'color'] as const
+
+export const numberFields = ['x', 'y', 'w', 'h', 'z', 'rotation', 'size_bytes'] as const
+export type NumberField = (typeof numberFields)[number]
+
+export interface Identifier {
+  scope: string
+  value: string
+}
+export type Props = Record<string, unknown>
+
+export type CardContent = Record<TextField, string | null> & {
+  kind: string
+  body: string | null
+  x: number
+  y: number
+  w: number
+  h: number
+  z: number
+  rotation: number
+  size_bytes: number | null
+  section_header: boolean
+  props: Props | null
+  identifiers: Identifier[]
+}
+
+/** A write: the fields that were sent, bounded already. Null clears. */
+export type CardChange = Partial<CardContent>
+
+export interface CardTimes {
+  created_at: string | null
+  updated_at: string | null
+}
+
+const cardIdPattern = /^[A-Za-z0-9_-]{1,64}$/
+export const isCardId = (id: string): boolean => cardIdPattern.test(id)
+
+const clamp = (value: number, low: number, high: number) => Math.min(high, Math.max(low, value))
+// `+ 0` turns -0 into 0.
+const wrapDegrees = (degrees: number) => {
+  const turned = degrees % 360
+  return (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) + 0
+}
+
+/** The bounded form of each number. Takes any finite number. */
+export const boundNumber: Record<NumberField, (value: number) => number> = {
+  x: (value) => clamp(Math.round(value), -limits.coordinate, limits.coordinate) + 0,
+  y: (value) => clamp(Math.round(value), -limits.coordinate, limits.coordinate) + 0,
+  w: (value) => clamp(value, limits.cardSize.min, limits.cardSize.max),
+  h: (value) => clamp(value, limits.cardSize.min, limits.cardSize.max),
+  z: (value) => clamp(value, -limits.z, limits.z) + 0,
+  rotation: wrapDegrees,
+  size_bytes: (value) => clamp(Math.round(value), 0, Number.MAX_SAFE_INTEGER),
+}
+
+export const numberDefaults = {
+  x: 0,
+  y: 0,
+  w: limits.cardSize.defaultW,
+  h: limits.cardSize.defaultH,
+  z: 0,
+  rotation: 0,
+} as const
+
+/** Text as Postgres and JSON can hold it: no NUL, no half of a surrogate pair, at most `limit` characters. */
+export function boundText(text: string, limit: number): string {
+  const clean = (text.length > limit * 2 ? text.slice(0, limit * 2) : text).replaceAll('\u0000', '').toWellFormed()
+  if (clean.length <= limit) return clean
+  const characters = Array.from(clean)
+  return characters.length <= limit ? clean : characters.slice(0, limit).join('')
+}
+
+/**
+ * The reason why an object cannot be `props`, or null.
+ * Bounds: 16 KB serialised, 5 levels, keys of at most 100 characters, no `__proto__`.
+ */
+export function propsFault(props: unknown): string | null {
+  if (!isPlainObject(props)) return 'must be an object or null'
+  const fault = nestingFault(props, 1)
+  if (fault) return fault
+  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes ? 'must be at most 16 KB of JSON' : null
+}
+
+function nestingFault(value: object, level: number): string | null {
+  if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && key.length > limits.props.key) return `keys must be at most ${limits.props.key} characters`
+    if (key === '__proto__') return 'must not have a key __proto__'
+    if (typeof inner === 'object' && inner !== null) {
+      const fault = nestingFault(inner, level + 1)
+      if (fault) return fault
+    }
+  }
+  return null
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Identifiers as an editor wrote them: what is not one is left out. */
+export function boundIdentifiers(value: unknown): Identifier[] {
+  if (!Array.isArray(value)) return []
+  return value
+    .filter(
+      (entry): entry is Identifier =>
+        isPlainObject(entry) &&
+        typeof entry['scope'] === 'string' &&
+        typeof entry['value'] === 'string' &&
+        entry['scope'] !== '' &&
+        entry['value'] !== '',
+    )
+    .slice(0, limits.identifiers.perObject)
+    .map((entry) => ({
+      scope: boundText(entry.scope, limits.identifiers.scope),
+      value: boundText(entry.value, limits.identifiers.value),
+    }))
+}
+
+const alwaysShown = new Set<string>(nullableFields)
+
+/** The card as the API answers it. `extras` adds what is shown on request only. */
+export function presentCard(
+  id: string,
+  content: CardContent,
+  times: CardTimes,
+  extras: { props?: boolean; identifiers?: boolean; raw?: unknown } = {},
+): Record<string, unknown> {
+  const card: Record<string, unknown> = { id, kind: content.kind, title: content.title, body: content.body }
+  for (const field of textFields) {
+    if (content[field] !== null || alwaysShown.has(field)) card[field] = content[field]
+  }
+  if (content.size_bytes !== null) card['size_bytes'] = content.size_bytes
+  card['x'] = content.x
+  card['y'] = content.y
+  card['w'] = content.w
+  card['h'] = content.h
+  card['z'] = content.z
+  card['rotation'] = content.rotation
+  card['section_header'] = content.section_header
+  if (extras.props) card['props'] = content.props
+  if (extras.identifiers) card['identifiers'] = content.identifiers
+  if (extras.raw !== undefined) card['raw'] = extras.raw
+  card['created_at'] = times.created_at
+  card['updated_at'] = times.updated_at
+  return card
+}

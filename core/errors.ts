@@ -1,0 +1,48 @@
+/**
+ * The error catalogue: every way in which a request can be refused or fail. Clients branch on `code`; the status is
+ * derived from it. What is thrown as a `ServiceError` reaches the client, anything else becomes `internal_error`.
+ */
+export const statusOf = {
+  bad_request: 400,
+  invalid_token: 401,
+  limit_reached: 402,
+  insufficient_scope: 403,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal_error: 500,
+  upstream_rejected: 502,
+  upstream_error: 502,
+  session_unavailable: 503,
+  storage_unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof statusOf
+
+export const errorCodes = Object.keys(statusOf) as ErrorCode[]
+
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ServiceError'
+    this.code = code
+  }
+}
+
+/** The codes with which the gateway closes a socket. 4403 tells a provider not to come back with the same token. */
+export const closeCodes = {
+  tooBig: { code: 1009, reason: 'message too big' },
+  restart: { code: 1012, reason: 'service restart' },
+  tryLater: { code: 1013, reason: 'try again later' },
+  badFrame: { code: 4400, reason: 'malformed frame' },
+  unauthorized: { code: 4401, reason: 'unauthorized' },
+  forbidden: { code: 4403, reason: 'access ended' },
+  tooSlow: { code: 4408, reason: 'reads too slowly' },
+} as const

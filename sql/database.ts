@@ -1,0 +1,128 @@
+import postgres from 'postgres'
+import { ServiceError } from '../core/errors.ts'
+
+/** A transaction in progress: tagged templates run in it. */
+export type Transaction = postgres.TransactionSql<{ bigint: number }>
+
+/** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
+export interface CommitCall {
+  commitId: string
+  freeCardCap: number | null
+  items: string
+  blob: Uint8Array
+  rows: string | null
+  groups: string | null
+  removed: string | null
+}
+
+export interface DatabaseOptions {
+  url: string
+  poolSize?: number
+  /** Bound on one statement and on one idle transaction; a stuck one must not hold the feeds back. */
+  statementTimeoutMs?: number
+}
+
+/**
+ * The only way to the database. The connections run as the role of a request, which sees nothing until a transaction
+ * says for which user it acts; nothing that a transaction sets outlives it.
+ */
+export interface Database {
+  /** Runs `work` under the row-level policies of this user. Throws `storage_unavailable` when the database is away. */
+  asUser<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Runs `work` as the service itself: the log, the workers, authentication. */
+  asSystem<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** One group commit, in autocommit: one round trip. Errors are the driver's own: their outcome has to be told apart. */
+  commit(call: CommitCall): Promise<unknown>
+  close(): Promise<void>
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const timeout = String(options.statementTimeoutMs ?? 15_000)
+  const sql = postgres(options.url, {
+    max: options.poolSize ?? 12,
+    onnotice: () => undefined,
+    connect_timeout: 5,
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    connection: {
+      application_name: 'corkboard',
+      role: 'corkboard_app',
+      search_path: 'corkboard',
+      timezone: 'UTC',
+      statement_timeout: timeout as unknown as number,
+      idle_in_transaction_session_timeout: timeout as unknown as number,
+      lock_timeout: '5000' as unknown as number,
+    },
+  })
+
+  async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return (await sql.begin(async (tx) => {
+        // Not awaited on its own: it leads the pipeline, so that it costs no round trip.
+        const [, result] = await Promise.all([
+          tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`,
+          work(tx),
+        ])
+        return result
+      })) as T
+    } catch (error) {
+      throw unavailable(error) ? storageUnavailable(error) : error
+    }
+  }
+
+  return {
+    asUser: (userId, work) => run('corkboard_app', userId, work),
+    asSystem: (work) => run('corkboard_system', '', work),
+    async commit(call) {
+      const [row] = await sql<{ answer: unknown }[]>`
+        select commit_batch(
+          ${call.commitId}, ${call.freeCardCap}, ${call.items}::text::json, ${call.blob as Buffer},
+          ${call.rows}::text::json, ${call.groups}::text::json, ${call.removed}::text::json
+        ) as answer`
+      return row?.answer
+    },
+    close: () => sql.end({ timeout: 5 }),
+  }
+}
+
+const unavailableCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '57014', // statement timeout
+  '55P03', // lock timeout
+  '25P03', // idle in transaction timeout
+  '53300', // too many connections
+])
+
+/** Whether the database could not be reached, went away, or did not answer in time. */
+export function unavailable(error: unknown): boolean {
+  const code = errorCode(error)
+  return (
+    unavailableCodes.has(code) || code.startsWith('CONNECT') || code.startsWith('08') || code.startsWith('57P')
+  )
+}
+
+/**
+ * Whether it is certain that the statement changed nothing: the server itself refused it. After a lost connection, or a
+ * server that was told to stop, it may have been committed.
+ */
+export function certainlyRolledBack(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && !unavailableButAnswered(error.code)
+}
+
+function unavailableButAnswered(code: string): boolean {
+  return code.startsWith('57P') || code.startsWith('08')
+}
+
+export function errorCode(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+}
+
+function storageUnavailable(cause: unknown): ServiceError {
+  return new ServiceError('storage_unavailable', 'The database is out of reach. Try again shortly.', { cause })
+}

@@ -1,0 +1,276 @@
+-- commit_batch: everything that one group commit writes, over all its boards, in one call.
+--
+-- p_items    what is to be done, in order; per board in the order of n:
+--              n     ordinal              b   board              o   op            c   cause
+--              k     'edit'  updates of editors: admitted at the socket, appended without condition
+--                    'write' an API write: may be refused
+--                    'flush' index rows for what editors changed
+--              u     the account whose rights decide (write)       actors  whose updates these are
+--              pos, len   where its framed updates lie in p_blob (zero-based; len 0: none)
+--              clock, used  the API clock it starts at, and how far it moves it (null: it makes no structs)
+--              seen  the log position its author had seen (null: it does not depend on the document)
+--              adds  cards it adds, for the cap     top  the highest z it sets
+-- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card
+-- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
+--
+-- Returns {t, boards: [{b, seq, indexed, client, clock, top}], items: [{n, r, used}], times: [[n, id, created, updated]]}
+-- (times in milliseconds; rows whose times are not both t). r is
+--   ok         written
+--   again      what it was built on has moved: rebuild it and send it again
+--   busy       the board (or its owner's count) is held by another transaction: send it again
+--   missing | forbidden | trashed | limit   refused
+-- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
+do $$ begin
+  execute format('grant create on schema %I to corkboard_system', 'corkboard');
+end $$;
+
+create or replace function commit_batch(
+  p_commit uuid, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
+) returns json
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  r record;
+  locked uuid[];
+  owners uuid[];
+  counts bigint[];
+  owner_at integer;
+  board uuid;
+  clock bigint;
+  blocked boolean;
+  outcome text;
+  accepted integer[] := '{}';
+  answers text[] := '{}';
+  t timestamptz;
+  times json;
+  answer json;
+begin
+  insert into commits (commit_id) values (p_commit) on conflict do nothing;
+  if not found then
+    return (select c.result from commits c where c.commit_id = p_commit);
+  end if;
+
+  -- Locks, in this order everywhere: documents by id, then owners by id. None is waited for.
+  select coalesce(array_agg(l.board_id), '{}') into locked
+  from (
+    select d.board_id
+    from board_documents d
+    where d.board_id in (select i.b from json_to_recordset(p_items) as i(b uuid))
+    order by d.board_id
+    for update skip locked
+  ) l;
+
+  if p_free_cap is not null then
+    select array_agg(l.id) into owners
+    from (
+      select u.id
+      from users u
+      where u.tier = 'free' and u.id in (
+        select w.owner_id
+        from json_to_recordset(p_items) as i(b uuid, adds integer)
+        join boards bo on bo.id = i.b
+        join workspaces w on w.id = bo.workspace_id
+        where i.adds > 0
+      )
+      order by u.id
+      for no key update skip locked
+    ) l;
+    if owners is not null then
+      counts := array(select owner_card_count(o.id) from unnest(owners) with ordinality as o(id, at) order by o.at);
+    end if;
+  end if;
+
+  for r in
+    with items as materialized (
+      select * from json_to_recordset(p_items)
+        as i(n integer, b uuid, k text, u uuid, clock bigint, used integer, seen bigint, adds integer)
+    ), rights as (
+      select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
+      from (select distinct i.b, i.u from items i where i.k = 'write') p
+      join boards bo on bo.id = p.b
+    )
+    select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, w.owner_id, o.tier, a.access, d.board_id as document
+    from items i
+    left join board_documents d on d.board_id = i.b
+    left join boards bo on bo.id = i.b
+    left join workspaces w on w.id = bo.workspace_id
+    left join users o on o.id = w.owner_id
+    left join rights a on a.b = i.b and a.u = i.u
+    order by i.b, i.n
+  loop
+    if r.b is distinct from board then
+      board := r.b;
+      clock := r.api_clock;
+      blocked := false; -- a write that does not go through leaves a gap in the clock: those after it are built again
+    end if;
+    owner_at := null;
+    outcome := case
+      when r.document is null then 'missing'
+      when not r.b = any (locked) then 'busy'
+      when r.k = 'edit' then 'ok'
+      when r.k = 'flush' then case when r.seen = r.seq then 'ok' else 'again' end
+      when r.access is null then 'missing'
+      when r.access <> 'write' then 'forbidden'
+      when r.trashed then 'trashed'
+      when r.seen <> r.seq then 'again'
+      when r.clock is not null and (blocked or r.clock <> clock) then 'again'
+      else 'ok'
+    end;
+    if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
+      owner_at := array_position(owners, r.owner_id);
+      if owner_at is null then
+        outcome := 'busy';
+      elsif counts[owner_at] + r.adds > p_free_cap then
+        outcome := 'limit';
+      else
+        counts[owner_at] := counts[owner_at] + r.adds;
+      end if;
+    end if;
+    if outcome = 'ok' then
+      accepted := accepted || r.n;
+      clock := clock + coalesce(r.used, 0);
+    elsif r.clock is not null then
+      blocked := true;
+    end if;
+    answers := answers || json_build_object('n', r.n, 'r', outcome, 'used', counts[owner_at])::text;
+  end loop;
+
+  if accepted <> '{}' then
+    t := stamp();
+
+    insert into board_updates (board_id, seq, updates, actors, created_at)
+    select d.board_id, d.seq + 1, g.updates, g.actors, t
+    from (
+      select i.b,
+        string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) as updates,
+        (
+          select coalesce(array_agg(distinct a), '{}')
+          from json_to_recordset(p_items) as j(n integer, b uuid, actors uuid[]), unnest(j.actors) as a
+          where j.b = i.b and j.n = any (accepted)
+        ) as actors
+      from json_to_recordset(p_items) as i(n integer, b uuid, pos integer, len integer)
+      where i.n = any (accepted) and i.len > 0
+      group by i.b
+    ) g
+    join board_documents d on d.board_id = g.b;
+
+    -- The index now holds all up to the new position, if it did before and every change brought its rows, or if a
+    -- flush brings the rows of all that it did not hold (its author had seen the whole log).
+    update board_documents d
+    set seq = d.seq + g.grows,
+      api_clock = d.api_clock + g.used,
+      top_z = greatest(d.top_z, g.top),
+      indexed_seq = case
+        when g.flushed or (not g.edited and d.indexed_seq = d.seq) then d.seq + g.grows
+        else d.indexed_seq
+      end,
+      log_rows = d.log_rows + g.grows,
+      log_bytes = d.log_bytes + g.bytes,
+      changed_at = case when g.grows = 1 then t else d.changed_at end
+    from (
+      select i.b,
+        (coalesce(sum(i.len), 0) > 0)::integer as grows,
+        coalesce(sum(i.used), 0) as used,
+        max(i.top) as top,
+        bool_or(i.k = 'flush') as flushed,
+        bool_or(i.k = 'edit') as edited,
+        coalesce(sum(i.len), 0) as bytes
+      from json_to_recordset(p_items)
+        as i(n integer, b uuid, k text, len integer, used integer, top double precision)
+      where i.n = any (accepted)
+      group by i.b
+    ) g
+    where d.board_id = g.b;
+
+    if p_rows is not null then
+      insert into card_index as c (
+        board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key,
+        poster_key, url, identifiers, hash, position, op, cause, created_at, updated_at
+      )
+      select d.board_id, v.id, d.workspace_id, v.kind, v.title, v.body, v.x, v.y, v.w, v.h, v.z, v.rotation, v.group_id,
+        v.image_key, v.file_key, v.poster_key, v.url, coalesce(v.identifiers, '[]'), v.hash, d.seq, i.o, i.c, t, t
+      from json_to_recordset(p_rows) as v(
+        n integer, id text, gone boolean, kind text, title text, body text, x double precision, y double precision,
+        w double precision, h double precision, z double precision, rotation double precision, group_id text,
+        image_key text, file_key text, poster_key text, url text, identifiers jsonb, hash text
+      )
+      join json_to_recordset(p_items) as i(n integer, b uuid, o uuid, c text) on i.n = v.n
+      join board_documents d on d.board_id = i.b
+      where v.n = any (accepted) and v.gone is not true
+      on conflict (board_id, card_id) do update
+      set kind = excluded.kind, title = excluded.title, body = excluded.body, x = excluded.x, y = excluded.y,
+        w = excluded.w, h = excluded.h, z = excluded.z, rotation = excluded.rotation, group_id = excluded.group_id,
+        image_key = excluded.image_key, file_key = excluded.file_key, poster_key = excluded.poster_key,
+        url = excluded.url, identifiers = excluded.identifiers, hash = excluded.hash, position = excluded.position,
+        op = excluded.op, cause = excluded.cause, updated_at = excluded.updated_at, deleted_at = null
+      where c.position <= excluded.position
+        and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause = 'rebuild');
+
+      update card_index c
+      set deleted_at = t, updated_at = t, hash = '', position = d.seq, op = i.o, cause = i.c
+      from json_to_recordset(p_rows) as v(n integer, id text, gone boolean)
+      join json_to_recordset(p_items) as i(n integer, b uuid, o uuid, c text) on i.n = v.n
+      join board_documents d on d.board_id = i.b
+      where v.gone and v.n = any (accepted)
+        and c.board_id = d.board_id and c.card_id = v.id and c.deleted_at is null and c.position <= d.seq;
+
+      select json_agg(json_build_array(v.n, v.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
+      into times
+      from json_to_recordset(p_rows) as v(n integer, id text, gone boolean, fresh boolean)
+      join json_to_recordset(p_items) as i(n integer, b uuid, k text) on i.n = v.n
+      join card_index c on c.board_id = i.b and c.card_id = v.id
+      where i.k = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true;
+    end if;
+
+    if p_groups is not null then
+      insert into group_index as c (
+        board_id, group_id, workspace_id, name, color, shape, outline, hash, position, created_at, updated_at
+      )
+      select d.board_id, v.id, d.workspace_id, v.name, v.color, v.shape, v.outline, v.hash, d.seq, t, t
+      from json_to_recordset(p_groups)
+        as v(n integer, id text, gone boolean, name text, color text, shape text, outline boolean, hash text)
+      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join board_documents d on d.board_id = i.b
+      where v.n = any (accepted) and v.gone is not true
+      on conflict (board_id, group_id) do update
+      set name = excluded.name, color = excluded.color, shape = excluded.shape, outline = excluded.outline,
+        hash = excluded.hash, position = excluded.position, updated_at = excluded.updated_at, deleted_at = null
+      where c.position <= excluded.position and (c.hash <> excluded.hash or c.deleted_at is not null);
+
+      update group_index c
+      set deleted_at = t, updated_at = t, hash = '', position = d.seq
+      from json_to_recordset(p_groups) as v(n integer, id text, gone boolean)
+      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join board_documents d on d.board_id = i.b
+      where v.gone and v.n = any (accepted)
+        and c.board_id = d.board_id and c.group_id = v.id and c.deleted_at is null and c.position <= d.seq;
+    end if;
+
+    if p_removed is not null then
+      insert into removed_cards (restore_token, board_id, workspace_id, card_id, state, removed_at)
+      select v.token, d.board_id, d.workspace_id, v.id, substring(p_blob from v.pos + 1 for v.len), t
+      from json_to_recordset(p_removed) as v(n integer, token uuid, id text, pos integer, len integer)
+      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join board_documents d on d.board_id = i.b
+      where v.n = any (accepted);
+    end if;
+  end if;
+
+  answer := json_build_object(
+    't', (extract(epoch from t) * 1000)::bigint,
+    'boards', (
+      select json_agg(json_build_object('b', d.board_id, 'seq', d.seq, 'indexed', d.indexed_seq, 'client', d.api_client,
+        'clock', d.api_clock, 'top', d.top_z, 'rows', d.log_rows, 'bytes', d.log_bytes))
+      from board_documents d
+      where d.board_id = any (locked)
+    ),
+    'items', ('[' || array_to_string(answers, ',') || ']')::json,
+    'times', times
+  );
+  update commits c set result = answer where c.commit_id = p_commit;
+  return answer;
+end $$;
+
+alter function commit_batch(uuid, integer, json, bytea, json, json, json) owner to corkboard_system;
+revoke all on function commit_batch(uuid, integer, json, bytea, json, json, json) from public;
+grant execute on function commit_batch(uuid, integer, json, bytea, json, json, json) to corkboard_app;
+revoke create on schema corkboard from corkboard_system;

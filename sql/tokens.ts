@@ -1,0 +1,124 @@
+/** Access tokens: 256 random bits, a prefix to recognise them by, a checksum to tell a typo; SHA-256 at rest. */
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { Clock } from '../platform/clock.ts'
+import type { Database, Transaction } from './database.ts'
+
+export const scopes = ['read', 'write', 'delete'] as const
+export type Scope = (typeof scopes)[number]
+
+/** Who is behind a request or a socket. */
+export interface Principal {
+  userId: string
+  tokenId: string
+  email: string
+  displayName: string | null
+  tier: 'free' | 'pro'
+  /** `write` and `delete` imply `read`. */
+  scopes: Scope[]
+  /** Requests per hour; null takes the configured one. */
+  rateLimit: number | null
+}
+
+const tokenPrefix = 'cork_'
+const tokenPattern = /^cork_([A-Za-z0-9_-]{43})([0-9a-z]{7})$/
+
+export function makeToken(): string {
+  const secret = randomBytes(32).toString('base64url')
+  return `${tokenPrefix}${secret}${checksum(secret)}`
+}
+
+/** The hash under which a token is stored, or null for what cannot be one. */
+export function tokenHash(token: string): Buffer | null {
+  const [, secret, sum] = tokenPattern.exec(token) ?? []
+  if (secret === undefined || sum !== checksum(secret)) return null
+  return createHash('sha256').update(token).digest()
+}
+
+function checksum(secret: string): string {
+  return crc32(secret).toString(36).padStart(7, '0')
+}
+
+export interface NewToken {
+  userId: string
+  name: string
+  scopes: Scope[]
+  ttlDays?: number | undefined
+  rateLimit?: number | undefined
+}
+
+/** @returns the token itself, this once, and its id */
+export async function mintToken(tx: Transaction, token: NewToken): Promise<{ token: string; tokenId: string }> {
+  const value = makeToken()
+  const [row] = await tx<{ id: string }[]>`
+    insert into tokens (user_id, name, prefix, hash, scopes, rate_limit, expires_at)
+    values (
+      ${token.userId}, ${token.name}, ${value.slice(0, 9)}, ${tokenHash(value)}, ${token.scopes}, ${token.rateLimit ?? null},
+      now() + ${token.ttlDays ?? null}::integer * interval '1 day'
+    )
+    returning id`
+  return { token: value, tokenId: row!.id }
+}
+
+/** @returns whether there was such a token that was not revoked yet */
+export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
+  const rows = await tx`update tokens set revoked_at = now() where id = ${tokenId} and revoked_at is null returning id`
+  return rows.length > 0
+}
+
+/**
+ * Looks tokens up, and remembers the answer for a second: that is how late a revocation can be noticed. A look-up for
+ * every request would cost a third of the throughput.
+ */
+export class TokenVerifier {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #maxAgeMs: number
+  readonly #known = new Map<string, { principal: Promise<Principal | null>; at: number }>()
+  readonly #lastUsed = new Map<string, number>()
+
+  constructor(options: { database: Database; clock: Clock; maxAgeMs?: number }) {
+    this.#database = options.database
+    this.#clock = options.clock
+    this.#maxAgeMs = options.maxAgeMs ?? 1000
+  }
+
+  /** Null for a token that is unknown, revoked or expired. Throws `storage_unavailable`. */
+  async verify(token: string): Promise<Principal | null> {
+    const hash = tokenHash(token)
+    if (!hash) return null
+    const now = this.#clock.now()
+    const key = hash.toString('base64')
+    const known = this.#known.get(key)
+    if (known && now - known.at < this.#maxAgeMs) return known.principal
+    if (this.#known.size > 20_000) this.#known.clear()
+    const principal = this.#lookUp(hash)
+    this.#known.set(key, { principal, at: now })
+    try {
+      return await principal
+    } catch (error) {
+      this.#known.delete(key)
+      throw error
+    }
+  }
+
+  async #lookUp(hash: Buffer): Promise<Principal | null> {
+    return this.#database.asSystem(async (tx) => {
+      const [row] = await tx<
+        (Omit<Principal, 'scopes'> & { scopes: Scope[] })[]
+      >`
+        select t.user_id as "userId", t.id as "tokenId", u.email, u.display_name as "displayName", u.tier, t.scopes,
+          t.rate_limit as "rateLimit"
+        from tokens t
+        join users u on u.id = t.user_id
+        where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
+      if (!row) return null
+      if (this.#clock.now() - (this.#lastUsed.get(row.tokenId) ?? 0) > 60_000) {
+        if (this.#lastUsed.size > 20_000) this.#lastUsed.clear()
+        this.#lastUsed.set(row.tokenId, this.#clock.now())
+        await tx`update tokens set last_used_at = now() where id = ${row.tokenId}`
+      }
+      return { ...row, scopes: scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)) }
+    })
+  }
+}
