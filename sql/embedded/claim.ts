@@ -1,0 +1,49 @@
+import { unlinkSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * Makes this process the only one that runs the server called `name`, until the returned function is called or
+ * the process ends, however it ends. Waits up to `waitMs` for a predecessor that is shutting down.
+ *
+ * The claim is a listening socket and not a file with a process id: the kernel releases it on `kill -9`, and in
+ * a container, where every start has the same process ids, a stale file would look alive.
+ */
+export async function claim(name: string, waitMs: number): Promise<() => Promise<void>> {
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    const server = await listen(socketPath(name))
+    if (server) return () => new Promise((resolve) => server.close(() => resolve()))
+    if (Date.now() > deadline) throw new Error('Another process runs on this data folder: end it first.')
+    await sleep(50)
+  }
+}
+
+/** Linux has socket names outside the file system, which vanish with their process. */
+function socketPath(name: string): string {
+  return process.platform === 'linux' ? `\0${name}` : path.join(tmpdir(), `${name}.sock`)
+}
+
+async function listen(socket: string): Promise<net.Server | null> {
+  const server = net.createServer((connection) => connection.destroy())
+  server.unref()
+  const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    server.once('error', resolve)
+    server.listen(socket, () => resolve(null))
+  })
+  if (!error) return server
+  if (error.code !== 'EADDRINUSE') throw error
+  if (!socket.startsWith('\0') && !(await answers(socket))) unlinkSync(socket)
+  return null
+}
+
+/** Whether a process listens on the socket file, or a dead one left it behind. */
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = net.connect(socket)
+    connection.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    connection.once('connect', () => connection.destroy())
+  })
+}
