@@ -46,7 +46,13 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     reply.header('x-request-id', request.id)
     done()
   })
-  await app.register(cors, { origin: '*', methods: ['GET', 'POST', 'PATCH', 'DELETE'], exposedHeaders, maxAge: 86_400, strictPreflight: false })
+  await app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders,
+    maxAge: 86_400,
+    strictPreflight: false,
+  })
 
   acceptJsonOnly(app)
   validateWith(app)
@@ -72,20 +78,32 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       info: {
         title: 'Corkboard',
         version: apiVersion,
-        description: 'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
+        description:
+          'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
       },
       servers: [{ url: `${options.publicUrl}${apiRoot}` }],
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An access token.' } } },
+      components: {
+        securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An access token.' } },
+      },
       security: [{ token: [] }],
     },
     stripBasePath: true,
-    transform: ({ schema, url }) => ({ schema, url: url === apiRoot ? '/' : url.slice(apiRoot.length) || '/' }),
+    transform: ({ schema, url }) => ({
+      schema,
+      url: url === apiRoot ? '/' : url.slice(apiRoot.length) || '/',
+    }),
   })
 
   for (const route of routes) addRoute(app, options, route)
   app.get(
     `${apiRoot}/openapi.json`,
-    { schema: { summary: openapiSummary, security: [], response: { 200: { description: 'The description.', type: 'object', additionalProperties: true } } } },
+    {
+      schema: {
+        summary: openapiSummary,
+        security: [],
+        response: { 200: { description: 'The description.', type: 'object', additionalProperties: true } },
+      },
+    },
     async (request, reply) => {
       await identify(options, request, reply)
       return app.swagger()
@@ -133,36 +151,65 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
 
 /** `POST /boards/:id/cards` → `postBoardsByIdCards` */
 function operationId({ method, path }: Route): string {
-  const words = path.split('/').filter(Boolean).map((part) => (part.startsWith(':') ? `By${capital(part.slice(1))}` : capital(part)))
+  const words = path
+    .split('/')
+    .filter(Boolean)
+    .map((part) => (part.startsWith(':') ? `By${capital(part.slice(1))}` : capital(part)))
   return method.toLowerCase() + (words.join('') || 'Root')
 }
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 function describe(answers: Record<number, TSchema>): Record<number, unknown> {
-  return Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, { ...schema, description: 'Success.' }]))
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, schema]) => [status, { ...schema, description: 'Success.' }]),
+  )
 }
 
-const always: ErrorCode[] = ['bad_request', 'invalid_token', 'insufficient_scope', 'not_found', 'rate_limited', 'internal_error', 'storage_unavailable']
+const always: ErrorCode[] = [
+  'bad_request',
+  'invalid_token',
+  'insufficient_scope',
+  'not_found',
+  'rate_limited',
+  'internal_error',
+  'storage_unavailable',
+]
 
 function errorAnswers(route: Route): Record<number, unknown> {
-  const writes: ErrorCode[] = route.method === 'GET' ? [] : ['limit_reached', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type']
+  const writes: ErrorCode[] =
+    route.method === 'GET'
+      ? []
+      : ['limit_reached', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type']
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of [...always, ...writes]) byStatus.set(statusOf[code], [...(byStatus.get(statusOf[code]) ?? []), code])
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, { ...errorAnswer, description: codes.map((code) => `\`${code}\``).join(' or ') }]))
+  for (const code of [...always, ...writes])
+    byStatus.set(statusOf[code], [...(byStatus.get(statusOf[code]) ?? []), code])
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      { ...errorAnswer, description: codes.map((code) => `\`${code}\``).join(' or ') },
+    ]),
+  )
 }
 
 /** RFC 9728: where a client learns how to get a token. */
 function challenge(reply: FastifyReply, publicUrl: string): void {
-  reply.header('www-authenticate', `Bearer resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`)
+  reply.header(
+    'www-authenticate',
+    `Bearer resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`,
+  )
 }
 
 function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request: FastifyRequest, text: string, done) => {
-    if (text === '') done(null, undefined)
-    else parse(request, text, done)
-  })
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    (request: FastifyRequest, text: string, done) => {
+      if (text === '') done(null, undefined)
+      else void parse(request, text, done)
+    },
+  )
 }
 
 /** Queries and paths are text and are converted; a body says its types itself. */
@@ -171,7 +218,9 @@ function validateWith(app: FastifyInstance): void {
   const converting = new Ajv({ ...options, coerceTypes: true })
   const strict = new Ajv(options)
   for (const ajv of [converting, strict]) (addFormats as unknown as (ajv: Ajv) => void)(ajv)
-  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? strict : converting).compile(schema as object))
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === 'body' ? strict : converting).compile(schema as object),
+  )
 }
 
 const patterns = routes.map(({ method, path }) => ({
@@ -184,4 +233,3 @@ function methodsAt(path: string): string[] {
   const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method as string)
   return methods.includes('GET') ? ['HEAD', ...methods] : methods
 }
-

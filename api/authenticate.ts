@@ -18,7 +18,11 @@ export interface AuthenticateOptions {
 }
 
 /** Finds the principal and counts the request; sets the rate-limit headers whatever comes of it. */
-export async function identify(options: AuthenticateOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function identify(
+  options: AuthenticateOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const token = bearer(request.headers.authorization)
   const principal = token === null ? null : await options.tokens.verify(token)
   const decision = principal
@@ -31,14 +35,20 @@ export async function identify(options: AuthenticateOptions, request: FastifyReq
   reply.header('x-ratelimit-reset', decision.reset)
   if (decision.allowed) return
   reply.header('retry-after', decision.retryAfter)
-  throw new ServiceError('rate_limited', `More than ${decision.limit} requests in the last hour. Retry in ${decision.retryAfter} seconds.`)
+  throw new ServiceError(
+    'rate_limited',
+    `More than ${decision.limit} requests in the last hour. Retry in ${decision.retryAfter} seconds.`,
+  )
 }
 
 /** @throws ServiceError `invalid_token` or `insufficient_scope` */
 export function authorise(request: FastifyRequest, scope: Scope): Principal {
   const { principal } = request
   if (!principal) {
-    throw new ServiceError('invalid_token', 'A valid access token is needed: Authorization: Bearer <token>. It may be missing, mistyped, revoked or expired.')
+    throw new ServiceError(
+      'invalid_token',
+      'A valid access token is needed: Authorization: Bearer <token>. It may be missing, mistyped, revoked or expired.',
+    )
   }
   if (!principal.scopes.includes(scope)) {
     throw new ServiceError('insufficient_scope', `This needs a token with the scope \`${scope}\`.`)

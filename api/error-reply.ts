@@ -12,22 +12,42 @@ interface SchemaError {
 
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
-  const { code, validation, validationContext, statusCode } = error as FastifyError & { validationContext?: string }
-  if (validation) return new ServiceError('bad_request', schemaMessage(validation as SchemaError[], validationContext), { cause: error })
+  const { code, validation, validationContext, statusCode } = error as FastifyError & {
+    validationContext?: string
+  }
+  if (validation)
+    return new ServiceError('bad_request', schemaMessage(validation as SchemaError[], validationContext), {
+      cause: error,
+    })
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServiceError('payload_too_large', 'The body is larger than this endpoint accepts.', { cause: error })
+      return new ServiceError('payload_too_large', 'The body is larger than this endpoint accepts.', {
+        cause: error,
+      })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('unsupported_media_type', 'The body must be JSON, with content-type application/json.', { cause: error })
+      return new ServiceError(
+        'unsupported_media_type',
+        'The body must be JSON, with content-type application/json.',
+        { cause: error },
+      )
     case '42501': // a policy or a guard of the database
       return new ServiceError('forbidden', 'You may see this but not change it.', { cause: error })
     case '22021':
     case '22P05':
-      return new ServiceError('bad_request', 'The request holds a character that cannot be stored (U+0000).', { cause: error })
+      return new ServiceError(
+        'bad_request',
+        'The request holds a character that cannot be stored (U+0000).',
+        { cause: error },
+      )
   }
-  if (unavailable(error)) return new ServiceError('storage_unavailable', 'The database is out of reach. Try again shortly.', { cause: error })
+  if (unavailable(error))
+    return new ServiceError('storage_unavailable', 'The database is out of reach. Try again shortly.', {
+      cause: error,
+    })
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new ServiceError('bad_request', `The request is malformed: ${(error as Error).message}`, { cause: error })
+    return new ServiceError('bad_request', `The request is malformed: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
   return new ServiceError('internal_error', '', { cause: error })
 }
@@ -35,9 +55,16 @@ export function toServiceError(error: unknown): ServiceError {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toServiceError(error)
   const status = statusOf[failure.code]
-  if (status >= 500) request.log.error({ err: error, sql: errorCode(error) || undefined }, failure.message || 'a request failed')
+  if (status >= 500)
+    request.log.error(
+      { err: error, sql: errorCode(error) || undefined },
+      failure.message || 'a request failed',
+    )
   if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', '2')
-  const message = failure.code === 'internal_error' ? `Something went wrong on our side (request ${request.id}).` : failure.message
+  const message =
+    failure.code === 'internal_error'
+      ? `Something went wrong on our side (request ${request.id}).`
+      : failure.message
   return reply.code(status).send(errorBody(failure.code, message))
 }
 
@@ -48,7 +75,9 @@ function schemaMessage(errors: SchemaError[], context = 'body'): string {
   const error = errors.find(({ keyword }) => keyword !== 'anyOf') ?? errors[0]
   if (!error) return `The ${context} is not as described.`
   // Of the branches of a union, all say the type they take.
-  const types = errors.filter(({ keyword, instancePath }) => keyword === 'type' && instancePath === error.instancePath)
+  const types = errors.filter(
+    ({ keyword, instancePath }) => keyword === 'type' && instancePath === error.instancePath,
+  )
   const path = fieldName(error.instancePath)
   const where = path || (context === 'body' ? 'The body' : `The ${context}`)
   const { params } = error
@@ -61,7 +90,11 @@ function schemaMessage(errors: SchemaError[], context = 'body'): string {
     case 'enum': {
       const values = errors
         .filter(({ instancePath }) => instancePath === error.instancePath)
-        .flatMap(({ params }) => (Array.isArray(params['allowedValues']) ? (params['allowedValues'] as unknown[]) : [params['allowedValue']]))
+        .flatMap(({ params }) =>
+          Array.isArray(params['allowedValues'])
+            ? (params['allowedValues'] as unknown[])
+            : [params['allowedValue']],
+        )
         .filter((value) => value !== undefined)
       return `${where} must be one of: ${values.map(String).join(', ')}.`
     }
@@ -80,7 +113,8 @@ function schemaMessage(errors: SchemaError[], context = 'body'): string {
   }
 }
 
-const typeName = (type: string) => (type === 'null' ? 'null' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
+const typeName = (type: string) =>
+  type === 'null' ? 'null' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 
 /** `/cards/3/title` → `cards[3].title` */
 function fieldName(pointer: string): string {

@@ -61,7 +61,9 @@ export const listWorkspaces = route({
         order by created_at, id
         limit ${page.limit + 1} offset ${page.offset}`,
     )
-    const workspaces = rows.slice(0, page.limit).map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
+    const workspaces = rows
+      .slice(0, page.limit)
+      .map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
     return { body: { workspaces, ...pageEnd(page, rows.length) } }
   },
 })
@@ -82,7 +84,12 @@ export function readRoot(routes: () => Route[]): Route {
         openapi: Type.String(),
         scopes: scopeNames,
         endpoints: Type.Array(
-          Type.Object({ method: Type.String(), path: Type.String(), scope: nullable(Type.String()), summary: Type.String() }),
+          Type.Object({
+            method: Type.String(),
+            path: Type.String(),
+            scope: nullable(Type.String()),
+            summary: Type.String(),
+          }),
         ),
       }),
     },
@@ -95,7 +102,12 @@ export function readRoot(routes: () => Route[]): Route {
           openapi: `${request.server.publicUrl}/api/v1/openapi.json`,
           scopes: principal.scopes,
           endpoints: [
-            ...routes().map(({ method, path, scope, summary }) => ({ method, path: templatePath(path), scope, summary })),
+            ...routes().map(({ method, path, scope, summary }) => ({
+              method,
+              path: templatePath(path),
+              scope,
+              summary,
+            })),
             { method: 'GET', path: '/openapi.json', scope: null, summary: openapiSummary },
           ],
         },

@@ -14,15 +14,26 @@ export const pageOf = (query: { limit?: number; offset?: number }): Page => ({
 /** What follows a page of which one row more than `limit` was read. */
 export function pageEnd(page: Page, rows: number) {
   const more = rows > page.limit
-  return { limit: page.limit, offset: page.offset, has_more: more, next_offset: more ? page.offset + page.limit : null }
+  return {
+    limit: page.limit,
+    offset: page.offset,
+    has_more: more,
+    next_offset: more ? page.offset + page.limit : null,
+  }
 }
 
 /** A comma list of known words. @throws ServiceError `bad_request` that names them */
-export function includeOf<Word extends string>(include: string | undefined, known: readonly Word[]): Record<Word, boolean> {
+export function includeOf<Word extends string>(
+  include: string | undefined,
+  known: readonly Word[],
+): Record<Word, boolean> {
   const words = (include ?? '').split(',').filter((word) => word !== '')
   const wrong = words.find((word) => !known.some((one) => one === word))
   if (wrong !== undefined) {
-    throw new ServiceError('bad_request', `include takes a comma list of ${known.join(', ')}; ${JSON.stringify(wrong)} is none of them.`)
+    throw new ServiceError(
+      'bad_request',
+      `include takes a comma list of ${known.join(', ')}; ${JSON.stringify(wrong)} is none of them.`,
+    )
   }
   return Object.fromEntries(known.map((word) => [word, words.includes(word)])) as Record<Word, boolean>
 }

@@ -12,7 +12,9 @@ const text = (limit: number) => Type.Optional(nullable(Type.String({ maxLength: 
 export const boardParams = Type.Object({ id: uuid })
 
 export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSize.max, default: limits.pageSize.default })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: limits.pageSize.max, default: limits.pageSize.default }),
+  ),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 })),
 }
 
@@ -59,8 +61,13 @@ export const boardAnswer = Type.Object({
   identifiers: Type.Optional(identifiers),
 })
 
-const number = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Optional(Type.Number(options))
-const coordinate = number({ minimum: -limits.coordinate, maximum: limits.coordinate, description: 'Rounded.' })
+const number = (options: { minimum?: number; maximum?: number; description?: string } = {}) =>
+  Type.Optional(Type.Number(options))
+const coordinate = number({
+  minimum: -limits.coordinate,
+  maximum: limits.coordinate,
+  description: 'Rounded.',
+})
 
 /** The fields of a card that a write may carry. */
 export const cardFields = {
@@ -79,12 +86,18 @@ export const cardFields = {
   color: text(textLimits.color),
   group_id: text(textLimits.group_id),
   sub: text(textLimits.sub),
-  size_bytes: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Rounded.' }))),
+  size_bytes: Type.Optional(
+    nullable(Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Rounded.' })),
+  ),
   x: coordinate,
   y: coordinate,
   w: number({ description: 'Clamped to 40 to 4000; 280 when absent.' }),
   h: number({ description: 'Clamped to 40 to 4000; 180 when absent.' }),
-  z: number({ minimum: -limits.z, maximum: limits.z, description: 'Higher is in front; above all when absent.' }),
+  z: number({
+    minimum: -limits.z,
+    maximum: limits.z,
+    description: 'Higher is in front; above all when absent.',
+  }),
   rotation: number({ description: 'Degrees, wrapped into -180 to 180.' }),
   section_header: Type.Optional(Type.Boolean()),
   props: Type.Optional(nullable(props)),
@@ -138,5 +151,6 @@ export const indexCardAnswer = Type.Object({
 })
 
 export const live = Type.Boolean({
-  description: 'Whether open canvases have the change already. False: it is saved, and an open canvas may need a reload.',
+  description:
+    'Whether open canvases have the change already. False: it is saved, and an open canvas may need a reload.',
 })

@@ -21,8 +21,14 @@ export interface Refused {
 }
 
 /** Null when the update may be applied. */
-export function refuseUpdate(document: Y.Doc, sizeBytes: number, update: Uint8Array, bounds: AdmitBounds): Refused | null {
-  if (sizeBytes + update.byteLength > bounds.maxDocumentBytes && update.byteLength > 2) return closeCodes.tooBig
+export function refuseUpdate(
+  document: Y.Doc,
+  sizeBytes: number,
+  update: Uint8Array,
+  bounds: AdmitBounds,
+): Refused | null {
+  if (sizeBytes + update.byteLength > bounds.maxDocumentBytes && update.byteLength > 2)
+    return closeCodes.tooBig
   let decoded: ReturnType<typeof Y.decodeUpdate>
   try {
     decoded = Y.decodeUpdate(update)
@@ -31,7 +37,8 @@ export function refuseUpdate(document: Y.Doc, sizeBytes: number, update: Uint8Ar
   }
   for (const struct of decoded.structs) {
     const { client, clock } = struct.id
-    if (client > maxEditorClient && clock + struct.length > Y.getState(document.store, client)) return closeCodes.forbidden
+    if (client > maxEditorClient && clock + struct.length > Y.getState(document.store, client))
+      return closeCodes.forbidden
   }
   return null
 }
@@ -47,7 +54,8 @@ export const pendingOf = (document: Y.Doc): Pending => ({
   deletes: document.store.pendingDs,
 })
 
-export const samePending = (a: Pending, b: Pending): boolean => a.structs === b.structs && a.deletes === b.deletes
+export const samePending = (a: Pending, b: Pending): boolean =>
+  a.structs === b.structs && a.deletes === b.deletes
 
 export const pendingBytes = (pending: Pending): number =>
   (pending.structs?.update.byteLength ?? 0) + (pending.deletes?.byteLength ?? 0)

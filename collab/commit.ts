@@ -150,14 +150,29 @@ export class BoardQueue {
 
 type BatchItem = { queue: BoardQueue; updates: Uint8Array[] } & (
   | { kind: 'edit'; count: number; actors: string[] }
-  | { kind: 'write'; write: PendingWrite; built: BuiltWrite | null; clock: number | null; seen: number | null }
+  | {
+      kind: 'write'
+      write: PendingWrite
+      built: BuiltWrite | null
+      clock: number | null
+      seen: number | null
+    }
   | { kind: 'flush'; flush: FlushRows; seen: number }
 )
 
 interface CommitAnswer {
   t: number
   boards:
-    | { b: string; seq: number; indexed: number; client: number; clock: number; top: number; rows: number; bytes: number }[]
+    | {
+        b: string
+        seq: number
+        indexed: number
+        client: number
+        clock: number
+        top: number
+        rows: number
+        bytes: number
+      }[]
     | null
   items: { n: number; r: Outcome; used: number | null }[]
   times: [n: number, id: string, created: number, updated: number][] | null
@@ -300,7 +315,8 @@ export class CommitQueue {
     let bytes = 0
     if (queue.edits.length > 0) {
       let count = 0
-      while (count < queue.edits.length && (count === 0 || bytes < budget)) bytes += queue.edits[count++]!.update.byteLength
+      while (count < queue.edits.length && (count === 0 || bytes < budget))
+        bytes += queue.edits[count++]!.update.byteLength
       const taken = queue.edits.slice(0, count)
       items.push({
         kind: 'edit',
@@ -328,22 +344,26 @@ export class CommitQueue {
     let head = queue.head
     const taken = new Set<string>()
     let whole = false
-    for (let at = 0; at < queue.writes.length && !whole && (items.length === 0 || bytes < budget); ) {
-      const write = queue.writes[at]!
+    while (queue.writes.length > 0 && !whole && (items.length === 0 || bytes < budget)) {
+      const write = queue.writes[0]!
       if (!head) {
         // Its refusal or 'again' brings the head.
         items.push({ kind: 'write', queue, updates: [], write, built: null, clock: -1, seen: null })
-        queue.writes.splice(at, 1)
+        queue.writes.shift()
         break
       }
       if (write.reads !== 'nothing') {
         if (!document?.current || flushing) break
-        if (write.reads === 'board' ? taken.size > 0 || items.some((item) => item.kind === 'write') : [...write.reads].some((id) => taken.has(id))) {
+        if (
+          write.reads === 'board'
+            ? taken.size > 0 || items.some((item) => item.kind === 'write')
+            : [...write.reads].some((id) => taken.has(id))
+        ) {
           break
         }
         whole = write.reads === 'board'
       }
-      queue.writes.splice(at, 1)
+      queue.writes.shift()
       if (write.settled) continue
       let built: BuiltWrite
       try {
@@ -362,7 +382,11 @@ export class CommitQueue {
         clock: built.used > 0 ? head.apiClock : null,
         seen: write.reads === 'nothing' ? null : document!.appliedSeq,
       })
-      head = { ...head, apiClock: head.apiClock + built.used, topZ: Math.max(head.topZ, built.top ?? head.topZ) }
+      head = {
+        ...head,
+        apiClock: head.apiClock + built.used,
+        topZ: Math.max(head.topZ, built.top ?? head.topZ),
+      }
       for (const update of built.updates) bytes += update.byteLength
       if (queue.singly > 0) break
     }
@@ -379,7 +403,10 @@ export class CommitQueue {
         return (await withTimeout(this.#options.commit(call), this.#options.answerTimeoutMs)) as CommitAnswer
       } catch (error) {
         if (certainlyRolledBack(error) && !transientCodes.has(errorCode(error))) throw error
-        this.#options.log.warn({ err: error, commitId: call.commitId, attempt }, 'the commit has no answer yet; asking again')
+        this.#options.log.warn(
+          { err: error, commitId: call.commitId, attempt },
+          'the commit has no answer yet; asking again',
+        )
         await delay(Math.min(1000, 25 * 2 ** attempt))
       }
     }
@@ -411,7 +438,8 @@ export class CommitQueue {
         case 'write': {
           const { write, built } = item
           for (const row of built?.rows ?? []) rows.push({ n, ...row })
-          for (const { token, id, state } of built?.removed ?? []) removed.push({ n, token, id, ...put(state) })
+          for (const { token, id, state } of built?.removed ?? [])
+            removed.push({ n, token, id, ...put(state) })
           return {
             ...common,
             o: write.op,
@@ -449,7 +477,10 @@ export class CommitQueue {
       const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
       times.set(n, of.set(id, { created, updated }))
     }
-    const byQueue = new Map<BoardQueue, { item: BatchItem; outcome: Outcome; used: number | null; times: Written['times'] }[]>()
+    const byQueue = new Map<
+      BoardQueue,
+      { item: BatchItem; outcome: Outcome; used: number | null; times: Written['times'] }[]
+    >()
     batch.forEach((item, n) => {
       const { r, used } = outcomes.get(n) ?? { r: 'busy' as const, used: null }
       const entry = { item, outcome: r, used, times: times.get(n) ?? new Map() }
@@ -486,7 +517,9 @@ export class CommitQueue {
         queue.document?.committed(
           row.seq,
           ok.flatMap(({ item }) =>
-            item.kind === 'write' ? item.updates.map((update) => ({ update, cards: item.built?.rows.map(({ id }) => id) ?? [] })) : [],
+            item.kind === 'write'
+              ? item.updates.map((update) => ({ update, cards: item.built?.rows.map(({ id }) => id) ?? [] }))
+              : [],
           ),
         )
       } else if (row) queue.document?.noticed(row.seq)
@@ -498,7 +531,11 @@ export class CommitQueue {
         if (item.kind === 'write') {
           if (outcome === 'ok') this.#resolve(item.write, { seq: row?.seq ?? 0, at: answer.t, times })
           else if (outcome === 'again' || outcome === 'busy') again.push(item.write)
-          else rejectWrite(item.write, refusal(outcome, used ?? 0, item.built?.adds ?? 0, this.#options.freeCardCap ?? 0))
+          else
+            rejectWrite(
+              item.write,
+              refusal(outcome, used ?? 0, item.built?.adds ?? 0, this.#options.freeCardCap ?? 0),
+            )
           continue
         }
         if (item.kind === 'flush') {
@@ -541,10 +578,17 @@ export class CommitQueue {
     const now = this.#options.clock.now()
     const writes = new Map<BoardQueue, PendingWrite[]>()
     for (const item of batch) {
-      item.queue.singly = Math.max(item.queue.singly, batch.filter((other) => other.queue === item.queue).length)
+      item.queue.singly = Math.max(
+        item.queue.singly,
+        batch.filter((other) => other.queue === item.queue).length,
+      )
       if (item.kind === 'flush') item.queue.document?.flushFailed()
       if (item.kind !== 'write') continue
-      if (single) rejectWrite(item.write, new ServiceError('internal_error', 'The change could not be stored.', { cause: error }))
+      if (single)
+        rejectWrite(
+          item.write,
+          new ServiceError('internal_error', 'The change could not be stored.', { cause: error }),
+        )
       else writes.set(item.queue, [...(writes.get(item.queue) ?? []), item.write])
     }
     for (const [queue, pending] of writes) queue.writes.unshift(...pending)
@@ -567,11 +611,15 @@ export class CommitQueue {
   #watchDeadlines(): void {
     const now = this.#options.clock.now()
     const late = (write: PendingWrite) => now - write.queuedAt > this.#options.writeDeadlineMs
-    for (const item of this.#inFlight) if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
+    for (const item of this.#inFlight)
+      if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
     for (const queue of this.#active) {
       if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > this.#options.editDeadlineMs) {
         queue.stalled = true
-        this.#options.log.error({ boardId: queue.boardId, edits: queue.edits.length }, 'edits cannot be committed; closing the board’s sockets')
+        this.#options.log.error(
+          { boardId: queue.boardId, edits: queue.edits.length },
+          'edits cannot be committed; closing the board’s sockets',
+        )
         this.#options.onStalled(queue.boardId)
       }
       for (const write of queue.writes) if (late(write)) rejectWrite(write, tooLate())
@@ -592,10 +640,26 @@ export class CommitQueue {
 const maxQueues = 10_000
 
 /** The server rolled back, and the same call can succeed a moment later. */
-const transientCodes = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '53300', '53400', '25P03'])
+const transientCodes = new Set([
+  '40001',
+  '40P01',
+  '55P03',
+  '57014',
+  '53000',
+  '53100',
+  '53200',
+  '53300',
+  '53400',
+  '25P03',
+])
 
 function itemBytes(item: BatchItem): number {
-  const rows = item.kind === 'flush' ? item.flush.rows.length : item.kind === 'write' ? (item.built?.rows.length ?? 0) : 0
+  const rows =
+    item.kind === 'flush'
+      ? item.flush.rows.length
+      : item.kind === 'write'
+        ? (item.built?.rows.length ?? 0)
+        : 0
   return item.updates.reduce((sum, update) => sum + update.byteLength, rows * 300)
 }
 
@@ -617,14 +681,20 @@ function refusal(outcome: Outcome, used: number, adds: number, cap: number): Ser
     case 'trashed':
       return new ServiceError('conflict', 'The board is in the trash. Restore it first.')
     case 'limit':
-      return new ServiceError('limit_reached', `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`)
+      return new ServiceError(
+        'limit_reached',
+        `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`,
+      )
     default:
       return new ServiceError('not_found', 'No such board.')
   }
 }
 
 function tooLate(): ServiceError {
-  return new ServiceError('storage_unavailable', 'The change could not be committed in time. It may still come through.')
+  return new ServiceError(
+    'storage_unavailable',
+    'The change could not be committed in time. It may still come through.',
+  )
 }
 
 function shuttingDown(): ServiceError {

@@ -34,7 +34,8 @@ export class Compactor {
 
   /** Told of each commit. */
   readonly grown = (boardId: string, head: BoardHead): void => {
-    const large = head.logBytes > this.#options.bytes && head.logBytes > (this.#snapshotBytes.get(boardId) ?? 0) / 4
+    const large =
+      head.logBytes > this.#options.bytes && head.logBytes > (this.#snapshotBytes.get(boardId) ?? 0) / 4
     if ((head.logRows < this.#options.rows && !large) || this.#stopped) return
     this.#waiting.add(boardId)
     this.#running ??= this.#run().finally(() => {
@@ -54,7 +55,10 @@ export class Compactor {
       try {
         await this.compact(boardId)
       } catch (error) {
-        this.#options.log.warn({ err: error, boardId }, 'a log could not be compacted; it will be tried again as it grows')
+        this.#options.log.warn(
+          { err: error, boardId },
+          'a log could not be compacted; it will be tried again as it grows',
+        )
       }
     }
   }

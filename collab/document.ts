@@ -65,7 +65,10 @@ export class BoardDocument implements CommittingDocument {
 
   /** Whether something would be lost, or not be indexed, if it were dropped now. */
   get outstanding(): boolean {
-    return !this.#isGone && (!this.queue.idle || this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0 || this.#flushing !== null)
+    return (
+      !this.#isGone &&
+      (!this.queue.idle || this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0 || this.#flushing !== null)
+    )
   }
 
   get isGone(): boolean {
@@ -162,7 +165,10 @@ export class BoardDocument implements CommittingDocument {
       try {
         await this.#applyTail()
       } catch (error) {
-        this.#context.log.warn({ err: error, boardId: this.boardId, attempt }, 'a document cannot catch up with its log; trying again')
+        this.#context.log.warn(
+          { err: error, boardId: this.boardId, attempt },
+          'a document cannot catch up with its log; trying again',
+        )
         await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** attempt)))
       }
     }
@@ -190,7 +196,12 @@ export class BoardDocument implements CommittingDocument {
   #applyFromLog(update: Uint8Array, indexed: ReadonlySet<string>): void {
     // If editors' structs wait for what now comes, more than the written cards may change.
     const waiting = this.document.store.pendingStructs !== null
-    const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: waiting ? nothing : indexed }
+    const origin: LogOrigin = {
+      source: 'local',
+      skipStoreHooks: false,
+      fromLog: true,
+      indexed: waiting ? nothing : indexed,
+    }
     Y.applyUpdate(this.document, update, origin)
     this.sizeBytes += update.byteLength
   }
@@ -226,7 +237,10 @@ export class BoardDocument implements CommittingDocument {
     try {
       return projectCard(this.document, id)
     } catch (error) {
-      this.#context.log.warn({ err: error, boardId: this.boardId, cardId: id.slice(0, 64) }, 'a card cannot be read; it is left out of the index')
+      this.#context.log.warn(
+        { err: error, boardId: this.boardId, cardId: id.slice(0, 64) },
+        'a card cannot be read; it is left out of the index',
+      )
       return { id, gone: true }
     }
   }
@@ -251,7 +265,8 @@ export class BoardDocument implements CommittingDocument {
       if (!place) continue
       const dirty = this.#dirtyUnder(place.root)
       if (!dirty) continue
-      for (const key of place.key === null ? keys : [place.key]) if (key !== null && !indexed.has(key)) dirty.add(key)
+      for (const key of place.key === null ? keys : [place.key])
+        if (key !== null && !indexed.has(key)) dirty.add(key)
     }
   }
 }
@@ -262,7 +277,8 @@ function isFromLog(origin: unknown): origin is LogOrigin {
 
 /** The account behind an edit; the gateway puts it into the connection's context. */
 function actorOf(origin: unknown): string {
-  const account = (origin as { connection?: { context?: { account?: string } } } | null)?.connection?.context?.account
+  const account = (origin as { connection?: { context?: { account?: string } } } | null)?.connection?.context
+    ?.account
   return account ?? '00000000-0000-0000-0000-000000000000'
 }
 

@@ -119,7 +119,8 @@ export class Documents {
       .filter((board) => !board.outstanding && board.document.getConnectionsCount() === 0)
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
-      if (!board.isGone && now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes) continue
+      if (!board.isGone && now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes)
+        continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)
       void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))

@@ -134,7 +134,13 @@ export class UpdateBuilder {
     else this.#deletes.set(id.client, [[id.clock, length]])
   }
 
-  #push(left: Y.ID | null, right: Y.ID | null, parent: Y.ID | string, key: string | null, content: Content): Y.ID {
+  #push(
+    left: Y.ID | null,
+    right: Y.ID | null,
+    parent: Y.ID | string,
+    key: string | null,
+    content: Content,
+  ): Y.ID {
     const id = Y.createID(this.#client, this.#clock)
     this.#structs.push(new Y.Item(id, null, left, null, right, parent as Y.ID, key, content))
     this.#clock += content.getLength()
@@ -171,7 +177,11 @@ export function copyInto(
 }
 
 /** How a body becomes what the client wrote: against the text its edit started from, when it says so. */
-export function planBody(current: string, wanted: string, base: string | undefined): { edits: TextEdit[]; body: string } {
+export function planBody(
+  current: string,
+  wanted: string,
+  base: string | undefined,
+): { edits: TextEdit[]; body: string } {
   const edits = base === undefined ? diffText(current, wanted) : mergeText(base, current, wanted)
   const body = applyEdits(current, edits)
   // A merge of two long texts can pass the limit that each kept.
@@ -184,7 +194,8 @@ export function storedFields(change: CardChange): StoredFields {
   const { body: _body, ...fields } = change
   const stored: StoredFields = { ...fields }
   if ('section_header' in stored) stored['section_header'] = stored['section_header'] === true ? true : null
-  if ('identifiers' in stored && Array.isArray(stored['identifiers']) && stored['identifiers'].length === 0) stored['identifiers'] = null
+  if ('identifiers' in stored && Array.isArray(stored['identifiers']) && stored['identifiers'].length === 0)
+    stored['identifiers'] = null
   return stored
 }
 

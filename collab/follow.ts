@@ -21,7 +21,9 @@ export function follow(options: {
   let failing = false
 
   async function checkAccess(): Promise<void> {
-    const connections = [...hocuspocus.documents.values()].flatMap((document) => document.getConnections()) as Connection<EditorContext>[]
+    const connections = [...hocuspocus.documents.values()].flatMap((document) =>
+      document.getConnections(),
+    ) as Connection<EditorContext>[]
     const byQuestion = new Map<string, Connection<EditorContext>[]>()
     for (const connection of connections) {
       const key = `${connection.context.account} ${connection.context.tokenId} ${connection.document.name}`

@@ -11,7 +11,15 @@ import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import type { TokenVerifier } from '../sql/tokens.ts'
 import { boardAccess } from './access.ts'
-import { pendingBytes, pendingOf, refuseUpdate, restorePending, samePending, type AdmitBounds, type Pending } from './admit.ts'
+import {
+  pendingBytes,
+  pendingOf,
+  refuseUpdate,
+  restorePending,
+  samePending,
+  type AdmitBounds,
+  type Pending,
+} from './admit.ts'
 import type { CommitQueue } from './commit.ts'
 import type { Documents } from './documents.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
@@ -87,8 +95,10 @@ export function openGateway(options: GatewayOptions): Gateway {
       const question = { account: principal.userId, tokenId: principal.tokenId, boardId: documentName }
       const [access] = await boardAccess(database, [question])
       if (access === undefined || access === 'none') throw denied('permission-denied')
-      if ((documents.find(documentName)?.editors ?? 0) >= bounds.maxSocketsPerBoard) throw denied('too many sockets on this board')
-      if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount) throw denied('too many sockets of this account')
+      if ((documents.find(documentName)?.editors ?? 0) >= bounds.maxSocketsPerBoard)
+        throw denied('too many sockets on this board')
+      if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
+        throw denied('too many sockets of this account')
       if (documents.find(documentName)?.queue.stalled) throw denied('service unavailable')
       connectionConfig.readOnly = access === 'read'
       return { account: principal.userId, tokenId: principal.tokenId }
@@ -113,7 +123,10 @@ export function openGateway(options: GatewayOptions): Gateway {
           ? closeCodes.tryLater
           : refuseUpdate(document, board.sizeBytes, payload, bounds)
       if (refused) {
-        log.warn({ boardId: documentName, account: connection.context.account, code: refused.code }, 'an editor’s update was refused')
+        log.warn(
+          { boardId: documentName, account: connection.context.account, code: refused.code },
+          'an editor’s update was refused',
+        )
         throw cutOff(connection, refused)
       }
       framesOf(connection)?.set(connection.messageAddress, { update: payload, before: pendingOf(document) })
@@ -136,7 +149,9 @@ export function openGateway(options: GatewayOptions): Gateway {
           socket.close(closeCodes.tooBig.code, closeCodes.tooBig.reason)
           return null
         }
-        const connection = board.document.getConnections().find((open) => (open.webSocket as unknown) === socket) as Connection<EditorContext> | undefined
+        const connection = board.document
+          .getConnections()
+          .find((open) => (open.webSocket as unknown) === socket) as Connection<EditorContext> | undefined
         queue.edit(board.queue, expected.update, connection?.context.account ?? noAccount)
       }
     }
@@ -156,7 +171,12 @@ export function openGateway(options: GatewayOptions): Gateway {
   hocuspocus.configuration.extensions.pop()
   documents.attach(hocuspocus)
 
-  const server = new WebSocketServer({ noServer: true, maxPayload: bounds.maxFrameBytes, perMessageDeflate: false, clientTracking: true })
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: bounds.maxFrameBytes,
+    perMessageDeflate: false,
+    clientTracking: true,
+  })
   const following = follow({ hocuspocus, database, documents, log, intervalMs: options.accessCheckMs ?? 750 })
 
   return {
@@ -170,8 +190,12 @@ export function openGateway(options: GatewayOptions): Gateway {
         const socket = new EditorSocket(webSocket, stream, bounds, acknowledge)
         sockets.set(socket, new Map())
         const headers = new Headers()
-        for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value)
-        const client = hocuspocus.handleConnection(socket as never, new Request('http://localhost/collab', { headers }))
+        for (const [name, value] of Object.entries(request.headers))
+          if (typeof value === 'string') headers.set(name, value)
+        const client = hocuspocus.handleConnection(
+          socket as never,
+          new Request('http://localhost/collab', { headers }),
+        )
         webSocket.on('message', (data: RawData, isBinary: boolean) => {
           if (!isBinary) {
             socket.close(closeCodes.badFrame.code, closeCodes.badFrame.reason)
@@ -189,14 +213,17 @@ export function openGateway(options: GatewayOptions): Gateway {
     },
     checkAccess: following.checkAccess,
     closeBoard(boardId, reason) {
-      for (const connection of documents.find(boardId)?.document.getConnections() ?? []) closeConnection(connection, reason)
+      for (const connection of documents.find(boardId)?.document.getConnections() ?? [])
+        closeConnection(connection, reason)
     },
     async close() {
       closing = true
       following.stop()
-      for (const webSocket of server.clients) webSocket.close(closeCodes.restart.code, closeCodes.restart.reason)
+      for (const webSocket of server.clients)
+        webSocket.close(closeCodes.restart.code, closeCodes.restart.reason)
       const deadline = Date.now() + 2000
-      while (server.clients.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
+      while (server.clients.size > 0 && Date.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 10))
       for (const webSocket of server.clients) webSocket.terminate()
     },
   }

@@ -16,7 +16,7 @@ export function frame(updates: Uint8Array[]): Buffer {
 export function unframe(framed: Uint8Array): Uint8Array[] {
   const view = new DataView(framed.buffer, framed.byteOffset, framed.byteLength)
   const updates: Uint8Array[] = []
-  for (let at = 0; at < framed.byteLength; ) {
+  for (let at = 0; at < framed.byteLength;) {
     const length = view.getUint32(at)
     updates.push(framed.subarray(at + 4, at + 4 + length))
     at += 4 + length
@@ -52,7 +52,18 @@ interface TailRow {
   updates: Buffer | null
   snapshot: Buffer | null
   workspace_id: string | null
-  head: [indexed: number, client: number, clock: number, top: number, rows: number, bytes: number, snapshotSeq: number, snapshotBytes: number] | null
+  head:
+    | [
+        indexed: number,
+        client: number,
+        clock: number,
+        top: number,
+        rows: number,
+        bytes: number,
+        snapshotSeq: number,
+        snapshotBytes: number,
+      ]
+    | null
 }
 
 /**

@@ -31,7 +31,11 @@ export async function readPage(
       total: order.length,
       cards: order.slice(page.offset, page.offset + page.limit).map(({ id }) => {
         const shared = findCard(document, id)!
-        return { id, content: safeContent(readContent(shared)), raw: extras.raw ? readRaw(shared) : undefined }
+        return {
+          id,
+          content: safeContent(readContent(shared)),
+          raw: extras.raw ? readRaw(shared) : undefined,
+        }
       }),
     }
   })
@@ -42,7 +46,9 @@ export async function readPage(
   )
   return {
     total,
-    cards: cards.map(({ id, content, raw }) => presentCard(id, content, times.get(id) ?? noTimes, { ...extras, raw })),
+    cards: cards.map(({ id, content, raw }) =>
+      presentCard(id, content, times.get(id) ?? noTimes, { ...extras, raw }),
+    ),
   }
 }
 
@@ -67,6 +73,9 @@ export async function cardTimes(
       where board_id = ${boardId} and card_id = any (${ids}) and deleted_at is null`,
   )
   return new Map(
-    rows.map((row) => [row.card_id, { created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() }]),
+    rows.map((row) => [
+      row.card_id,
+      { created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() },
+    ]),
   )
 }

@@ -21,7 +21,10 @@ export interface SocketBounds {
 }
 
 /** Called with each SyncStatus frame; tells what it has to wait for. Null: nothing. */
-export type Acknowledge = (socket: EditorSocket, address: string) => { queue: BoardQueue; mark: number } | null
+export type Acknowledge = (
+  socket: EditorSocket,
+  address: string,
+) => { queue: BoardQueue; mark: number } | null
 
 const syncStatus = 8
 
@@ -70,7 +73,8 @@ export class EditorSocket {
   readonly release = (): void => {
     for (const [address, queue] of this.#held) {
       let done = 0
-      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark) this.#write(queue[done++]!.frame)
+      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark)
+        this.#write(queue[done++]!.frame)
       if (done === queue.length) this.#held.delete(address)
       else {
         queue.splice(0, done)
@@ -101,6 +105,12 @@ export class EditorSocket {
 /** The address of a SyncStatus frame (varString address, varUint 8, varUint 0 or 1); null for any other frame. */
 function syncStatusAddress(frame: Uint8Array): string | null {
   const length = frame[0]
-  if (length === undefined || length >= 128 || frame.byteLength !== length + 3 || frame[length + 1] !== syncStatus) return null
+  if (
+    length === undefined ||
+    length >= 128 ||
+    frame.byteLength !== length + 3 ||
+    frame[length + 1] !== syncStatus
+  )
+    return null
   return Buffer.from(frame.buffer, frame.byteOffset + 1, length).toString()
 }

@@ -2,10 +2,27 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
-import { numberDefaults, presentCard, textFields, type CardChange, type CardContent, type CardTimes, type TextField } from '../core/card.ts'
+import {
+  numberDefaults,
+  presentCard,
+  textFields,
+  type CardChange,
+  type CardContent,
+  type CardTimes,
+  type TextField,
+} from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import { FreeSpace, boundingBox } from '../core/layout/free-space.ts'
-import { cardsOf, cardsRoot, findCard, groupsOf, readCards, readContent, readGroup, type SharedMap } from './canvas.ts'
+import {
+  cardsOf,
+  cardsRoot,
+  findCard,
+  groupsOf,
+  readCards,
+  readContent,
+  readGroup,
+  type SharedMap,
+} from './canvas.ts'
 import type { BuiltWrite, Written } from './commit.ts'
 import { copyInto, planBody, storedFields, UpdateBuilder } from './edit.ts'
 import { showLive, type LiveBoards } from './live.ts'
@@ -59,7 +76,9 @@ export async function createCards(
   const shown = await showLive(live, boardId, written.seq)
   const at = new Date(written.at).toISOString()
   return {
-    cards: cards.map(({ id }, n) => presentCard(id, safeContent(contents[n]!), { created_at: at, updated_at: at }, wholeCard)),
+    cards: cards.map(({ id }, n) =>
+      presentCard(id, safeContent(contents[n]!), { created_at: at, updated_at: at }, wholeCard),
+    ),
     live: shown,
   }
 }
@@ -103,7 +122,9 @@ export async function patchCards(
   const order = new Map(request.patches.map(({ id }, at) => [id, at]))
   changed.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
   return {
-    cards: changed.map(({ id, content }) => presentCard(id, safeContent(content), timesOf(written, id), wholeCard)),
+    cards: changed.map(({ id, content }) =>
+      presentCard(id, safeContent(content), timesOf(written, id), wholeCard),
+    ),
     notFound,
     live: shown,
   }
@@ -148,7 +169,12 @@ export async function removeCards(
   const shown = await showLive(live, boardId, written.seq)
   return {
     cards: removed.map(({ id, token, content }) => ({
-      ...presentCard(id, safeContent(content), times.get(id) ?? { created_at: null, updated_at: null }, wholeCard),
+      ...presentCard(
+        id,
+        safeContent(content),
+        times.get(id) ?? { created_at: null, updated_at: null },
+        wholeCard,
+      ),
       restore_token: token,
     })),
     notFound,
@@ -193,14 +219,13 @@ function buildCreates(
   let clock = head.apiClock
   let top = head.topZ
   // Cards whose place is given keep it, so the others have to know of it first.
-  if (space) for (const { change } of cards) if (isPlaced(change)) space.occupy(boundingBox(completeContent(change)))
+  if (space)
+    for (const { change } of cards) if (isPlaced(change)) space.occupy(boundingBox(completeContent(change)))
   for (const { id, change, removed } of cards) {
     const given = { ...change }
     if (space && !isPlaced(change)) {
-      const box = boundingBox({ ...completeContent(change), x: 0, y: 0 })
-      const spot = space.place({ w: Math.ceil(box.w), h: Math.ceil(box.h) })
-      given.x = Math.round(spot.x - box.x)
-      given.y = Math.round(spot.y - box.y)
+      const { w, h, rotation } = completeContent(change)
+      Object.assign(given, space.place({ w, h, rotation }))
     }
     given.z ??= top + 1
     top = Math.max(top, given.z)
@@ -215,7 +240,11 @@ function buildCreates(
     }
     const builder = new UpdateBuilder(head.apiClient, clock)
     const content = completeContent(given)
-    builder.createCard(id, { ...storedFields(content), rotation: content.rotation || null }, content.body ?? '')
+    builder.createCard(
+      id,
+      { ...storedFields(content), rotation: content.rotation || null },
+      content.body ?? '',
+    )
     clock += builder.used
     contents.push(content)
     write.rows.push({ ...cardRow(id, content, null), fresh: true })
@@ -231,7 +260,8 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
   const kept = new Y.Doc()
   Y.applyUpdate(kept, state)
   const source = kept.getMap(removedRoot).get(removedRoot)
-  if (!(source instanceof Y.Map)) throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
+  if (!(source instanceof Y.Map))
+    throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
   let content: CardContent | null = null
   let interior: unknown = null
   const { update, used } = copyInto(source as SharedMap, cardsRoot, id, client, clock, (shared) => {
@@ -251,7 +281,11 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
   return { update, used, content: content!, interior }
 }
 
-function buildPatch(builder: UpdateBuilder, shared: SharedMap, patch: CardPatch): { content: CardContent; interior: unknown } {
+function buildPatch(
+  builder: UpdateBuilder,
+  shared: SharedMap,
+  patch: CardPatch,
+): { content: CardContent; interior: unknown } {
   const before = readContent(shared)
   const change = { ...patch.change }
   if (change.body !== undefined && change.html === undefined) change.html = null // it would show the old text
@@ -278,11 +312,15 @@ function buildPatch(builder: UpdateBuilder, shared: SharedMap, patch: CardPatch)
 }
 
 function requireGroup(document: Y.Doc, change: CardChange): void {
-  if (typeof change.group_id === 'string' && !groupsOf(document).has(change.group_id)) throw unknownGroup(change.group_id)
+  if (typeof change.group_id === 'string' && !groupsOf(document).has(change.group_id))
+    throw unknownGroup(change.group_id)
 }
 
 export function unknownGroup(id: string): ServiceError {
-  return new ServiceError('bad_request', `group_id must name a group on the same board; ${JSON.stringify(id)} is none.`)
+  return new ServiceError(
+    'bad_request',
+    `group_id must name a group on the same board; ${JSON.stringify(id)} is none.`,
+  )
 }
 
 function occupiedSpace(document: Y.Doc): FreeSpace {
@@ -294,7 +332,15 @@ function occupiedSpace(document: Y.Doc): FreeSpace {
 const isPlaced = (change: CardChange) => change.x !== undefined && change.y !== undefined
 
 function completeContent(change: CardChange): CardContent {
-  const content = { ...emptyTexts, body: null, size_bytes: null, section_header: false, props: null, identifiers: [], ...numberDefaults }
+  const content = {
+    ...emptyTexts,
+    body: null,
+    size_bytes: null,
+    section_header: false,
+    props: null,
+    identifiers: [],
+    ...numberDefaults,
+  }
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   return { kind: 'note', ...content, ...given, body: change.body || null } as CardContent
 }
@@ -305,7 +351,10 @@ function mergeSame(patches: CardPatch[]): CardPatch[] {
   const merged = new Map<string, CardPatch>()
   for (const patch of patches) {
     const earlier = merged.get(patch.id)
-    merged.set(patch.id, earlier ? { ...earlier, ...patch, change: { ...earlier.change, ...patch.change } } : patch)
+    merged.set(
+      patch.id,
+      earlier ? { ...earlier, ...patch, change: { ...earlier.change, ...patch.change } } : patch,
+    )
   }
   return [...merged.values()]
 }

@@ -99,7 +99,9 @@ export const numberDefaults = {
 
 /** Text as Postgres and JSON can hold it: no NUL, no half of a surrogate pair, at most `limit` characters. */
 export function boundText(text: string, limit: number): string {
-  const clean = (text.length > limit * 2 ? text.slice(0, limit * 2) : text).replaceAll('\u0000', '').toWellFormed()
+  const clean = (text.length > limit * 2 ? text.slice(0, limit * 2) : text)
+    .replaceAll('\u0000', '')
+    .toWellFormed()
   if (clean.length <= limit) return clean
   const characters = Array.from(clean)
   return characters.length <= limit ? clean : characters.slice(0, limit).join('')
@@ -113,13 +115,16 @@ export function propsFault(props: unknown): string | null {
   if (!isPlainObject(props)) return 'must be an object or null'
   const fault = nestingFault(props, 1)
   if (fault) return fault
-  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes ? 'must be at most 16 KB of JSON' : null
+  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes
+    ? 'must be at most 16 KB of JSON'
+    : null
 }
 
 function nestingFault(value: object, level: number): string | null {
   if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
   for (const [key, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && key.length > limits.props.key) return `keys must be at most ${limits.props.key} characters`
+    if (!Array.isArray(value) && key.length > limits.props.key)
+      return `keys must be at most ${limits.props.key} characters`
     if (key === '__proto__') return 'must not have a key __proto__'
     if (typeof inner === 'object' && inner !== null) {
       const fault = nestingFault(inner, level + 1)

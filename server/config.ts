@@ -66,10 +66,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const [error] = Value.Errors(variables, values)
   if (error) {
     const name = error.instancePath.slice(1).split('/')[0] as keyof typeof accepted
-    throw new ConfigError(`${name} must be ${accepted[name] ?? error.message.replace(/^must be /, '')}; it is ${JSON.stringify(given[name])}.`)
+    throw new ConfigError(
+      `${name} must be ${accepted[name] ?? error.message.replace(/^must be /, '')}; it is ${JSON.stringify(given[name])}.`,
+    )
   }
   if (values.DATABASE_URL && !values.SECRET_KEY) {
-    throw new ConfigError('SECRET_KEY must be set when DATABASE_URL is: at least 32 characters, the same at every start.')
+    throw new ConfigError(
+      'SECRET_KEY must be set when DATABASE_URL is: at least 32 characters, the same at every start.',
+    )
   }
   return {
     port: values.PORT,

@@ -57,11 +57,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
       return (await sql.begin(async (tx) => {
-        // Not awaited on its own: it leads the pipeline, so that it costs no round trip.
-        const [, result] = await Promise.all([
-          tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`,
-          work(tx),
-        ])
+        // Sent first, but not awaited on its own: it leads the pipeline, so that it costs no round trip.
+        const scope =
+          tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
+        const [result] = await Promise.all([work(tx), scope])
         return result
       })) as T
     } catch (error) {
@@ -103,7 +102,10 @@ const unavailableCodes = new Set([
 export function unavailable(error: unknown): boolean {
   const code = errorCode(error)
   return (
-    unavailableCodes.has(code) || code.startsWith('CONNECT') || code.startsWith('08') || code.startsWith('57P')
+    unavailableCodes.has(code) ||
+    code.startsWith('CONNECT') ||
+    code.startsWith('08') ||
+    code.startsWith('57P')
   )
 }
 
@@ -124,5 +126,7 @@ export function errorCode(error: unknown): string {
 }
 
 function storageUnavailable(cause: unknown): ServiceError {
-  return new ServiceError('storage_unavailable', 'The database is out of reach. Try again shortly.', { cause })
+  return new ServiceError('storage_unavailable', 'The database is out of reach. Try again shortly.', {
+    cause,
+  })
 }

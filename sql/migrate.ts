@@ -22,10 +22,9 @@ export async function migrate(url: string): Promise<string[]> {
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`
       const applied = new Map(
-        (await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`).map((row) => [
-          row.name,
-          row.checksum,
-        ]),
+        (await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`).map(
+          (row) => [row.name, row.checksum],
+        ),
       )
       const ran: string[] = []
       const migrations = await sqlFiles('migrations')

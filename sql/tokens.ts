@@ -48,7 +48,10 @@ export interface NewToken {
 }
 
 /** @returns the token itself, this once, and its id */
-export async function mintToken(tx: Transaction, token: NewToken): Promise<{ token: string; tokenId: string }> {
+export async function mintToken(
+  tx: Transaction,
+  token: NewToken,
+): Promise<{ token: string; tokenId: string }> {
   const value = makeToken()
   const [row] = await tx<{ id: string }[]>`
     insert into tokens (user_id, name, prefix, hash, scopes, rate_limit, expires_at)
@@ -62,7 +65,8 @@ export async function mintToken(tx: Transaction, token: NewToken): Promise<{ tok
 
 /** @returns whether there was such a token that was not revoked yet */
 export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
-  const rows = await tx`update tokens set revoked_at = now() where id = ${tokenId} and revoked_at is null returning id`
+  const rows =
+    await tx`update tokens set revoked_at = now() where id = ${tokenId} and revoked_at is null returning id`
   return rows.length > 0
 }
 
@@ -104,9 +108,7 @@ export class TokenVerifier {
 
   async #lookUp(hash: Buffer): Promise<Principal | null> {
     return this.#database.asSystem(async (tx) => {
-      const [row] = await tx<
-        (Omit<Principal, 'scopes'> & { scopes: Scope[] })[]
-      >`
+      const [row] = await tx<(Omit<Principal, 'scopes'> & { scopes: Scope[] })[]>`
         select t.user_id as "userId", t.id as "tokenId", u.email, u.display_name as "displayName", u.tier, t.scopes,
           t.rate_limit as "rateLimit"
         from tokens t

@@ -34,7 +34,10 @@ export const boardsWithParent = (tx: Transaction) => tx`
   boards b
   left join boards p on p.id = b.parent_board_id and (p.deleted_at is null or b.deleted_at is not null)`
 
-export function presentBoard(row: BoardRow, include: { props?: boolean; identifiers?: boolean } = {}): Record<string, unknown> {
+export function presentBoard(
+  row: BoardRow,
+  include: { props?: boolean; identifiers?: boolean } = {},
+): Record<string, unknown> {
   const { props, identifiers, ...fields } = row
   return {
     ...fields,
@@ -67,7 +70,11 @@ export const inTrash = () => new ServiceError('conflict', 'The board is in the t
 export const notWritable = () => new ServiceError('forbidden', 'You may view this board but not change it.')
 
 /** The checks on a parent: visible, live, and in this workspace. */
-export async function requireParent(tx: Transaction, parentId: string, workspaceId: string | null): Promise<{ workspaceId: string }> {
+export async function requireParent(
+  tx: Transaction,
+  parentId: string,
+  workspaceId: string | null,
+): Promise<{ workspaceId: string }> {
   const [parent] = await tx<{ workspace_id: string; deleted: boolean }[]>`
     select workspace_id, deleted_at is not null as deleted from boards where id = ${parentId}`
   if (!parent) throw new ServiceError('not_found', 'parent_board_id: no such board.')

@@ -44,7 +44,10 @@ export const createBoard = route({
   },
 })
 
-async function chooseWorkspace(tx: Transaction, body: { workspace_id?: string; parent_board_id?: string | null }): Promise<string> {
+async function chooseWorkspace(
+  tx: Transaction,
+  body: { workspace_id?: string; parent_board_id?: string | null },
+): Promise<string> {
   if (body.workspace_id !== undefined) {
     const [workspace] = await tx`select from workspaces where id = ${body.workspace_id}`
     if (!workspace) throw new ServiceError('not_found', 'workspace_id: no such workspace.')

@@ -9,7 +9,9 @@ export const deleteBoard = route({
   scope: 'delete',
   summary: 'Put a board into the trash. It can be restored for 30 days.',
   schemas: { params: boardParams },
-  answers: { 200: Type.Object({ deleted: Type.Literal(true), board: boardAnswer, restorable: Type.Boolean() }) },
+  answers: {
+    200: Type.Object({ deleted: Type.Literal(true), board: boardAnswer, restorable: Type.Boolean() }),
+  },
   async handle({ database, closeBoard }, { principal, params }) {
     const board = await database.asUser(principal.userId, async (tx) => {
       await readBoard(tx, params.id)

@@ -7,7 +7,10 @@ import { identifiers, nullable, props } from '../schemas.ts'
 
 const date = Type.Optional(nullable(Type.String({ format: 'date', description: 'YYYY-MM-DD' })))
 
-export const name = Type.String({ maxLength: limits.boardName * 2, description: 'Trimmed; at most 200 characters.' })
+export const name = Type.String({
+  maxLength: limits.boardName * 2,
+  description: 'Trimmed; at most 200 characters.',
+})
 
 export const scheduleFields = {
   scheduled_date: date,

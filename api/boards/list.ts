@@ -8,7 +8,9 @@ import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './b
 const query = Type.Object({
   workspace: Type.Optional(uuid),
   parent: Type.Optional(Type.String({ description: 'A board id, or `root` for top-level boards.' })),
-  deleted: Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('0')], { description: '`1` lists the trash.' })),
+  deleted: Type.Optional(
+    Type.Union([Type.Literal('1'), Type.Literal('0')], { description: '`1` lists the trash.' }),
+  ),
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`.' })),
   ...pageQuery,
 })
@@ -41,7 +43,10 @@ export const listBoards = route({
         limit ${page.limit + 1} offset ${page.offset}`,
     )
     return {
-      body: { boards: rows.slice(0, page.limit).map((row) => presentBoard(row, include)), ...pageEnd(page, rows.length) },
+      body: {
+        boards: rows.slice(0, page.limit).map((row) => presentBoard(row, include)),
+        ...pageEnd(page, rows.length),
+      },
     }
   },
 })

@@ -52,13 +52,20 @@ function columns(tx: Transaction, body: Record<string, unknown>): Record<string,
     if (body[field] !== undefined) changes[field] = body[field]
   }
   if (typeof body['name'] === 'string') changes['name'] = trimmedName(body['name'])
-  if (body['props'] !== undefined) changes['props'] = body['props'] === null ? null : tx.json(body['props'] as never)
-  if (body['identifiers'] !== undefined) changes['identifiers'] = tx.json((body['identifiers'] ?? []) as never)
+  if (body['props'] !== undefined)
+    changes['props'] = body['props'] === null ? null : tx.json(body['props'] as never)
+  if (body['identifiers'] !== undefined)
+    changes['identifiers'] = tx.json((body['identifiers'] ?? []) as never)
   return changes as Record<string, never>
 }
 
 /** Reparenting in one workspace goes one after the other, or two could make a circle between them. */
-async function requireNoCycle(tx: Transaction, boardId: string, parentId: string, workspaceId: string): Promise<void> {
+async function requireNoCycle(
+  tx: Transaction,
+  boardId: string,
+  parentId: string,
+  workspaceId: string,
+): Promise<void> {
   await tx`select pg_advisory_xact_lock(1129270349, hashtext(${workspaceId}))`
   await requireParent(tx, parentId, workspaceId)
   const [found] = await tx<{ cycle: boolean }[]>`

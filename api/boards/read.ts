@@ -18,7 +18,9 @@ export const readBoardById = route({
   async handle({ database, freeCardCap }, { principal, params }) {
     return database.asUser(principal.userId, async (tx) => {
       const board = await readBoard(tx, params.id)
-      const [owner] = await tx<{ tier: string; used: number }[]>`select tier, used from board_capacity(${params.id})`
+      const [owner] = await tx<
+        { tier: string; used: number }[]
+      >`select tier, used from board_capacity(${params.id})`
       const capacity =
         owner?.tier === 'free' && freeCardCap !== null
           ? { limit: freeCardCap, used: owner.used, remaining: Math.max(0, freeCardCap - owner.used) }

@@ -23,10 +23,15 @@ export const restoreBoard = route({
       if (!own) throw notWritable()
       const before = await readBoard(tx, params.id)
       if (!before.deleted) return { body: { board: presentBoard(before), restored: false } }
-      const [owner] = await tx<{ tier: string; used: number }[]>`select tier, used from lock_board_owner(${params.id})`
+      const [owner] = await tx<
+        { tier: string; used: number }[]
+      >`select tier, used from lock_board_owner(${params.id})`
       const reached = (owner?.used ?? 0) + own.card_count
       if (owner?.tier === 'free' && freeCardCap !== null && reached > freeCardCap) {
-        throw new ServiceError('limit_reached', `Restoring this board would bring its owner to ${reached} cards; the plan holds ${freeCardCap}.`)
+        throw new ServiceError(
+          'limit_reached',
+          `Restoring this board would bring its owner to ${reached} cards; the plan holds ${freeCardCap}.`,
+        )
       }
       await tx`update boards set deleted_at = null where id = ${params.id}`
       return { body: { board: presentBoard(await readBoard(tx, params.id)), restored: true } }

@@ -1,6 +1,17 @@
 /** A card as a client sends it → the fields that are written, bounded; or the reason why it can't be. */
 import Type, { type Static } from 'typebox'
-import { boundNumber, boundText, kinds, numberFields, propsFault, textFields, textLimits, bodyLimit, type CardChange, type Props } from '../../core/card.ts'
+import {
+  boundNumber,
+  boundText,
+  kinds,
+  numberFields,
+  propsFault,
+  textFields,
+  textLimits,
+  bodyLimit,
+  type CardChange,
+  type Props,
+} from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { sanitizeHtml } from '../../core/html.ts'
 import { cardFields } from '../schemas.ts'
@@ -39,7 +50,13 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
   if (typeof change.url === 'string' && !isLinkUrl(change.url)) {
     throw new ServiceError('bad_request', `${where}url must be an http, https or mailto URL.`)
   }
-  if (typeof change.html === 'string') change.html = boundText(sanitizeHtml(change.html), textLimits.html) || null
+  if (typeof change.html === 'string') {
+    const clean = sanitizeHtml(change.html)
+    if (Array.from(clean).length > textLimits.html) {
+      throw new ServiceError('bad_request', `${where}html must be at most ${textLimits.html} characters when it is written out safely.`)
+    }
+    change.html = clean || null
+  }
   return change
 }
 

@@ -10,7 +10,10 @@ import { cardChange } from './card-input.ts'
 const card = Type.Object({
   ...cardFields,
   restore_token: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Of a removed card: what the API does not show of it comes back too.' }),
+    Type.String({
+      format: 'uuid',
+      description: 'Of a removed card: what the API does not show of it comes back too.',
+    }),
   ),
 })
 const body = Type.Object({
@@ -31,10 +34,15 @@ export const createCardsRoute = route({
     const where = (at: number) => (body.cards ? `cards[${at}].` : '')
     const kept = await removedCards(context, principal.userId, inputs)
     const cards = inputs.map((input, at): NewCard => {
-      if (input.kind === undefined) throw new ServiceError('bad_request', `${where(at)}kind is required, one of: ${kinds.join(', ')}.`)
-      const removed = input.restore_token === undefined ? undefined : kept.get(input.restore_token.toLowerCase())
+      if (input.kind === undefined)
+        throw new ServiceError('bad_request', `${where(at)}kind is required, one of: ${kinds.join(', ')}.`)
+      const removed =
+        input.restore_token === undefined ? undefined : kept.get(input.restore_token.toLowerCase())
       if (input.restore_token !== undefined && !removed) {
-        throw new ServiceError('bad_request', `${where(at)}restore_token must be one that a removal gave in the last 30 days.`)
+        throw new ServiceError(
+          'bad_request',
+          `${where(at)}restore_token must be one that a removal gave in the last 30 days.`,
+        )
       }
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
       return removed ? { change, removed } : { change }
@@ -74,4 +82,3 @@ async function removedCards(
   )
   return new Map(rows.map((row) => [row.restore_token, row.state]))
 }
-

@@ -13,7 +13,9 @@ export const deleteCard = route({
   scope: 'delete',
   summary: 'Remove a card. Post it back to restore it.',
   schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }) },
-  answers: { 200: Type.Object({ deleted: Type.Literal(true), card: cardAnswer, restore_with: Type.String(), live }) },
+  answers: {
+    200: Type.Object({ deleted: Type.Literal(true), card: cardAnswer, restore_with: Type.String(), live }),
+  },
   async handle(context, { principal, params }) {
     const { cards, live } = await removeCards(context.live, {
       account: principal.userId,
@@ -33,7 +35,9 @@ export const deleteManyCards = route({
   summary: 'Remove up to 1,000 cards.',
   schemas: {
     params: boardParams,
-    body: Type.Object({ card_ids: Type.Array(Type.String(), { minItems: 1, maxItems: limits.cardsPerRequest }) }),
+    body: Type.Object({
+      card_ids: Type.Array(Type.String(), { minItems: 1, maxItems: limits.cardsPerRequest }),
+    }),
   },
   answers: {
     200: Type.Object({
@@ -52,7 +56,14 @@ export const deleteManyCards = route({
       ids: body.card_ids,
     })
     return {
-      body: { board_id: params.id, deleted: cards.length, cards, not_found: notFound, restore_with: hint(params.id), live },
+      body: {
+        board_id: params.id,
+        deleted: cards.length,
+        cards,
+        not_found: notFound,
+        restore_with: hint(params.id),
+        live,
+      },
     }
   },
 })

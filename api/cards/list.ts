@@ -5,11 +5,26 @@ import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
 import { route, type Answer, type ApiContext } from '../route.ts'
-import { boardParams, cardAnswer, indexCardAnswer, nullable, pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import {
+  boardParams,
+  cardAnswer,
+  indexCardAnswer,
+  nullable,
+  pageAnswer,
+  pageQuery,
+  uuid,
+} from '../schemas.ts'
 
 const query = Type.Object({
-  source: Type.Optional(Type.Literal('index', { description: 'Read the row-per-card mirror instead of the live board.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: 'With `source=index`: the `next_cursor` of the page before.' })),
+  source: Type.Optional(
+    Type.Literal('index', { description: 'Read the row-per-card mirror instead of the live board.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'With `source=index`: the `next_cursor` of the page before.',
+    }),
+  ),
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`, `raw`.' })),
   ...pageQuery,
 })
@@ -36,7 +51,8 @@ export const listCards = route({
   async handle(context, { principal, params, query }) {
     const include = includeOf(query.include, ['props', 'identifiers', 'raw'])
     const page = pageOf(query)
-    if (query.source === 'index') return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
+    if (query.source === 'index')
+      return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const { cards, total } = await readPage(context.live, params.id, page, include)
     return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }

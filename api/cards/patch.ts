@@ -10,7 +10,10 @@ import { cardChange } from './card-input.ts'
 const patchFields = {
   ...cardFields,
   body_base: Type.Optional(
-    Type.String({ maxLength: bodyLimit, description: 'The text that the edit of `body` started from: what others wrote since stays.' }),
+    Type.String({
+      maxLength: bodyLimit,
+      description: 'The text that the edit of `body` started from: what others wrote since stays.',
+    }),
   ),
 }
 const patch = Type.Object(patchFields)
@@ -30,7 +33,11 @@ export const patchCard = route({
   bodyLimitBytes: limits.cardBatchBodyBytes,
   async handle(context, { principal, params, body }) {
     const patches = [toPatch(params.cardId, body, '')]
-    const { cards, live } = await patchCards(context.live, { account: principal.userId, boardId: params.id, patches })
+    const { cards, live } = await patchCards(context.live, {
+      account: principal.userId,
+      boardId: params.id,
+      patches,
+    })
     const [card] = cards
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { card, live } }
@@ -45,7 +52,10 @@ export const patchManyCards = route({
   schemas: {
     params: boardParams,
     body: Type.Object({
-      cards: Type.Array(Type.Object({ id: Type.String(), ...patchFields }), { minItems: 1, maxItems: limits.cardsPerRequest }),
+      cards: Type.Array(Type.Object({ id: Type.String(), ...patchFields }), {
+        minItems: 1,
+        maxItems: limits.cardsPerRequest,
+      }),
     }),
   },
   answers: {
@@ -60,7 +70,11 @@ export const patchManyCards = route({
   bodyLimitBytes: limits.cardBatchBodyBytes,
   async handle(context, { principal, params, body }) {
     const patches = body.cards.map((input, at) => toPatch(input.id, input, `cards[${at}].`))
-    const { cards, notFound, live } = await patchCards(context.live, { account: principal.userId, boardId: params.id, patches })
+    const { cards, notFound, live } = await patchCards(context.live, {
+      account: principal.userId,
+      boardId: params.id,
+      patches,
+    })
     return { body: { board_id: params.id, cards, updated: cards.length, not_found: notFound, live } }
   },
 })

@@ -1,0 +1,148 @@
+/** The composition root: makes every part, hands each what it needs, and takes them apart again in order. */
+import { randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import Fastify, { LogController, type FastifyInstance } from 'fastify'
+import { registerApi } from '../api/app.ts'
+import { RateLimiter } from '../api/rate-limit.ts'
+import { CommitQueue } from '../collab/commit.ts'
+import { Compactor } from '../collab/compact.ts'
+import { Documents } from '../collab/documents.ts'
+import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
+import type { LiveBoards } from '../collab/live.ts'
+import { singleNode } from '../collab/nodes.ts'
+import { closeCodes } from '../core/errors.ts'
+import { systemClock, type Clock } from '../platform/clock.ts'
+import { openDatabase, type Database } from '../sql/database.ts'
+import { TokenVerifier } from '../sql/tokens.ts'
+import { startHealing } from '../workers/heal.ts'
+import { startRetention } from '../workers/retention.ts'
+import type { Config } from './config.ts'
+import { registerHealth } from './health.ts'
+
+export interface Service {
+  app: FastifyInstance
+  database: Database
+  live: LiveBoards
+  gateway: Gateway
+  compactor: Compactor
+  /** `http://host:port`, without a slash. */
+  url: string
+  /** Stops accepting, finishes what runs, commits what is queued, closes the sockets with 1012. */
+  close(): Promise<void>
+}
+
+/** What tests set otherwise. */
+export interface ComposeOptions {
+  clock?: Clock
+  database?: Database
+  editDeadlineMs?: number
+  writeDeadlineMs?: number
+  answerTimeoutMs?: number
+  debounceMs?: number
+  compactRows?: number
+  bounds?: Partial<GatewayBounds>
+  workers?: boolean
+}
+
+export async function compose(
+  config: Config,
+  databaseUrl: string,
+  options: ComposeOptions = {},
+): Promise<Service> {
+  const clock = options.clock ?? systemClock
+  const app = Fastify({
+    logger: {
+      level: config.logLevel,
+      redact: ['req.headers.authorization', 'token', 'err.parameters', 'err.args'],
+    },
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && /^[\w-]{1,100}$/.test(given) ? given : randomUUID()
+    },
+    trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
+    logController: new LogController({ disableRequestLogging: config.logLevel !== 'debug' }),
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+    bodyLimit: 1024 * 1024,
+  })
+  const { log } = app
+  const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const tokens = new TokenVerifier({ database, clock })
+  const compactor = new Compactor({
+    database,
+    log,
+    ...(options.compactRows ? { rows: options.compactRows } : {}),
+  })
+  const queue = new CommitQueue({
+    commit: (call) => database.commit(call),
+    freeCardCap: config.freeCardCap,
+    clock,
+    log,
+    ...(options.editDeadlineMs ? { editDeadlineMs: options.editDeadlineMs } : {}),
+    ...(options.writeDeadlineMs ? { writeDeadlineMs: options.writeDeadlineMs } : {}),
+    ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
+    onStalled: (boardId) => gateway.closeBoard(boardId, closeCodes.tryLater),
+    onGrown: compactor.grown,
+  })
+  const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
+  const gateway: Gateway = openGateway({
+    database,
+    tokens,
+    documents,
+    queue,
+    log,
+    bounds: {
+      maxSocketsPerBoard: config.maxSocketsPerBoard,
+      maxSocketsPerAccount: config.maxSocketsPerAccount,
+      ...options.bounds,
+    },
+    ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
+  })
+  const live: LiveBoards = { database, queue, documents, nodes: singleNode }
+
+  const publicUrl = config.publicUrl || `http://${config.host}:${config.port}`
+  await registerApi(app, {
+    tokens,
+    limiter: new RateLimiter(clock),
+    requestsPerHour: config.rateLimitPerHour,
+    publicUrl,
+    context: {
+      database,
+      live,
+      clock,
+      log,
+      freeCardCap: config.freeCardCap,
+      closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+    },
+  })
+  await registerHealth(app, database)
+  app.server.on('upgrade', (request, stream, head) => {
+    if (new URL(request.url ?? '/', 'http://localhost').pathname === '/collab')
+      gateway.upgrade(request, stream, head)
+    else stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  })
+
+  const loops = options.workers === false ? [] : [startHealing(live, log), startRetention(database, log)]
+  await app.listen({ port: config.port, host: config.host })
+  const { port } = app.server.address() as AddressInfo
+
+  return {
+    app,
+    database,
+    live,
+    gateway,
+    compactor,
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    async close() {
+      const served = app.close() // stops accepting at once, resolves when all requests are answered
+      await Promise.all(loops.map((loop) => loop.stop()))
+      await gateway.close()
+      await served
+      await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
+      await queue.stop(5000)
+      documents.stop()
+      await compactor.stop()
+      if (!options.database) await database.close()
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/** A first account with a board, so that a newcomer has something to send a request to. */
+import { addUser } from '../sql/accounts.ts'
+import type { Database } from '../sql/database.ts'
+import { mintToken } from '../sql/tokens.ts'
+
+export interface Demo {
+  token: string
+  boardId: string
+}
+
+/** Null when there are accounts already. */
+export async function makeDemo(database: Database): Promise<Demo | null> {
+  return database.asSystem(async (tx) => {
+    await tx`select pg_advisory_xact_lock(1129270350)`
+    const [user] = await tx`select from users limit 1`
+    if (user) return null
+    const { userId, workspaceId } = await addUser(tx, {
+      email: 'demo@corkboard.local',
+      name: 'Demo',
+      tier: 'pro',
+    })
+    const { token } = await mintToken(tx, { userId, name: 'demo', scopes: ['read', 'write', 'delete'] })
+    const [board] = await tx<{ id: string }[]>`
+      insert into boards (workspace_id, name) values (${workspaceId}, 'Welcome') returning id`
+    return { token, boardId: board!.id }
+  })
+}
+
+export function demoText(demo: Demo, url: string): string {
+  return `
+  Corkboard runs at ${url}. A demo account and a board are made; put a card on it:
+
+  curl -s ${url}/api/v1/boards/${demo.boardId}/cards \\
+    -H 'authorization: Bearer ${demo.token}' \\
+    -H 'content-type: application/json' \\
+    -d '{"kind":"note","title":"Hello","body":"My first card"}'
+
+`
+}

@@ -1,0 +1,30 @@
+/** Outside the API root: `/healthz`, is the process alive; `/readyz`, can it do its work. */
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../sql/database.ts'
+import { schemaFiles } from '../sql/migrate.ts'
+
+export async function registerHealth(app: FastifyInstance, database: Database): Promise<void> {
+  const expected = await schemaFiles()
+  app.get('/healthz', { schema: { hide: true } }, () => ({ status: 'ok' }))
+  app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
+    try {
+      const rows = await database.asSystem(
+        (tx) => tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`,
+      )
+      const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+      const migrated = expected.every(({ name, checksum }) => applied.get(name) === checksum)
+      return await reply
+        .code(migrated ? 200 : 503)
+        .send({
+          status: migrated ? 'ready' : 'not ready',
+          database: 'ok',
+          migrations: migrated ? 'ok' : 'pending',
+        })
+    } catch {
+      return reply
+        .code(503)
+        .header('retry-after', '2')
+        .send({ status: 'not ready', database: 'out of reach', migrations: 'unknown' })
+    }
+  })
+}

@@ -1,0 +1,37 @@
+/** A database of its own for a test file, cloned from the migrated template. */
+import { randomBytes } from 'node:crypto'
+import postgres, { type Sql } from 'postgres'
+import { inject } from 'vitest'
+import { templateName, withDatabase } from './global-setup.ts'
+
+export interface TestDatabase {
+  /** As the service connects. */
+  url: string
+  /** The superuser in this database: sees everything, past every policy. */
+  admin: Sql
+  drop(): Promise<void>
+}
+
+export async function cloneDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const server = postgres(inject('adminUrl'), { max: 1, onnotice: () => undefined })
+  // The template can be cloned by one at a time only.
+  await server`select pg_advisory_lock(1)`
+  await server.unsafe(`create database ${name} template ${templateName} owner corkboard`)
+  await server`select pg_advisory_unlock(1)`
+  const admin = postgres(withDatabase(inject('adminUrl'), name), {
+    max: 4,
+    onnotice: () => undefined,
+    connection: { search_path: 'corkboard' },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+  })
+  return {
+    url: withDatabase(inject('serviceUrl'), name),
+    admin,
+    async drop() {
+      await admin.end({ timeout: 2 })
+      await server.unsafe(`drop database if exists ${name} with (force)`)
+      await server.end({ timeout: 2 })
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** One PostgreSQL for the whole run, with a migrated template that each test file clones. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../../sql/embedded.ts'
+import { migrate } from '../../sql/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Of the superuser. */
+    adminUrl: string
+    /** Of the service's login role. */
+    serviceUrl: string
+  }
+}
+
+export const templateName = 'corkboard_template'
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-test-'))
+  const server = await startEmbedded({ dataDir, settings: { max_connections: '300' } })
+  const admin = postgres(server.adminUrl, { max: 1, onnotice: () => undefined })
+  await admin.unsafe(`create database ${templateName} owner corkboard`)
+  await admin.end()
+  await migrate(withDatabase(server.url, templateName))
+  project.provide('adminUrl', server.adminUrl)
+  project.provide('serviceUrl', server.url)
+  return async () => {
+    await server.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}

@@ -1,0 +1,84 @@
+/** The service in this process, on a database of its own, on port 0. */
+import type { Sql } from 'postgres'
+import { compose, type ComposeOptions, type Service } from '../../server/compose.ts'
+import { readConfig, type Config } from '../../server/config.ts'
+import { addUser, setMember, shareBoard, type MemberRole, type ShareRole } from '../../sql/accounts.ts'
+import { mintToken, type Scope } from '../../sql/tokens.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
+import { ApiClient } from './http.ts'
+
+export interface TestService extends Service {
+  admin: Sql
+  databaseUrl: string
+  /** An account with a token, and a client that uses it. */
+  user(options?: UserOptions): Promise<TestUser>
+  member(workspaceId: string, user: TestUser, role: MemberRole): Promise<void>
+  share(boardId: string, user: TestUser, role: ShareRole): Promise<void>
+  /** Another token of the same account. */
+  token(user: TestUser, options: { scopes?: Scope[]; ttlDays?: number }): Promise<TestUser>
+  anonymous: ApiClient
+  stop(): Promise<void>
+}
+
+export interface UserOptions {
+  tier?: 'free' | 'pro'
+  scopes?: Scope[]
+  name?: string
+}
+
+export interface TestUser {
+  userId: string
+  workspaceId: string
+  email: string
+  token: string
+  tokenId: string
+  api: ApiClient
+}
+
+export interface TestServiceOptions extends ComposeOptions {
+  config?: Partial<Config>
+  /** A second process on the same database. */
+  testDatabase?: TestDatabase
+}
+
+let users = 0
+
+export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { config, testDatabase, ...composeOptions } = options
+  const database = testDatabase ?? (await cloneDatabase())
+  const service = await compose(
+    { ...readConfig({ PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT_PER_HOUR: '100000000' }), ...config },
+    database.url,
+    composeOptions,
+  )
+  const client = (token: string | null) => new ApiClient(service.url, token)
+  return {
+    ...service,
+    admin: database.admin,
+    databaseUrl: database.url,
+    anonymous: client(null),
+    async user(user = {}) {
+      const email = `user${(users += 1)}-${Date.now()}@example.test`
+      return service.database.asSystem(async (tx) => {
+        const name = user.name ?? `User ${users}`
+        const { userId, workspaceId } = await addUser(tx, { email, name, tier: user.tier ?? 'pro' })
+        const scopes = user.scopes ?? ['read', 'write', 'delete']
+        const { token, tokenId } = await mintToken(tx, { userId, name: 'test', scopes })
+        return { userId, workspaceId, email, token, tokenId, api: client(token) }
+      })
+    },
+    member: (workspaceId, user, role) =>
+      service.database.asSystem((tx) => setMember(tx, { workspaceId, userId: user.userId, role })),
+    share: (boardId, user, role) =>
+      service.database.asSystem((tx) => shareBoard(tx, { boardId, userId: user.userId, role })),
+    token: (user, { scopes = ['read', 'write', 'delete'], ttlDays }) =>
+      service.database.asSystem(async (tx) => {
+        const { token, tokenId } = await mintToken(tx, { userId: user.userId, name: 'test', scopes, ttlDays })
+        return { ...user, token, tokenId, api: client(token) }
+      }),
+    async stop() {
+      await service.close()
+      if (!testDatabase) await database.drop()
+    },
+  }
+}
