@@ -13,13 +13,11 @@ export async function registerHealth(app: FastifyInstance, database: Database): 
       )
       const applied = new Map(rows.map((row) => [row.name, row.checksum]))
       const migrated = expected.every(({ name, checksum }) => applied.get(name) === checksum)
-      return await reply
-        .code(migrated ? 200 : 503)
-        .send({
-          status: migrated ? 'ready' : 'not ready',
-          database: 'ok',
-          migrations: migrated ? 'ok' : 'pending',
-        })
+      return await reply.code(migrated ? 200 : 503).send({
+        status: migrated ? 'ready' : 'not ready',
+        database: 'ok',
+        migrations: migrated ? 'ok' : 'pending',
+      })
     } catch {
       return reply
         .code(503)

@@ -53,7 +53,10 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
   if (typeof change.html === 'string') {
     const clean = sanitizeHtml(change.html)
     if (Array.from(clean).length > textLimits.html) {
-      throw new ServiceError('bad_request', `${where}html must be at most ${textLimits.html} characters when it is written out safely.`)
+      throw new ServiceError(
+        'bad_request',
+        `${where}html must be at most ${textLimits.html} characters when it is written out safely.`,
+      )
     }
     change.html = clean || null
   }
