@@ -112,7 +112,7 @@ export class BoardQueue {
   readonly boardId: string
   head: BoardHead | null = null
   document: CommittingDocument | null = null
-  edits: { update: Uint8Array; actor: string }[] = []
+  edits: { update: Uint8Array; actors: string[] }[] = []
   editBytes = 0
   /** Edits ever queued, and how many of them are committed: an acknowledgement waits until the second reaches what the first was. */
   queuedMark = 0
@@ -207,9 +207,9 @@ export class CommitQueue {
   }
 
   /** An edit that is in memory already. Its acknowledgement waits for `queuedMark`. */
-  edit(queue: BoardQueue, update: Uint8Array, actor: string): void {
+  edit(queue: BoardQueue, update: Uint8Array, actors: string[]): void {
     if (queue.edits.length === 0) queue.editsSince = this.#options.clock.now()
-    queue.edits.push({ update, actor })
+    queue.edits.push({ update, actors })
     queue.editBytes += update.byteLength
     queue.queuedMark += 1
     this.#activate(queue)
@@ -323,7 +323,7 @@ export class CommitQueue {
         queue,
         updates: taken.map((edit) => edit.update),
         count,
-        actors: [...new Set(taken.map((edit) => edit.actor))],
+        actors: [...new Set(taken.flatMap((edit) => edit.actors))],
       })
       // What follows is built on all that is in memory, so all of it has to be committed with or before it.
       if (count < queue.edits.length || queue.singly > 0) return items

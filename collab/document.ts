@@ -250,7 +250,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, update, actorOf(origin))
+    this.#context.queue.edit(this.queue, update, actorsOf(origin))
   }
 
   #dirtyUnder(root: object): Set<string> | null {
@@ -275,11 +275,12 @@ function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
 
-/** The account behind an edit; the gateway puts it into the connection's context. */
-function actorOf(origin: unknown): string {
-  const account = (origin as { connection?: { context?: { account?: string } } } | null)?.connection?.context
-    ?.account
-  return account ?? '00000000-0000-0000-0000-000000000000'
+/** The accounts behind an edit: of a turn's edits, or of the connection that Hocuspocus names. */
+function actorsOf(origin: unknown): string[] {
+  const known = origin as { actors?: string[]; connection?: { context?: { account?: string } } } | null
+  if (known?.actors) return known.actors
+  const account = known?.connection?.context?.account
+  return account === undefined ? [] : [account]
 }
 
 /** The root that a type lies under, and the entry of it; key null when it is the root itself. */

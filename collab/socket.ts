@@ -36,6 +36,7 @@ export class EditorSocket {
   /** By address, first in first out: a slow board does not hold up the others of this socket. */
   readonly #held = new Map<string, Held[]>()
   #corked = false
+  readonly #acknowledgements = new Map<string, Uint8Array>()
 
   constructor(socket: WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
     this.#socket = socket
@@ -51,17 +52,31 @@ export class EditorSocket {
   send(frame: Uint8Array): void {
     const address = syncStatusAddress(frame)
     if (address !== null) {
-      const queued = this.#held.get(address)
       const wait = this.#acknowledge(this, address)
       if (this.#socket.readyState !== WebSocket.OPEN) return // the acknowledgement found the frame at fault
-      if (wait && (queued || wait.queue.committedMark < wait.mark)) {
-        if (queued) queued.push({ frame, ...wait })
-        else this.#held.set(address, [{ frame, ...wait }])
-        wait.queue.onCommitted(this.release)
+      if (wait) {
+        this.#hold(address, { frame, ...wait })
         return
       }
     }
     this.#write(frame)
+  }
+
+  /** Acknowledges an update, once the queue has committed up to `mark`. */
+  acknowledge(address: string, queue: BoardQueue, mark: number): void {
+    let frame = this.#acknowledgements.get(address)
+    if (!frame) this.#acknowledgements.set(address, (frame = syncStatusFrame(address)))
+    this.#hold(address, { frame, queue, mark })
+  }
+
+  #hold(address: string, held: Held): void {
+    const earlier = this.#held.get(address)
+    if (earlier) earlier.push(held)
+    else if (held.queue.committedMark >= held.mark) this.#write(held.frame)
+    else {
+      this.#held.set(address, [held])
+      held.queue.onCommitted(this.release)
+    }
   }
 
   close(code?: number, reason?: string): void {
@@ -113,4 +128,9 @@ function syncStatusAddress(frame: Uint8Array): string | null {
   )
     return null
   return Buffer.from(frame.buffer, frame.byteOffset + 1, length).toString()
+}
+
+function syncStatusFrame(address: string): Uint8Array {
+  const text = Buffer.from(address)
+  return Buffer.concat([Buffer.of(text.byteLength), text, Buffer.of(syncStatus, 1)])
 }
