@@ -163,18 +163,19 @@ type BatchItem = { queue: BoardQueue; updates: Uint8Array[] } & (
 interface CommitAnswer {
   t: number
   boards:
-    | {
-        b: string
-        seq: number
-        indexed: number
-        client: number
-        clock: number
-        top: number
-        rows: number
-        bytes: number
-      }[]
+    | [
+        b: string,
+        seq: number,
+        indexed: number,
+        client: number,
+        clock: number,
+        top: number,
+        rows: number,
+        bytes: number,
+      ][]
     | null
-  items: { n: number; r: Outcome; used: number | null }[]
+  /** Those that are not `ok`. */
+  items: [n: number, outcome: Outcome, used: number | null][]
   times: [n: number, id: string, created: number, updated: number][] | null
 }
 type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit'
@@ -470,8 +471,8 @@ export class CommitQueue {
 
   #settle(batch: BatchItem[], answer: CommitAnswer): void {
     const now = this.#options.clock.now()
-    const heads = new Map((answer.boards ?? []).map((row) => [row.b, row]))
-    const outcomes = new Map(answer.items.map((item) => [item.n, item]))
+    const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
+    const outcomes = new Map(answer.items.map(([n, outcome, used]) => [n, { outcome, used }]))
     const times = new Map<number, Written['times']>()
     for (const [n, id, created, updated] of answer.times ?? []) {
       const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
@@ -482,26 +483,16 @@ export class CommitQueue {
       { item: BatchItem; outcome: Outcome; used: number | null; times: Written['times'] }[]
     >()
     batch.forEach((item, n) => {
-      const { r, used } = outcomes.get(n) ?? { r: 'busy' as const, used: null }
-      const entry = { item, outcome: r, used, times: times.get(n) ?? new Map() }
+      const { outcome, used } = outcomes.get(n) ?? { outcome: 'ok' as const, used: null }
+      const entry = { item, outcome, used, times: times.get(n) ?? new Map() }
       const entries = byQueue.get(item.queue)
       if (entries) entries.push(entry)
       else byQueue.set(item.queue, [entry])
     })
 
     for (const [queue, entries] of byQueue) {
-      const row = heads.get(queue.boardId)
-      if (row) {
-        queue.head = {
-          seq: row.seq,
-          indexedSeq: row.indexed,
-          apiClient: row.client,
-          apiClock: row.clock,
-          topZ: row.top,
-          logRows: row.rows,
-          logBytes: row.bytes,
-        }
-      }
+      const head = heads.get(queue.boardId)
+      if (head) queue.head = head
       const ok = entries.filter((entry) => entry.outcome === 'ok')
       const grew = ok.some(({ item }) => item.updates.length > 0)
       if (queue.singly > 0) queue.singly -= 1
@@ -513,23 +504,23 @@ export class CommitQueue {
         queue.editsSince = now
         queue.stalled = false
       }
-      if (row && grew) {
+      if (head && grew) {
         queue.document?.committed(
-          row.seq,
+          head.seq,
           ok.flatMap(({ item }) =>
             item.kind === 'write'
               ? item.updates.map((update) => ({ update, cards: item.built?.rows.map(({ id }) => id) ?? [] }))
               : [],
           ),
         )
-      } else if (row) queue.document?.noticed(row.seq)
+      } else if (head) queue.document?.noticed(head.seq)
 
       const again: PendingWrite[] = []
       let busy = false
       for (const { item, outcome, used, times } of entries) {
         if (outcome === 'busy') busy = true
         if (item.kind === 'write') {
-          if (outcome === 'ok') this.#resolve(item.write, { seq: row?.seq ?? 0, at: answer.t, times })
+          if (outcome === 'ok') this.#resolve(item.write, { seq: head?.seq ?? 0, at: answer.t, times })
           else if (outcome === 'again' || outcome === 'busy') again.push(item.write)
           else
             rejectWrite(
@@ -652,6 +643,12 @@ const transientCodes = new Set([
   '53400',
   '25P03',
 ])
+
+function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
+  CommitAnswer['boards']
+>[number]): BoardHead {
+  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
+}
 
 function itemBytes(item: BatchItem): number {
   const rows =

@@ -26,6 +26,9 @@ export interface DocumentContext {
   log: Logger
 }
 
+/** How long a broadcast may wait for more. */
+export const broadcastWindowMs = 4
+
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
 const nothing: ReadonlySet<string> = new Set()
@@ -42,6 +45,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #context: DocumentContext
   #knownSeq = 0
   #loading = true
+  #broadcastAt = 0
   #isGone = false
   #catchingUp: Promise<void> | null = null
   /**
@@ -87,7 +91,9 @@ export class BoardDocument implements CommittingDocument {
     try {
       const first = await this.#applyTail()
       this.workspaceId = first.workspaceId
-      while (this.appliedSeq < this.#knownSeq) await this.#applyTail()
+      // What was committed meanwhile, here or elsewhere, is there before anybody is shown the document.
+      do await this.#applyTail()
+      while (this.appliedSeq < this.#knownSeq)
       if (first.indexedSeq < first.seq) await this.#findUnindexed()
     } catch (error) {
       if (this.queue.document === this) this.queue.document = null
@@ -105,6 +111,17 @@ export class BoardDocument implements CommittingDocument {
     if (this.queue.document === this) this.queue.document = null
     this.document.off('update', this.#onUpdate)
     this.document.off('afterTransaction', this.#onTransaction)
+  }
+
+  /**
+   * Shows an edit to the open canvases: at once when the board is quiet; else what comes within a few milliseconds goes
+   * together (Hocuspocus' `flushDelay`), since each broadcast is a write to every socket.
+   */
+  broadcast(): void {
+    const now = performance.now()
+    if (now - this.#broadcastAt < broadcastWindowMs) return
+    this.#broadcastAt = now
+    this.document.flush()
   }
 
   /** Resolves when it holds all that is known to be committed. */

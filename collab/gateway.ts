@@ -25,7 +25,7 @@ import {
 import type { CommitQueue } from './commit.ts'
 import type { Documents } from './documents.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
-import type { BoardDocument } from './document.ts'
+import { broadcastWindowMs, type BoardDocument } from './document.ts'
 import { Inbox, readUpdateFrame } from './inbox.ts'
 import { EditorSocket, type Acknowledge } from './socket.ts'
 import { DocumentStore } from './store.ts'
@@ -225,6 +225,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     debounce: Math.min(options.debounceMs ?? 1000, 2000),
     maxDebounce: options.debounceMs ?? 2000,
     unloadImmediately: true,
+    flushDelay: broadcastWindowMs,
     quiet: true,
   })
   // The last extension is made of the configuration's empty default hooks; they would only be awaited, for each frame.

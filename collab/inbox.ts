@@ -67,7 +67,7 @@ export class Inbox {
       }
     }
     Y.transact(board.document, apply, origin, false)
-    board.document.flush()
+    board.broadcast()
     const mark = board.queue.queuedMark
     for (const { socket, connection } of applied)
       socket.acknowledge(connection.messageAddress, board.queue, mark)

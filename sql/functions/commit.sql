@@ -13,8 +13,8 @@
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card
 -- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
 --
--- Returns {t, boards: [{b, seq, indexed, client, clock, top}], items: [{n, r, used}], times: [[n, id, created, updated]]}
--- (times in milliseconds; rows whose times are not both t). r is
+-- Returns {t, boards: [[b, seq, indexed, client, clock, top, rows, bytes]], items: [[n, r, used]], times: [[n, id, created, updated]]}
+-- times in milliseconds; `items` holds those that are not `ok`. r is
 --   ok         written
 --   again      what it was built on has moved: rebuild it and send it again
 --   busy       the board (or its owner's count) is held by another transaction: send it again
@@ -79,13 +79,31 @@ begin
     end if;
   end if;
 
+  -- What needs no looking at: edits, and flushes that have seen the whole log.
+  select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
+    coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}')
+  into accepted, answers
+  from (
+    select i.n,
+      case
+        when d.board_id is null then 'missing'
+        when not d.board_id = any (locked) then 'busy'
+        when i.k = 'flush' and i.seen <> d.seq then 'again'
+        else 'ok'
+      end as r
+    from json_to_recordset(p_items) as i(n integer, b uuid, k text, seen bigint)
+    left join board_documents d on d.board_id = i.b
+    where i.k <> 'write'
+  ) i;
+
   for r in
     with items as materialized (
       select * from json_to_recordset(p_items)
         as i(n integer, b uuid, k text, u uuid, clock bigint, used integer, seen bigint, adds integer)
+      where i.k = 'write'
     ), rights as (
       select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
-      from (select distinct i.b, i.u from items i where i.k = 'write') p
+      from (select distinct i.b, i.u from items i) p
       join boards bo on bo.id = p.b
     )
     select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, w.owner_id, o.tier, a.access, d.board_id as document
@@ -106,8 +124,6 @@ begin
     outcome := case
       when r.document is null then 'missing'
       when not r.b = any (locked) then 'busy'
-      when r.k = 'edit' then 'ok'
-      when r.k = 'flush' then case when r.seen = r.seq then 'ok' else 'again' end
       when r.access is null then 'missing'
       when r.access <> 'write' then 'forbidden'
       when r.trashed then 'trashed'
@@ -128,30 +144,32 @@ begin
     if outcome = 'ok' then
       accepted := accepted || r.n;
       clock := clock + coalesce(r.used, 0);
-    elsif r.clock is not null then
-      blocked := true;
+    else
+      if r.clock is not null then
+        blocked := true;
+      end if;
+      answers := answers || json_build_array(r.n, outcome, counts[owner_at])::text;
     end if;
-    answers := answers || json_build_object('n', r.n, 'r', outcome, 'used', counts[owner_at])::text;
   end loop;
 
   if accepted <> '{}' then
     t := stamp();
 
-    insert into board_updates (board_id, seq, updates, actors, created_at)
-    select d.board_id, d.seq + 1, g.updates, g.actors, t
-    from (
-      select i.b,
-        string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) as updates,
-        (
-          select coalesce(array_agg(distinct a), '{}')
-          from json_to_recordset(p_items) as j(n integer, b uuid, actors uuid[]), unnest(j.actors) as a
-          where j.b = i.b and j.n = any (accepted)
-        ) as actors
-      from json_to_recordset(p_items) as i(n integer, b uuid, pos integer, len integer)
+    with items as materialized (
+      select * from json_to_recordset(p_items) as i(n integer, b uuid, pos integer, len integer, actors uuid[])
       where i.n = any (accepted) and i.len > 0
+    )
+    insert into board_updates (board_id, seq, updates, actors, created_at)
+    select d.board_id, d.seq + 1, g.updates, coalesce(k.actors, '{}'), t
+    from (
+      select i.b, string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) as updates
+      from items i
       group by i.b
     ) g
-    join board_documents d on d.board_id = g.b;
+    join board_documents d on d.board_id = g.b
+    left join (
+      select i.b, array_agg(distinct a) as actors from items i, unnest(i.actors) as a group by i.b
+    ) k on k.b = g.b;
 
     -- The index now holds all up to the new position, if it did before and every change brought its rows, or if a
     -- flush brings the rows of all that it did not hold (its author had seen the whole log).
@@ -258,8 +276,7 @@ begin
   answer := json_build_object(
     't', (extract(epoch from t) * 1000)::bigint,
     'boards', (
-      select json_agg(json_build_object('b', d.board_id, 'seq', d.seq, 'indexed', d.indexed_seq, 'client', d.api_client,
-        'clock', d.api_clock, 'top', d.top_z, 'rows', d.log_rows, 'bytes', d.log_bytes))
+      select json_agg(json_build_array(d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes))
       from board_documents d
       where d.board_id = any (locked)
     ),
