@@ -30,6 +30,7 @@ import { Inbox, readUpdateFrame } from './inbox.ts'
 import { EditorSocket, type Acknowledge } from './socket.ts'
 import { DocumentStore } from './store.ts'
 import { follow } from './follow.ts'
+import { refuseUpgrade } from './upgrade.ts'
 
 export interface GatewayOptions {
   database: Database
@@ -244,7 +245,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     hocuspocus,
     upgrade(request, stream, head) {
       if (closing || sockets.size >= bounds.maxSockets) {
-        stream.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\r\n')
+        refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
         return
       }
       server.handleUpgrade(request, stream, head, (webSocket) => {

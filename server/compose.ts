@@ -10,6 +10,7 @@ import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
 import { singleNode } from '../collab/nodes.ts'
+import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
@@ -41,6 +42,8 @@ export interface ComposeOptions {
   debounceMs?: number
   compactRows?: number
   bounds?: Partial<GatewayBounds>
+  /** Time that a client has for the head of a request. */
+  headersTimeoutMs?: number
   workers?: boolean
 }
 
@@ -50,6 +53,7 @@ export async function compose(
   options: ComposeOptions = {},
 ): Promise<Service> {
   const clock = options.clock ?? systemClock
+  const headersTimeoutMs = options.headersTimeoutMs ?? 20_000
   const app = Fastify({
     logger: {
       level: config.logLevel,
@@ -63,6 +67,7 @@ export async function compose(
     logController: new LogController({ disableRequestLogging: config.logLevel !== 'debug' }),
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
     bodyLimit: 1024 * 1024,
   })
   const { log } = app
@@ -117,9 +122,8 @@ export async function compose(
   })
   await registerHealth(app, database)
   app.server.on('upgrade', (request, stream, head) => {
-    if (new URL(request.url ?? '/', 'http://localhost').pathname === '/collab')
-      gateway.upgrade(request, stream, head)
-    else stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
+    else refuseUpgrade(stream, '404 Not Found')
   })
 
   const loops = options.workers === false ? [] : [startHealing(live, log), startRetention(database, log)]
