@@ -4,6 +4,7 @@
  */
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
+import { isCardId } from '../core/card.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
@@ -149,7 +150,9 @@ export class BoardDocument implements CommittingDocument {
   }
 
   project(): FlushRows | null {
-    if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0) return null
+    const { head } = this.queue
+    const behind = head !== null && head.indexedSeq < head.seq // by edits that touched no card, if by nothing else
+    if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0 && !behind) return null
     const cards = new Set(this.#dirtyCards)
     const groups = new Set(this.#dirtyGroups)
     this.#flushing = { cards, groups }
@@ -283,7 +286,7 @@ export class BoardDocument implements CommittingDocument {
       const dirty = this.#dirtyUnder(place.root)
       if (!dirty) continue
       for (const key of place.key === null ? keys : [place.key])
-        if (key !== null && !indexed.has(key)) dirty.add(key)
+        if (key !== null && isCardId(key) && !indexed.has(key)) dirty.add(key) // no other can have a row
     }
   }
 }

@@ -11,6 +11,9 @@ export interface Extras {
   raw: boolean
 }
 
+/** Characters of raw content that one card, and one page, show; what is beyond is cut off. */
+const rawLimits = { card: 4 * 1024 * 1024, page: 64 * 1024 * 1024 }
+
 /** The cards of a board from `offset`, in the order of `z`, then id. */
 export async function readPage(
   live: LiveBoards,
@@ -27,15 +30,15 @@ export async function readPage(
       order.push({ id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 })
     }
     order.sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1))
+    let rawLeft = rawLimits.page
     return {
       total: order.length,
       cards: order.slice(page.offset, page.offset + page.limit).map(({ id }) => {
         const shared = findCard(document, id)!
-        return {
-          id,
-          content: safeContent(readContent(shared)),
-          raw: extras.raw ? readRaw(shared) : undefined,
-        }
+        const budget = { left: Math.min(rawLimits.card, rawLeft) }
+        const raw = extras.raw ? readRaw(shared, budget) : undefined
+        rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
+        return { id, content: safeContent(readContent(shared)), raw }
       }),
     }
   })

@@ -21,10 +21,11 @@ import {
   readCards,
   readContent,
   readGroup,
+  sharedText,
   type SharedMap,
 } from './canvas.ts'
 import type { BuiltWrite, Written } from './commit.ts'
-import { copyInto, planBody, storedFields, UpdateBuilder } from './edit.ts'
+import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
@@ -262,23 +263,23 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
   const source = kept.getMap(removedRoot).get(removedRoot)
   if (!(source instanceof Y.Map))
     throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
-  let content: CardContent | null = null
-  let interior: unknown = null
-  const { update, used } = copyInto(source as SharedMap, cardsRoot, id, client, clock, (shared) => {
-    const { body: _body, ...fields } = change
-    for (const [key, value] of Object.entries(storedFields(fields))) {
-      if (value === null || value === undefined) shared.delete(key)
-      else if (!isDeepStrictEqual(shared.get(key), value)) shared.set(key, value)
-    }
-    const current = readContent(shared)
-    if (change.body !== undefined && (change.body ?? '') !== (current.body ?? '')) {
-      shared.set('body', new Y.Text(change.body ?? ''))
-      shared.delete('content')
-    }
-    content = readContent(shared)
-    interior = interiorOf(shared)
-  })
-  return { update, used, content: content!, interior }
+  const { body, ...given } = change
+  const fields = storedFields(given)
+  for (const [key, value] of Object.entries(fields))
+    if (isDeepStrictEqual((source as SharedMap).get(key) ?? null, value)) delete fields[key]
+  const changes: CopyChanges = { fields }
+  if (body !== undefined && (body ?? '') !== (readContent(source as SharedMap).body ?? '')) {
+    changes.body = body ?? ''
+    changes.fields['content'] = null
+  }
+  const { update, used } = copyInto(source as SharedMap, cardsRoot, id, client, clock, changes)
+  // Read as it will be read, from a document that has only this card.
+  const alone = new Y.Doc()
+  if (clock > 0) alone.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
+  Y.applyUpdate(alone, update)
+  const shared = findCard(alone, id)
+  if (!shared) throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
+  return { update, used, content: readContent(shared), interior: interiorOf(shared) }
 }
 
 function buildPatch(
@@ -296,16 +297,14 @@ function buildPatch(
   const content: CardContent = { ...before, ...fields }
   let interior = interiorOf(shared)
   if (wanted !== undefined) {
-    const raw = shared.get('body')
-    const current = raw instanceof Y.Text ? raw.toString() : ''
+    const current = sharedText(shared.get('body'))?.toString() ?? ''
     const { edits, body } = planBody(current, wanted ?? '', patch.bodyBase)
     builder.setText(shared, 'body', edits, body)
     content.body = body || null
     if (shared.has('content')) {
       // The rich text is of the old words: its absence tells the editor to make it anew from the body.
       builder.removeKey(shared, 'content')
-      const { content: _stale, ...rest } = interior as Record<string, unknown>
-      interior = Object.keys(rest).length > 0 ? rest : null
+      interior = interiorOf(shared, 'content')
     }
   }
   return { content, interior }

@@ -108,53 +108,64 @@ export function boundText(text: string, limit: number): string {
 }
 
 /**
- * The reason why an object cannot be `props`, or null.
+ * The reason why an object cannot be `props`, or null. What is not JSON (editors can write other values) is a reason too.
  * Bounds: 16 KB serialised, 5 levels, keys of at most 100 characters, no `__proto__`.
  */
 export function propsFault(props: unknown): string | null {
   if (!isPlainObject(props)) return 'must be an object or null'
-  const fault = nestingFault(props, 1)
+  const fault = nestingFault(props, 1, { left: limits.props.bytes })
   if (fault) return fault
-  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes
-    ? 'must be at most 16 KB of JSON'
-    : null
+  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes ? propsTooLarge : null
 }
 
-function nestingFault(value: object, level: number): string | null {
+const propsTooLarge = 'must be at most 16 KB of JSON'
+const onlyJson = 'must hold JSON values only'
+
+/** `budget`: bytes that may still come. Each value takes one at least, so that a huge one is not walked to its end. */
+function nestingFault(value: Props | unknown[], level: number, budget: { left: number }): string | null {
   if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
-  for (const [key, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && key.length > limits.props.key)
-      return `keys must be at most ${limits.props.key} characters`
+  const keys = Array.isArray(value) ? [] : Object.keys(value)
+  for (const key of keys) {
+    if (key.length > limits.props.key) return `keys must be at most ${limits.props.key} characters`
     if (key === '__proto__') return 'must not have a key __proto__'
-    if (typeof inner === 'object' && inner !== null) {
-      const fault = nestingFault(inner, level + 1)
-      if (fault) return fault
-    }
+  }
+  const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  budget.left -= inner.length
+  for (const one of inner) {
+    if (typeof one === 'string') budget.left -= one.length
+    if (budget.left < 0) return propsTooLarge
+    if (typeof one === 'bigint') return onlyJson
+    if (typeof one !== 'object' || one === null) continue
+    if (!Array.isArray(one) && !isPlainObject(one)) return onlyJson
+    const fault = nestingFault(one, level + 1, budget)
+    if (fault) return fault
   }
   return null
 }
 
+/** A literal, with no other prototype than literals have. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Identifiers as an editor wrote them: what is not one is left out. */
 export function boundIdentifiers(value: unknown): Identifier[] {
   if (!Array.isArray(value)) return []
-  return value
-    .filter(
-      (entry): entry is Identifier =>
-        isPlainObject(entry) &&
-        typeof entry['scope'] === 'string' &&
-        typeof entry['value'] === 'string' &&
-        entry['scope'] !== '' &&
-        entry['value'] !== '',
-    )
-    .slice(0, limits.identifiers.perObject)
-    .map((entry) => ({
-      scope: boundText(entry.scope, limits.identifiers.scope),
-      value: boundText(entry.value, limits.identifiers.value),
-    }))
+  const identifiers: Identifier[] = []
+  for (const entry of value.slice(0, 10 * limits.identifiers.perObject) as unknown[]) {
+    if (!isPlainObject(entry) || typeof entry['scope'] !== 'string' || typeof entry['value'] !== 'string')
+      continue
+    const identifier = {
+      scope: boundText(entry['scope'], limits.identifiers.scope),
+      value: boundText(entry['value'], limits.identifiers.value),
+    }
+    if (identifier.scope === '' || identifier.value === '') continue
+    identifiers.push(identifier)
+    if (identifiers.length === limits.identifiers.perObject) break
+  }
+  return identifiers
 }
 
 const alwaysShown = new Set<string>(nullableFields)
