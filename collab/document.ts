@@ -119,8 +119,11 @@ export class BoardDocument implements CommittingDocument {
    */
   broadcast(): void {
     const now = performance.now()
-    if (now - this.#broadcastAt < broadcastWindowMs) return
-    this.#broadcastAt = now
+    if (now - this.#broadcastAt >= broadcastWindowMs) this.show()
+  }
+
+  show(): void {
+    this.#broadcastAt = performance.now()
     this.document.flush()
   }
 
@@ -288,7 +291,8 @@ export class BoardDocument implements CommittingDocument {
   }
 }
 
-function isFromLog(origin: unknown): origin is LogOrigin {
+/** Whether a change comes from the log, and so is committed. */
+export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
 
