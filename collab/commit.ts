@@ -198,6 +198,7 @@ export class CommitQueue {
   #busy = false
   #running: Promise<void> | null = null
   #scheduled = false
+  #calledAgain = false
   #stopped = false
   #wakeAt: NodeJS.Timeout | null = null
   readonly #watch: NodeJS.Timeout
@@ -273,13 +274,19 @@ export class CommitQueue {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#running || this.#stopped) return
+    if (this.#scheduled || this.#stopped) return
+    if (this.#running) {
+      this.#calledAgain = true
+      return
+    }
     this.#scheduled = true
     const start = () => {
       this.#scheduled = false
       if (this.#running || this.#stopped) return
+      this.#calledAgain = false
       this.#running = this.#run().finally(() => {
         this.#running = null
+        if (this.#calledAgain) this.#schedule() // something came in when the run had looked its last
       })
     }
     // What the sockets bring in this turn of the event loop goes together; under load, what they bring in a moment.
@@ -298,19 +305,23 @@ export class CommitQueue {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
+      this.#calledAgain = false
       const batch = this.#assemble()
       if (batch.length === 0) break
       this.#inFlight = batch
       this.#busy =
         batch.reduce((sum, { kind, queue }) => sum + (kind === 'edit' ? queue.waiting : 1), 0) >= busyWaiters
+      let answer: CommitAnswer | null
       try {
-        const answer = await this.#call(batch)
-        if (!answer) return
-        this.#settle(batch, answer)
+        answer = await this.#call(batch)
       } catch (error) {
         this.#fault(batch, error)
+        continue
+      } finally {
+        this.#inFlight = []
       }
-      this.#inFlight = []
+      if (!answer) return
+      this.#settle(batch, answer)
       if (this.#busy) await delay(gatherMs)
     }
     this.#wakeForRetries()
@@ -529,7 +540,8 @@ export class CommitQueue {
         queue.stalled = false
       }
       if (head && grew) {
-        queue.document?.committed(
+        this.#show(
+          queue,
           head.seq,
           ok.flatMap(({ item }) =>
             item.kind === 'write'
@@ -577,6 +589,19 @@ export class CommitQueue {
       if (queue.idle) this.#active.delete(queue)
       if (grew && queue.head) this.#options.onGrown?.(queue.boardId, queue.head)
       if (ok.some(({ item }) => item.kind === 'edit')) queue.release()
+    }
+  }
+
+  /** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
+  #show(queue: BoardQueue, seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+    try {
+      queue.document?.committed(seq, updates)
+    } catch (error) {
+      this.#options.log.error(
+        { err: error, boardId: queue.boardId, seq },
+        'a committed update could not be applied',
+      )
+      queue.document?.noticed(seq)
     }
   }
 
