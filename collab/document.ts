@@ -122,6 +122,10 @@ export class BoardDocument implements CommittingDocument {
     if (now - this.#broadcastAt >= broadcastWindowMs) this.show()
   }
 
+  showWith(sockets: number): void {
+    if (sockets * 2 >= this.editors) this.show()
+  }
+
   show(): void {
     this.#broadcastAt = performance.now()
     this.document.flush()
@@ -270,7 +274,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, update, actorsOf(origin))
+    this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
   }
 
   #dirtyUnder(root: object): Set<string> | null {
@@ -295,6 +299,8 @@ export class BoardDocument implements CommittingDocument {
 export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
+
+const framesOf = (origin: unknown): number => (origin as { frames?: number } | null)?.frames ?? 1
 
 /** The accounts behind an edit: of a turn's edits, or of the connection that Hocuspocus names. */
 function actorsOf(origin: unknown): string[] {
