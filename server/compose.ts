@@ -134,10 +134,13 @@ export async function compose(
 
   async function stop(): Promise<void> {
     const served = app.close() // stops accepting at once, resolves when all requests are answered
+    // A connection whose last request was answered meanwhile would be kept open for the next one.
+    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
     await Promise.all(loops.map((loop) => loop.stop()))
     await gateway.close()
     await served
+    clearInterval(idle)
     clearTimeout(cutOff)
     await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
     await queue.stop(5000)

@@ -1,6 +1,9 @@
 /** Progress of long work, for a person: one line on a terminal's standard error, nothing where that is not one. */
-export function showProgress(unit: string, total: number): { step(): void; end(): void } {
-  const terminal = process.stderr
+export function showProgress(
+  unit: string,
+  total: number,
+  terminal: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+): { step(): void; end(): void } {
   if (!terminal.isTTY) return { step: () => undefined, end: () => undefined }
   let done = 0
   let shownAt = 0
