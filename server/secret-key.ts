@@ -3,7 +3,7 @@
  * and kept beside the data that it belongs to; with an external one it has to be given, since the folder may not
  * outlast the machine, and other processes need the same key.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError, type Config } from './config.ts'
@@ -38,8 +38,7 @@ async function readKey(file: string): Promise<string | null> {
 
 /** Whole or not at all; of two processes that make one at the same moment both take the first. */
 async function makeKey(file: string): Promise<string> {
-  const draft = `${file}.${process.pid}.new`
-  await rm(draft, { force: true })
+  const draft = `${file}.${randomUUID()}.new`
   const handle = await open(draft, 'wx', 0o600)
   try {
     await handle.writeFile(`${randomBytes(32).toString('base64url')}\n`)
