@@ -57,6 +57,12 @@ export interface FlushRows {
   groups: GroupRow[]
 }
 
+/** An API write that is in the log, and the cards whose rows went with it. */
+export interface CommittedWrite {
+  updates: Uint8Array[]
+  cards: ReadonlySet<string>
+}
+
 /** What the queue needs of a document that is in memory. */
 export interface CommittingDocument {
   /** It holds the log up to here, without a gap. */
@@ -66,7 +72,7 @@ export interface CommittingDocument {
   /** The rows of what edits touched; null when there are none. */
   project(): FlushRows | null
   /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
-  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void
+  committed(seq: number, writes: CommittedWrite[]): void
   /** What `project` gave last is in the index, or is not. */
   flushed(): void
   flushFailed(): void
@@ -550,8 +556,8 @@ export class CommitQueue {
           queue,
           head.seq,
           ok.flatMap(({ item }) =>
-            item.kind === 'write'
-              ? item.updates.map((update) => ({ update, cards: item.built?.rows.map(({ id }) => id) ?? [] }))
+            item.kind === 'write' && item.updates.length > 0
+              ? [{ updates: item.updates, cards: new Set(item.built?.rows.map(({ id }) => id)) }]
               : [],
           ),
         )
@@ -599,9 +605,9 @@ export class CommitQueue {
   }
 
   /** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
-  #show(queue: BoardQueue, seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+  #show(queue: BoardQueue, seq: number, writes: CommittedWrite[]): void {
     try {
-      queue.document?.committed(seq, updates)
+      queue.document?.committed(seq, writes)
     } catch (error) {
       this.#options.log.error(
         { err: error, boardId: queue.boardId, seq },
