@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { closeCodes } from '../../core/errors.ts'
 import { isLoopback, readConfig, variables } from '../../server/config.ts'
 import { resolveSecretKey } from '../../server/secret-key.ts'
 import { repository } from '../support/instance.ts'
@@ -102,4 +103,11 @@ test('[O15] the README and .env.example list every variable with its default, an
   const example = await readFile(join(repository, '.env.example'), 'utf8')
   const lines = [...example.matchAll(/^#([A-Z_]+)=(.*)$/gm)]
   expect(lines.map(([, name, value]) => [name, value])).toEqual(expected)
+})
+
+test('[O16] the README lists every close code with its reason', async () => {
+  const readme = await readFile(join(repository, 'README.md'), 'utf8')
+  const rows = [...readme.matchAll(/^\| (\d{4}) \| `([^`]+)` +\|/gm)]
+  const listed = rows.map(([, code, reason]) => ({ code: Number(code), reason }))
+  expect(listed).toEqual(Object.values(closeCodes))
 })
