@@ -5,6 +5,7 @@ import { errorCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const uuid = Type.String({ format: 'uuid' })
 export const timestamp = Type.String({ format: 'date-time' })
 const text = (limit: number) => Type.Optional(nullable(Type.String({ maxLength: limit })))
@@ -71,7 +72,7 @@ const coordinate = number({
 
 /** The fields of a card that a write may carry. */
 export const cardFields = {
-  kind: Type.Optional(Type.String({ maxLength: 40, description: `One of ${kinds.join(', ')}.` })),
+  kind: Type.Optional(Type.String({ description: `One of ${kinds.join(', ')}.` })),
   title: text(textLimits.title),
   body: text(bodyLimit),
   html: text(textLimits.html),

@@ -100,12 +100,13 @@ export async function compose(
   })
   const live: LiveBoards = { database, queue, documents, nodes: singleNode }
 
-  const publicUrl = config.publicUrl || `http://${config.host}:${config.port}`
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const listeningUrl = () => `http://${host}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
     tokens,
     limiter: new RateLimiter(clock),
     requestsPerHour: config.rateLimitPerHour,
-    publicUrl,
+    publicUrl: () => config.publicUrl || listeningUrl(),
     context: {
       database,
       live,
@@ -124,7 +125,6 @@ export async function compose(
 
   const loops = options.workers === false ? [] : [startHealing(live, log), startRetention(database, log)]
   await app.listen({ port: config.port, host: config.host })
-  const { port } = app.server.address() as AddressInfo
 
   return {
     app,
@@ -132,7 +132,7 @@ export async function compose(
     live,
     gateway,
     compactor,
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url: listeningUrl(),
     async close() {
       const served = app.close() // stops accepting at once, resolves when all requests are answered
       await Promise.all(loops.map((loop) => loop.stop()))

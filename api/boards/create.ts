@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
 import { boardAnswer, nullable, uuid } from '../schemas.ts'
 import { presentBoard, readBoard, requireParent } from './board.ts'
@@ -35,7 +36,7 @@ export const createBoard = route({
         values (
           ${workspaceId}, ${body.parent_board_id ?? null}, ${name}, ${body.view === 'list' ? 'list' : 'canvas'},
           ${body.scheduled_date ?? null}, ${body.scheduled_end ?? null}, ${body.day_label ?? null},
-          ${body.props ? tx.json(body.props as never) : null}, ${tx.json((body.identifiers ?? []) as never)}
+          ${body.props ? tx.json(body.props as never) : null}, ${tx.json(distinctIdentifiers(body.identifiers ?? []) as never)}
         )
         returning id`
       return readBoard(tx, made!.id)

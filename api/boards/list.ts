@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { boardAnswer, pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import { boardAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../schemas.ts'
 import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './board.ts'
 
 const query = Type.Object({
@@ -14,8 +14,6 @@ const query = Type.Object({
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`.' })),
   ...pageQuery,
 })
-
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export const listBoards = route({
   method: 'GET',
