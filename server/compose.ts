@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
 import { Documents } from '../collab/documents.ts'
@@ -61,7 +62,8 @@ export async function compose(
     },
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
     logController: new LogController({ disableRequestLogging: config.logLevel !== 'debug' }),
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     bodyLimit: 1024 * 1024,
   })

@@ -16,12 +16,20 @@ afterAll(() => service.stop())
 
 const operations = () =>
   Object.entries<any>(description.paths).flatMap(([path, item]) =>
-    Object.entries<any>(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    Object.entries<any>(item).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
   )
 const template = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 test('[I9] the description is served without a token and holds exactly the routes and itself', () => {
-  expect(operations().map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
+  expect(
+    operations()
+      .map(({ method, path }) => `${method} ${path}`)
+      .toSorted(),
+  ).toEqual(
     [...routes.map(({ method, path }) => `${method} ${template(path)}`), 'GET /openapi.json'].toSorted(),
   )
   expect(description.info).toMatchObject({ title: 'Corkboard', version: '1.0.0' })
@@ -41,7 +49,10 @@ test('[I10] the description is OpenAPI 3.1: its structure, its parameters, and e
     expect(operation.summary, where).toEqual(expect.any(String))
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     const parameters: any[] = operation.parameters ?? []
-    expect(parameters.filter((one) => one.in === 'path').map((one) => one.name), where).toEqual(named)
+    expect(
+      parameters.filter((one) => one.in === 'path').map((one) => one.name),
+      where,
+    ).toEqual(named)
     for (const { in: place, required, schema } of parameters) {
       expect(['path', 'query', 'header'], where).toContain(place)
       if (place === 'path') expect(required, where).toBe(true)
@@ -65,11 +76,16 @@ test('[I11] of each operation the description has a success and every error that
       'bad_request', 'invalid_token', 'insufficient_scope', 'rate_limited', 'internal_error', 'storage_unavailable',
     ] // prettier-ignore
     if (path.includes('{')) expected.push('not_found')
-    if (method !== 'GET') expected.push('forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
+    if (method !== 'GET')
+      expected.push('forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
     if (path.includes('/cards')) expected.push('session_unavailable')
     if (method === 'POST' && /cards$|restore$/.test(path)) expected.push('limit_reached')
-    for (const code of expected) expect(described(statusOf[code]), `${where} ${code}`).toContain(`\`${code}\``)
-    expect(Object.keys(operation.responses).filter((status) => status < '300'), where).toHaveLength(1)
+    for (const code of expected)
+      expect(described(statusOf[code]), `${where} ${code}`).toContain(`\`${code}\``)
+    expect(
+      Object.keys(operation.responses).filter((status) => status < '300'),
+      where,
+    ).toHaveLength(1)
   }
 })
 
