@@ -49,15 +49,16 @@ async function chooseWorkspace(
   tx: Transaction,
   body: { workspace_id?: string; parent_board_id?: string | null },
 ): Promise<string> {
-  if (body.workspace_id !== undefined) {
-    const [workspace] = await tx`select from workspaces where id = ${body.workspace_id}`
+  const workspaceId = body.workspace_id?.toLowerCase()
+  if (workspaceId !== undefined) {
+    const [workspace] = await tx`select from workspaces where id = ${workspaceId}`
     if (!workspace) throw new ServiceError('not_found', 'workspace_id: no such workspace.')
   }
   if (body.parent_board_id) {
-    const parent = await requireParent(tx, body.parent_board_id, body.workspace_id ?? null)
+    const parent = await requireParent(tx, body.parent_board_id, workspaceId ?? null)
     return parent.workspaceId
   }
-  if (body.workspace_id !== undefined) return body.workspace_id
+  if (workspaceId !== undefined) return workspaceId
   const [personal] = await tx<{ id: string }[]>`select personal_workspace() as id`
   return personal!.id
 }

@@ -8,9 +8,7 @@ import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './b
 const query = Type.Object({
   workspace: Type.Optional(uuid),
   parent: Type.Optional(Type.String({ description: 'A board id, or `root` for top-level boards.' })),
-  deleted: Type.Optional(
-    Type.Union([Type.Literal('1'), Type.Literal('0')], { description: '`1` lists the trash.' }),
-  ),
+  deleted: Type.Optional(Type.Enum(['1', '0'], { description: '`1` lists the trash.' })),
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`.' })),
   ...pageQuery,
 })

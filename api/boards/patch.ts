@@ -4,13 +4,13 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams, nullable, uuid } from '../schemas.ts'
+import { boardAnswer, boardParams, boardView, nullable, uuid } from '../schemas.ts'
 import { presentBoard, readBoard, requireParent } from './board.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 
 const patch = Type.Object({
   name: Type.Optional(name),
-  view: Type.Optional(Type.Union([Type.Literal('canvas'), Type.Literal('list')])),
+  view: Type.Optional(boardView),
   parent_board_id: Type.Optional(nullable(uuid)),
   ...scheduleFields,
   ...freeFields,

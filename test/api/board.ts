@@ -47,3 +47,9 @@ export function succeeded<Body>(answer: ApiAnswer<Body>): Body {
 }
 
 export const nowhere = '00000000-0000-4000-8000-000000000000'
+
+/** The body of an error. */
+export interface Problem {
+  error: string
+  code: string
+}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { makeBoard, makeCard, type Shown } from './board.ts'
+import { makeBoard, makeCard, type Problem, type Shown } from './board.ts'
 
 let database: TestDatabase
 let service: TestService
@@ -83,7 +83,7 @@ test('[E27] once the service stops, a card write is 503 session_unavailable', as
     headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ kind: 'note', x: 0, y: 0 }),
   })
-  expect([answer.status, (await answer.json()).code]).toEqual([503, 'session_unavailable'])
+  expect([answer.status, ((await answer.json()) as Problem).code]).toEqual([503, 'session_unavailable'])
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   await ending.stop()
 })

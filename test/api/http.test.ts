@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { makeBoard, makeCard, nowhere, type Shown } from './board.ts'
+import { makeBoard, makeCard, nowhere, type Problem, type Shown } from './board.ts'
 
 let service: TestService
 let user: TestUser
@@ -212,7 +212,7 @@ test('[E10] a known path with another method is 405 with Allow', async () => {
         const answer = await fetch(base() + samplePath(path) + slash, { method, headers: bearer() })
         expect([method, path, answer.status]).toEqual([method, path, 405])
         expect(answer.headers.get('allow')?.split(', ').toSorted(), path).toEqual(allowed.toSorted())
-        if (method !== 'HEAD') expect((await answer.json()).code).toBe('method_not_allowed')
+        if (method !== 'HEAD') expect(((await answer.json()) as Problem).code).toBe('method_not_allowed')
       }
     }
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { RateLimiter } from '../../api/rate-limit.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
+import type { Problem } from './board.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2030, 0, 1)
@@ -77,7 +78,7 @@ test('[E22] each token has its own hour and may have its own limit; without one 
     expect([answer.status, figures(answer.headers).remaining]).toEqual([401, 4 - n])
   }
   const refused = await anonymous()
-  expect([refused.status, (await refused.json()).code]).toEqual([429, 'rate_limited'])
+  expect([refused.status, ((await refused.json()) as Problem).code]).toEqual([429, 'rate_limited'])
   expect((await fetch(`${service.url}/api/v1/boards`, { method: 'OPTIONS' })).status).toBe(204)
   expect((await other.api.get('/me')).status).toBe(200)
 })
