@@ -18,21 +18,13 @@ import {
 import { ServiceError } from '../core/errors.ts'
 import { FreeSpace, boundingBox } from '../core/layout/free-space.ts'
 import { requireWritable } from './access.ts'
-import {
-  cardsOf,
-  cardsRoot,
-  findCard,
-  readCards,
-  readContent,
-  readGroup,
-  type SharedMap,
-} from './canvas.ts'
+import { cardsOf, cardsRoot, findCard, readCards, readContent, readGroup, type SharedMap } from './canvas.ts'
 import type { BuiltWrite, Written } from './commit.ts'
 import { copyInto, planBody, storedFields, UpdateBuilder } from './edit.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
-import { cardTimes, safeContent } from './read.ts'
+import { cardTimes, catchUp, safeContent } from './read.ts'
 
 export type PresentedCard = Record<string, unknown>
 
@@ -214,7 +206,7 @@ async function settleGroups(live: LiveBoards, boardId: string, cards: NewCard[])
 
 /** By the document if it is in memory, by the mirror otherwise. */
 async function knownGroups(live: LiveBoards, boardId: string, ids: string[]): Promise<Set<string>> {
-  const board = live.documents.find(boardId)
+  const board = await catchUp(live, boardId)
   if (board) return new Set(ids.filter((id) => readGroup(board.document, id) !== null))
   const rows = await live.database.asSystem(
     (tx) => tx<{ group_id: string }[]>`

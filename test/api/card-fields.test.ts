@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyBoard, boardIds } from '../../collab/verify.ts'
 import { bodyLimit, kinds, textFields, textLimits } from '../../core/card.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { RateLimiter } from '../../api/rate-limit.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
