@@ -42,13 +42,14 @@ export async function boardAccess(database: Database, questions: AccessQuestion[
  * @throws ServiceError `not_found`, `forbidden` or `conflict`
  */
 export async function requireWritable(database: Database, account: string, boardId: string): Promise<void> {
-  const [board] = await database.asSystem(
-    (tx) => tx<{ access: 'write' | 'read' | null; trashed: boolean }[]>`
+  const [board] = await database.asUser(
+    account,
+    (tx) => tx<{ access: 'write' | 'read'; trashed: boolean }[]>`
       select board_access(${account}, id, workspace_id) as access, deleted_at is not null as trashed
       from boards
       where id = ${boardId}`,
   )
-  if (!board?.access) throw noBoard()
+  if (!board) throw noBoard()
   if (board.access !== 'write') throw notWritable()
   if (board.trashed) throw inTrash()
 }

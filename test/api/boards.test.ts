@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards, nowhere } from './board.ts'
 
@@ -11,7 +12,10 @@ beforeAll(async () => {
   user = await service.user()
   guest = await service.user()
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  leaveAll()
+  await service.stop()
+})
 
 const millisecond = () => new Promise((resolve) => setTimeout(resolve, 2))
 const read = async (id: string, who = user) => (await who.api.get(`/boards/${id}`)).body.board
@@ -450,5 +454,35 @@ test('[B19] of two restores that fit only singly one goes through', async () => 
     const answers = await Promise.all(boards.map(({ id }) => owner.api.post(`/boards/${id}/restore`)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 402])
     for (const { id } of boards) await owner.api.delete(`/boards/${id}`)
+  }
+})
+
+test('[B20] deleting a board closes its sockets with 4403 and opens none until it is restored', async () => {
+  const board = await makeBoard(user)
+  const open = (expectRefusal: boolean) =>
+    openEditor(service.url, { boardId: board.id, token: user.token, reconnect: false, expectRefusal })
+  const editor = await open(false)
+  editor.addCard('before')
+  await editor.saved()
+  await user.api.delete(`/boards/${board.id}`)
+  await until(() => editor.closes.length > 0, 'the socket is closed', 1000)
+  expect(editor.closes[0]!.code).toBe(4403)
+  expect((await open(true)).cards.size).toBe(0)
+  await user.api.post(`/boards/${board.id}/restore`)
+  expect([...(await open(false)).cards.keys()]).toEqual(['before'])
+})
+
+test('[B21] a write and a deletion at the same time leave no card behind the deletion', async () => {
+  for (let round = 0; round < 5; round++) {
+    const board = await makeBoard(user)
+    const writes = Array.from({ length: 10 }, () =>
+      user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 }),
+    )
+    const deletion = user.api.delete(`/boards/${board.id}`)
+    const answers = await Promise.all(writes)
+    expect((await deletion).status).toBe(200)
+    for (const { status } of answers) expect([201, 409]).toContain(status)
+    const { total } = (await user.api.get(`/boards/${board.id}/cards`)).body
+    expect(total).toBe(answers.filter(({ status }) => status === 201).length)
   }
 })
