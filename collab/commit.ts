@@ -58,6 +58,12 @@ export interface FlushRows {
   groups: GroupRow[]
 }
 
+/** An API write that is in the log, and the cards whose rows went with it. */
+export interface CommittedWrite {
+  updates: Uint8Array[]
+  cards: ReadonlySet<string>
+}
+
 /** What the queue needs of a document that is in memory. */
 export interface CommittingDocument {
   /** It holds the log up to here, without a gap. */
@@ -67,12 +73,14 @@ export interface CommittingDocument {
   /** The rows of what edits touched; null when there are none. */
   project(): FlushRows | null
   /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
-  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void
+  committed(seq: number, writes: CommittedWrite[]): void
   /** What `project` gave last is in the index, or is not. */
   flushed(): void
   flushFailed(): void
   /** Someone else has committed: catch up. */
   noticed(seq: number): void
+  /** So many sockets are about to be written to: sends what waits to be broadcast, when that saves writes. */
+  showWith(sockets: number): void
   /** The board is no more. */
   gone(): void
 }
@@ -113,7 +121,7 @@ export class BoardQueue {
   readonly boardId: string
   head: BoardHead | null = null
   document: CommittingDocument | null = null
-  edits: { update: Uint8Array; actor: string }[] = []
+  edits: { update: Uint8Array; actors: string[] }[] = []
   editBytes = 0
   /** Edits ever queued, and how many of them are committed: an acknowledgement waits until the second reaches what the first was. */
   queuedMark = 0
@@ -143,8 +151,10 @@ export class BoardQueue {
   }
 
   release(): void {
+    if (this.#waiters.size === 0) return
     const waiters = [...this.#waiters]
     this.#waiters.clear()
+    this.document?.showWith(waiters.length) // in the same write as the acknowledgements
     for (const waiter of waiters) waiter()
   }
 }
@@ -164,18 +174,19 @@ type BatchItem = { queue: BoardQueue; updates: Uint8Array[] } & (
 interface CommitAnswer {
   t: number
   boards:
-    | {
-        b: string
-        seq: number
-        indexed: number
-        client: number
-        clock: number
-        top: number
-        rows: number
-        bytes: number
-      }[]
+    | [
+        b: string,
+        seq: number,
+        indexed: number,
+        client: number,
+        clock: number,
+        top: number,
+        rows: number,
+        bytes: number,
+      ][]
     | null
-  items: { n: number; r: Outcome; used: number | null }[]
+  /** Those that are not `ok`. */
+  items: [n: number, outcome: Outcome, used: number | null][]
   times: [n: number, id: string, created: number, updated: number][] | null
 }
 type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit'
@@ -186,8 +197,13 @@ export class CommitQueue {
   /** Those with something to commit, in the order of their turns. */
   readonly #active = new Set<BoardQueue>()
   #inFlight: BatchItem[] = []
+  /** Frames since the last commit was put together, and how many the next one waits for. */
+  #arrived = 0
+  #company = 0
+  #gathered: (() => void) | null = null
   #running: Promise<void> | null = null
   #scheduled = false
+  #calledAgain = false
   #stopped = false
   #wakeAt: NodeJS.Timeout | null = null
   readonly #watch: NodeJS.Timeout
@@ -207,10 +223,12 @@ export class CommitQueue {
     return queue
   }
 
-  /** An edit that is in memory already. Its acknowledgement waits for `queuedMark`. */
-  edit(queue: BoardQueue, update: Uint8Array, actor: string): void {
+  /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queuedMark`. */
+  edit(queue: BoardQueue, update: Uint8Array, actors: string[], frames = 1): void {
+    this.#arrived += frames
+    if (this.#arrived >= this.#company) this.#gathered?.()
     if (queue.edits.length === 0) queue.editsSince = this.#options.clock.now()
-    queue.edits.push({ update, actor })
+    queue.edits.push({ update, actors })
     queue.editBytes += update.byteLength
     queue.queuedMark += 1
     this.#activate(queue)
@@ -263,31 +281,61 @@ export class CommitQueue {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#running || this.#stopped) return
+    if (this.#scheduled || this.#stopped) return
+    if (this.#running) {
+      this.#calledAgain = true
+      return
+    }
     this.#scheduled = true
-    // What the sockets bring in this turn of the event loop goes together.
-    setImmediate(() => {
+    const start = () => {
       this.#scheduled = false
       if (this.#running || this.#stopped) return
+      this.#calledAgain = false
       this.#running = this.#run().finally(() => {
         this.#running = null
+        if (this.#calledAgain) this.#schedule() // something came in when the run had looked its last
       })
-    })
+    }
+    // What the sockets bring in this turn of the event loop goes together.
+    setImmediate(start)
+  }
+
+  /**
+   * Editors whose edits were acknowledged together answer within a moment of each other. When they are many, the next
+   * commit waits until most of them are there again, for two milliseconds at the most: a third of the commits, and of
+   * the writes to every socket, for the same edits.
+   */
+  async #gather(frames: number): Promise<void> {
+    this.#company = Math.floor(frames * 0.8)
+    if (frames < gatherFrom || this.#arrived >= this.#company) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, gatherMs)
+    this.#gathered = resolve
+    await promise
+    this.#gathered = null
+    clearTimeout(timer)
   }
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
+      this.#calledAgain = false
       const batch = this.#assemble()
       if (batch.length === 0) break
       this.#inFlight = batch
+      const frames = this.#arrived
+      this.#arrived = 0
+      let answer: CommitAnswer | null
       try {
-        const answer = await this.#call(batch)
-        if (!answer) return
-        this.#settle(batch, answer)
+        answer = await this.#call(batch)
       } catch (error) {
         this.#fault(batch, error)
+        continue
+      } finally {
+        this.#inFlight = []
       }
-      this.#inFlight = []
+      if (!answer) return
+      this.#settle(batch, answer)
+      await this.#gather(frames)
     }
     this.#wakeForRetries()
   }
@@ -324,7 +372,7 @@ export class CommitQueue {
         queue,
         updates: taken.map((edit) => edit.update),
         count,
-        actors: [...new Set(taken.map((edit) => edit.actor))],
+        actors: [...new Set(taken.flatMap((edit) => edit.actors))],
       })
       // What follows is built on all that is in memory, so all of it has to be committed with or before it.
       if (count < queue.edits.length || queue.singly > 0) return items
@@ -478,8 +526,8 @@ export class CommitQueue {
 
   #settle(batch: BatchItem[], answer: CommitAnswer): void {
     const now = this.#options.clock.now()
-    const heads = new Map((answer.boards ?? []).map((row) => [row.b, row]))
-    const outcomes = new Map(answer.items.map((item) => [item.n, item]))
+    const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
+    const outcomes = new Map(answer.items.map(([n, outcome, used]) => [n, { outcome, used }]))
     const times = new Map<number, Written['times']>()
     for (const [n, id, created, updated] of answer.times ?? []) {
       const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
@@ -490,26 +538,16 @@ export class CommitQueue {
       { item: BatchItem; outcome: Outcome; used: number | null; times: Written['times'] }[]
     >()
     batch.forEach((item, n) => {
-      const { r, used } = outcomes.get(n) ?? { r: 'busy' as const, used: null }
-      const entry = { item, outcome: r, used, times: times.get(n) ?? new Map() }
+      const { outcome, used } = outcomes.get(n) ?? { outcome: 'ok' as const, used: null }
+      const entry = { item, outcome, used, times: times.get(n) ?? new Map() }
       const entries = byQueue.get(item.queue)
       if (entries) entries.push(entry)
       else byQueue.set(item.queue, [entry])
     })
 
     for (const [queue, entries] of byQueue) {
-      const row = heads.get(queue.boardId)
-      if (row) {
-        queue.head = {
-          seq: row.seq,
-          indexedSeq: row.indexed,
-          apiClient: row.client,
-          apiClock: row.clock,
-          topZ: row.top,
-          logRows: row.rows,
-          logBytes: row.bytes,
-        }
-      }
+      const head = heads.get(queue.boardId)
+      if (head) queue.head = head
       const ok = entries.filter((entry) => entry.outcome === 'ok')
       const grew = ok.some(({ item }) => item.updates.length > 0)
       if (queue.singly > 0) queue.singly -= 1
@@ -521,23 +559,24 @@ export class CommitQueue {
         queue.editsSince = now
         queue.stalled = false
       }
-      if (row && grew) {
-        queue.document?.committed(
-          row.seq,
+      if (head && grew) {
+        this.#show(
+          queue,
+          head.seq,
           ok.flatMap(({ item }) =>
-            item.kind === 'write'
-              ? item.updates.map((update) => ({ update, cards: item.built?.rows.map(({ id }) => id) ?? [] }))
+            item.kind === 'write' && item.updates.length > 0
+              ? [{ updates: item.updates, cards: new Set(item.built?.rows.map(({ id }) => id)) }]
               : [],
           ),
         )
-      } else if (row) queue.document?.noticed(row.seq)
+      } else if (head) queue.document?.noticed(head.seq)
 
       const again: PendingWrite[] = []
       let busy = false
       for (const { item, outcome, used, times } of entries) {
         if (outcome === 'busy') busy = true
         if (item.kind === 'write') {
-          if (outcome === 'ok') this.#resolve(item.write, { seq: row?.seq ?? 0, at: answer.t, times })
+          if (outcome === 'ok') this.#resolve(item.write, { seq: head?.seq ?? 0, at: answer.t, times })
           else if (outcome === 'again' || outcome === 'busy') again.push(item.write)
           else
             rejectWrite(
@@ -570,6 +609,19 @@ export class CommitQueue {
       if (queue.idle) this.#active.delete(queue)
       if (grew && queue.head) this.#options.onGrown?.(queue.boardId, queue.head)
       if (ok.some(({ item }) => item.kind === 'edit')) queue.release()
+    }
+  }
+
+  /** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
+  #show(queue: BoardQueue, seq: number, writes: CommittedWrite[]): void {
+    try {
+      queue.document?.committed(seq, writes)
+    } catch (error) {
+      this.#options.log.error(
+        { err: error, boardId: queue.boardId, seq },
+        'a committed update could not be applied',
+      )
+      queue.document?.noticed(seq)
     }
   }
 
@@ -644,6 +696,10 @@ export class CommitQueue {
   }
 }
 
+/** From so many frames in one commit on, the next one waits for company; and for how long. */
+const gatherFrom = 8
+const gatherMs = Number(process.env['GATHER'] ?? 2)
+
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000
 
@@ -660,6 +716,12 @@ const transientCodes = new Set([
   '53400',
   '25P03',
 ])
+
+function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
+  CommitAnswer['boards']
+>[number]): BoardHead {
+  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
+}
 
 function itemBytes(item: BatchItem): number {
   const rows =

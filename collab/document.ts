@@ -7,7 +7,7 @@ import * as Y from 'yjs'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
-import type { BoardQueue, CommitQueue, CommittingDocument, FlushRows } from './commit.ts'
+import type { BoardQueue, CommitQueue, CommittedWrite, CommittingDocument, FlushRows } from './commit.ts'
 import { tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow } from './project.ts'
 
@@ -26,6 +26,9 @@ export interface DocumentContext {
   log: Logger
 }
 
+/** How long a broadcast may wait for more. */
+export const broadcastWindowMs = 4
+
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
 const nothing: ReadonlySet<string> = new Set()
@@ -42,6 +45,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #context: DocumentContext
   #knownSeq = 0
   #loading = true
+  #broadcastAt = 0
   #isGone = false
   #catchingUp: Promise<void> | null = null
   /**
@@ -87,7 +91,9 @@ export class BoardDocument implements CommittingDocument {
     try {
       const first = await this.#applyTail()
       this.workspaceId = first.workspaceId
-      while (this.appliedSeq < this.#knownSeq) await this.#applyTail()
+      // What was committed meanwhile, here or elsewhere, is there before anybody is shown the document.
+      do await this.#applyTail()
+      while (this.appliedSeq < this.#knownSeq)
       if (first.indexedSeq < first.seq) await this.#findUnindexed()
     } catch (error) {
       if (this.queue.document === this) this.queue.document = null
@@ -107,6 +113,24 @@ export class BoardDocument implements CommittingDocument {
     this.document.off('afterTransaction', this.#onTransaction)
   }
 
+  /**
+   * Shows an edit to the open canvases: at once when the board is quiet; else what comes within a few milliseconds goes
+   * together (Hocuspocus' `flushDelay`), since each broadcast is a write to every socket.
+   */
+  broadcast(): void {
+    const now = performance.now()
+    if (now - this.#broadcastAt >= broadcastWindowMs) this.show()
+  }
+
+  showWith(sockets: number): void {
+    if (sockets * 2 >= this.editors) this.show()
+  }
+
+  show(): void {
+    this.#broadcastAt = performance.now()
+    this.document.flush()
+  }
+
   /** Resolves when it holds all that is known to be committed. */
   async settled(): Promise<void> {
     while (this.#catchingUp) await this.#catchingUp
@@ -114,9 +138,9 @@ export class BoardDocument implements CommittingDocument {
 
   // ---- the commit path
 
-  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+  committed(seq: number, writes: CommittedWrite[]): void {
     if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
-      for (const { update, cards } of updates) this.#applyFromLog(update, new Set(cards))
+      for (const { updates, cards } of writes) this.#applyFromLog(updates, cards)
       this.appliedSeq = seq
       if (this.#knownSeq < seq) this.#knownSeq = seq
     } else this.noticed(seq)
@@ -182,10 +206,11 @@ export class BoardDocument implements CommittingDocument {
     }
     const { updates, snapshot, ...head } = found
     const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
-    this.document.transact(() => {
+    const apply = () => {
       if (snapshot) Y.applyUpdateV2(this.document, snapshot, origin)
       for (const update of updates) Y.applyUpdate(this.document, update, origin)
-    }, origin)
+    }
+    Y.transact(this.document, apply, origin, false)
     this.sizeBytes = head.snapshotBytes + head.logBytes
     this.appliedSeq = head.seq
     this.#knownSeq = Math.max(this.#knownSeq, head.seq)
@@ -193,7 +218,7 @@ export class BoardDocument implements CommittingDocument {
     return head
   }
 
-  #applyFromLog(update: Uint8Array, indexed: ReadonlySet<string>): void {
+  #applyFromLog(updates: Uint8Array[], indexed: ReadonlySet<string>): void {
     // If editors' structs wait for what now comes, more than the written cards may change.
     const waiting = this.document.store.pendingStructs !== null
     const origin: LogOrigin = {
@@ -202,8 +227,13 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: waiting ? nothing : indexed,
     }
-    Y.applyUpdate(this.document, update, origin)
-    this.sizeBytes += update.byteLength
+    const apply = () => {
+      for (const update of updates) {
+        Y.applyUpdate(this.document, update, origin)
+        this.sizeBytes += update.byteLength
+      }
+    }
+    Y.transact(this.document, apply, origin, false)
   }
 
   /** Rows that differ from what the document says: after a crash, or when another process left them undone. */
@@ -250,7 +280,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, update, actorOf(origin))
+    this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
   }
 
   #dirtyUnder(root: object): Set<string> | null {
@@ -271,15 +301,19 @@ export class BoardDocument implements CommittingDocument {
   }
 }
 
-function isFromLog(origin: unknown): origin is LogOrigin {
+/** Whether a change comes from the log, and so is committed. */
+export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
 
-/** The account behind an edit; the gateway puts it into the connection's context. */
-function actorOf(origin: unknown): string {
-  const account = (origin as { connection?: { context?: { account?: string } } } | null)?.connection?.context
-    ?.account
-  return account ?? '00000000-0000-0000-0000-000000000000'
+const framesOf = (origin: unknown): number => (origin as { frames?: number } | null)?.frames ?? 1
+
+/** The accounts behind an edit: of a turn's edits, or of the connection that Hocuspocus names. */
+function actorsOf(origin: unknown): string[] {
+  const known = origin as { actors?: string[]; connection?: { context?: { account?: string } } } | null
+  if (known?.actors) return known.actors
+  const account = known?.connection?.context?.account
+  return account === undefined ? [] : [account]
 }
 
 /** The root that a type lies under, and the entry of it; key null when it is the root itself. */

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hocuspocus, type Connection, type Extension } from '@hocuspocus/server'
 import { WebSocketServer, type RawData } from 'ws'
+import * as Y from 'yjs'
 import { closeCodes, ServiceError } from '../core/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
@@ -19,10 +20,14 @@ import {
   samePending,
   type AdmitBounds,
   type Pending,
+  type Refused,
 } from './admit.ts'
 import type { CommitQueue } from './commit.ts'
 import type { Documents } from './documents.ts'
+import type { Nodes } from './nodes.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
+import { broadcastWindowMs, type BoardDocument } from './document.ts'
+import { Inbox, readUpdateFrame } from './inbox.ts'
 import { EditorSocket, type Acknowledge } from './socket.ts'
 import { DocumentStore } from './store.ts'
 import { follow } from './follow.ts'
@@ -32,6 +37,7 @@ export interface GatewayOptions {
   tokens: TokenVerifier
   documents: Documents
   queue: CommitQueue
+  nodes: Nodes | null
   log: Logger
   bounds?: Partial<GatewayBounds>
   /** Time after an edit until the index is told, at the latest. */
@@ -74,15 +80,21 @@ export interface Gateway {
 
 const boardIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+interface SocketState {
+  /** By address: the update that Hocuspocus is about to apply. */
+  expected: Map<string, ExpectedFrame>
+  connections: Map<string, Connection<EditorContext>>
+}
+
 interface ExpectedFrame {
   update: Uint8Array
   before: Pending
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
-  const { database, tokens, documents, queue, log } = options
+  const { database, tokens, documents, queue, nodes, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
-  const sockets = new Map<EditorSocket, Map<string, ExpectedFrame>>()
+  const sockets = new Map<EditorSocket, SocketState>()
   const perAccount = new Map<string, number>()
   let closing = false
 
@@ -100,6 +112,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
         throw denied('too many sockets of this account')
       if (documents.find(documentName)?.queue.stalled) throw denied('service unavailable')
+      await nodes?.opening(documentName)
       connectionConfig.readOnly = access === 'read'
       return { account: principal.userId, tokenId: principal.tokenId }
     },
@@ -113,58 +126,109 @@ export function openGateway(options: GatewayOptions): Gateway {
     },
   }
 
+  /** Whether an update may be applied; if not, who sent it is cut off. */
+  function admitUpdate(
+    boardId: string,
+    connection: Connection<EditorContext>,
+    update: Uint8Array,
+  ): Refused | null {
+    const board = documents.find(boardId)
+    const refused =
+      !board || board.queue.editBytes > bounds.maxQueuedBytes
+        ? closeCodes.tryLater
+        : refuseUpdate(board.document, board.sizeBytes, update, bounds)
+    if (!refused) return null
+    log.warn(
+      { boardId, account: connection.context.account, code: refused.code },
+      'an editor’s update was refused',
+    )
+    connection.webSocket.close(refused.code, refused.reason)
+    return refused
+  }
+
+  /** What of an applied update waits for missing structs is in no 'update' event, and is queued here. False: too much. */
+  function keepPending(board: BoardDocument, before: Pending, update: Uint8Array, account: string): boolean {
+    const after = pendingOf(board.document)
+    if (samePending(before, after)) return true
+    if (pendingBytes(after) > bounds.maxPendingBytes) {
+      restorePending(board.document, before) // it is not in the log, so it must not be in memory
+      return false
+    }
+    queue.edit(board.queue, update, [account])
+    return true
+  }
+
+  const inbox = new Inbox({
+    admit: (board, { connection, update }) => admitUpdate(board.boardId, connection, update) === null,
+    apply(board, { connection, socket, update }, origin) {
+      const before = pendingOf(board.document)
+      try {
+        Y.applyUpdate(board.document, update, origin)
+      } catch (error) {
+        // What it had integrated by then is in memory, and so in the log.
+        log.warn(
+          { err: error, boardId: board.boardId, account: connection.context.account },
+          'an editor’s update broke off',
+        )
+        socket.close(closeCodes.badFrame.code, closeCodes.badFrame.reason)
+        return false
+      }
+      if (keepPending(board, before, update, connection.context.account)) return true
+      socket.close(closeCodes.tooBig.code, closeCodes.tooBig.reason)
+      return false
+    },
+  })
+
   const admit: Extension<EditorContext> = {
     extensionName: 'admit',
     async beforeSync({ type, payload, document, documentName, connection }) {
       if (type === 0 || connection.readOnly) return
-      const board = documents.find(documentName)
-      const refused =
-        !board || board.queue.editBytes > bounds.maxQueuedBytes
-          ? closeCodes.tryLater
-          : refuseUpdate(document, board.sizeBytes, payload, bounds)
-      if (refused) {
-        log.warn(
-          { boardId: documentName, account: connection.context.account, code: refused.code },
-          'an editor’s update was refused',
-        )
-        throw cutOff(connection, refused)
-      }
-      framesOf(connection)?.set(connection.messageAddress, { update: payload, before: pendingOf(document) })
+      const refused = admitUpdate(documentName, connection, payload)
+      if (refused) throw Object.assign(new Error(''), refused)
+      stateOf(connection)?.expected.set(connection.messageAddress, {
+        update: payload,
+        before: pendingOf(document),
+      })
+    },
+    async connected({ connection }) {
+      stateOf(connection)?.connections.set(connection.messageAddress, connection)
     },
   }
 
-  /** After an update was applied, and before its acknowledgement may go out. */
+  /** After Hocuspocus has applied an update, and before its acknowledgement may go out. */
   const acknowledge: Acknowledge = (socket, address) => {
-    const boardId = address.slice(0, 36)
-    const board = documents.find(boardId)
-    if (!board) return null
-    const frames = sockets.get(socket)
-    const expected = frames?.get(address)
-    if (expected) {
-      frames?.delete(address)
-      const after = pendingOf(board.document)
-      if (!samePending(expected.before, after)) {
-        if (pendingBytes(after) > bounds.maxPendingBytes) {
-          restorePending(board.document, expected.before) // it is not in the log, so it must not be in memory
-          socket.close(closeCodes.tooBig.code, closeCodes.tooBig.reason)
-          return null
-        }
-        const connection = board.document
-          .getConnections()
-          .find((open) => (open.webSocket as unknown) === socket) as Connection<EditorContext> | undefined
-        queue.edit(board.queue, expected.update, connection?.context.account ?? noAccount)
-      }
+    const board = documents.find(address.slice(0, 36))
+    const state = sockets.get(socket)
+    if (!board || !state) return null
+    const expected = state.expected.get(address)
+    state.expected.delete(address)
+    const account = state.connections.get(address)?.context.account
+    if (expected && account !== undefined && !keepPending(board, expected.before, expected.update, account)) {
+      socket.close(closeCodes.tooBig.code, closeCodes.tooBig.reason)
+      return null
     }
     return { queue: board.queue, mark: board.queue.queuedMark }
   }
 
-  const framesOf = (connection: Connection) => sockets.get(connection.webSocket as unknown as EditorSocket)
+  /** The short way for an update; false when it has to go through Hocuspocus. */
+  function receiveUpdate(socket: EditorSocket, bytes: Uint8Array): boolean {
+    const frame = readUpdateFrame(bytes)
+    const connection = frame ? sockets.get(socket)?.connections.get(frame.address) : undefined
+    if (!frame || !connection || connection.readOnly || isBusy(connection)) return false
+    const board = documents.find(connection.document.name)
+    if (board?.document !== connection.document || !board.document.hasConnection(connection)) return false
+    inbox.receive(board, { update: frame.update, connection, socket })
+    return true
+  }
+
+  const stateOf = (connection: Connection) => sockets.get(connection.webSocket as unknown as EditorSocket)
 
   const hocuspocus = new Hocuspocus<EditorContext>({
     extensions: [authenticate, admit, new DocumentStore(documents, queue), documents.extension],
     debounce: Math.min(options.debounceMs ?? 1000, 2000),
     maxDebounce: options.debounceMs ?? 2000,
     unloadImmediately: true,
+    flushDelay: broadcastWindowMs,
     quiet: true,
   })
   // The last extension is made of the configuration's empty default hooks; they would only be awaited, for each frame.
@@ -188,7 +252,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       }
       server.handleUpgrade(request, stream, head, (webSocket) => {
         const socket = new EditorSocket(webSocket, stream, bounds, acknowledge)
-        sockets.set(socket, new Map())
+        sockets.set(socket, { expected: new Map(), connections: new Map() })
         const headers = new Headers()
         for (const [name, value] of Object.entries(request.headers))
           if (typeof value === 'string') headers.set(name, value)
@@ -202,7 +266,9 @@ export function openGateway(options: GatewayOptions): Gateway {
             return
           }
           const bytes = data as Buffer
-          client.handleMessage(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+          const frame = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+          if (receiveUpdate(socket, frame)) client.lastMessageReceivedAt = Date.now()
+          else client.handleMessage(frame)
         })
         webSocket.on('close', (code, reason) => {
           sockets.delete(socket)
@@ -229,11 +295,9 @@ export function openGateway(options: GatewayOptions): Gateway {
   }
 }
 
-const noAccount = '00000000-0000-0000-0000-000000000000'
-
-function cutOff(connection: Connection, reason: { code: number; reason: string }): Error {
-  connection.webSocket.close(reason.code, reason.reason)
-  return Object.assign(new Error(''), reason)
+/** Frames of one connection are taken in order: while Hocuspocus is at work on earlier ones, the next goes there too. */
+function isBusy(connection: Connection): boolean {
+  return (connection as unknown as { messageQueue: unknown[] }).messageQueue.length > 0
 }
 
 /** Hocuspocus tells the client the reason; an error without a message is not printed. */

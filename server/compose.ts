@@ -10,7 +10,7 @@ import { Compactor } from '../collab/compact.ts'
 import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
-import { singleNode } from '../collab/nodes.ts'
+import { Nodes } from '../collab/nodes.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
@@ -84,14 +84,19 @@ export async function compose(
     ...(options.writeDeadlineMs ? { writeDeadlineMs: options.writeDeadlineMs } : {}),
     ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
     onStalled: (boardId) => gateway.closeBoard(boardId, closeCodes.tryLater),
-    onGrown: compactor.grown,
+    onGrown(boardId, head) {
+      compactor.grown(boardId, head)
+      nodes.committed(boardId, head.seq)
+    },
   })
   const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
+  const nodes = new Nodes({ database, documents, log })
   const gateway: Gateway = openGateway({
     database,
     tokens,
     documents,
     queue,
+    nodes,
     log,
     bounds: {
       maxSocketsPerBoard: config.maxSocketsPerBoard,
@@ -100,7 +105,7 @@ export async function compose(
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
-  const live: LiveBoards = { database, queue, documents, nodes: singleNode }
+  const live: LiveBoards = { database, queue, documents, nodes }
 
   const host = config.host.includes(':') ? `[${config.host}]` : config.host
   const listeningUrl = () => `http://${host}:${(app.server.address() as AddressInfo).port}`
@@ -125,6 +130,7 @@ export async function compose(
     else stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   })
 
+  await nodes.start()
   const loops = options.workers === false ? [] : [startHealing(live, log), startRetention(database, log)]
   await app.listen({ port: config.port, host: config.host })
 
@@ -144,6 +150,7 @@ export async function compose(
       await queue.stop(5000)
       documents.stop()
       await compactor.stop()
+      await nodes.stop()
       if (!options.database) await database.close()
     },
   }

@@ -13,8 +13,8 @@
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card
 -- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
 --
--- Returns {t, boards: [{b, seq, indexed, client, clock, top}], items: [{n, r, used}], times: [[n, id, created, updated]]}
--- (times in milliseconds; rows whose times are not both t). r is
+-- Returns {t, boards: [[b, seq, indexed, client, clock, top, rows, bytes]], items: [[n, r, used]], times: [[n, id, created, updated]]}
+-- times in milliseconds; `items` holds those that are not `ok`. r is
 --   ok         written
 --   again      what it was built on has moved: rebuild it and send it again
 --   busy       the board (or its owner's count) is held by another transaction: send it again
@@ -43,18 +43,21 @@ declare
   t timestamptz;
   times json;
   answer json;
+  batch commit_item[];
+  card_rows commit_row[];
 begin
   insert into commits (commit_id) values (p_commit) on conflict do nothing;
   if not found then
     return (select c.result from commits c where c.commit_id = p_commit);
   end if;
+  batch := array(select i from json_populate_recordset(null::commit_item, p_items) as i);
 
   -- Locks, in this order everywhere: documents by id, then owners by id. None is waited for.
   select coalesce(array_agg(l.board_id), '{}') into locked
   from (
     select d.board_id
     from board_documents d
-    where d.board_id in (select i.b from json_to_recordset(p_items) as i(b uuid))
+    where d.board_id in (select i.b from unnest(batch) as i)
     order by d.board_id
     for update skip locked
   ) l;
@@ -66,7 +69,7 @@ begin
       from users u
       where u.tier = 'free' and u.id in (
         select w.owner_id
-        from json_to_recordset(p_items) as i(b uuid, adds integer)
+        from unnest(batch) as i
         join boards bo on bo.id = i.b
         join workspaces w on w.id = bo.workspace_id
         where i.adds > 0
@@ -79,13 +82,30 @@ begin
     end if;
   end if;
 
+  -- What needs no looking at: edits, and flushes that have seen the whole log.
+  select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
+    coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}')
+  into accepted, answers
+  from (
+    select i.n,
+      case
+        when d.board_id is null then 'missing'
+        when not d.board_id = any (locked) then 'busy'
+        when i.k = 'flush' and i.seen <> d.seq then 'again'
+        else 'ok'
+      end as r
+    from unnest(batch) as i
+    left join board_documents d on d.board_id = i.b
+    where i.k <> 'write'
+  ) i;
+
   for r in
     with items as materialized (
-      select * from json_to_recordset(p_items)
-        as i(n integer, b uuid, k text, u uuid, clock bigint, used integer, seen bigint, adds integer)
-    ), rights as (
+      select * from unnest(batch) as i
+      where i.k = 'write'
+    ), rights as materialized (
       select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
-      from (select distinct i.b, i.u from items i where i.k = 'write') p
+      from (select distinct i.b, i.u from items i) p
       join boards bo on bo.id = p.b
     )
     select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, w.owner_id, o.tier, a.access, d.board_id as document
@@ -106,8 +126,6 @@ begin
     outcome := case
       when r.document is null then 'missing'
       when not r.b = any (locked) then 'busy'
-      when r.k = 'edit' then 'ok'
-      when r.k = 'flush' then case when r.seen = r.seq then 'ok' else 'again' end
       when r.access is null then 'missing'
       when r.access <> 'write' then 'forbidden'
       when r.trashed then 'trashed'
@@ -128,30 +146,32 @@ begin
     if outcome = 'ok' then
       accepted := accepted || r.n;
       clock := clock + coalesce(r.used, 0);
-    elsif r.clock is not null then
-      blocked := true;
+    else
+      if r.clock is not null then
+        blocked := true;
+      end if;
+      answers := answers || json_build_array(r.n, outcome, counts[owner_at])::text;
     end if;
-    answers := answers || json_build_object('n', r.n, 'r', outcome, 'used', counts[owner_at])::text;
   end loop;
 
   if accepted <> '{}' then
     t := stamp();
 
-    insert into board_updates (board_id, seq, updates, actors, created_at)
-    select d.board_id, d.seq + 1, g.updates, g.actors, t
-    from (
-      select i.b,
-        string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) as updates,
-        (
-          select coalesce(array_agg(distinct a), '{}')
-          from json_to_recordset(p_items) as j(n integer, b uuid, actors uuid[]), unnest(j.actors) as a
-          where j.b = i.b and j.n = any (accepted)
-        ) as actors
-      from json_to_recordset(p_items) as i(n integer, b uuid, pos integer, len integer)
+    with items as materialized (
+      select * from unnest(batch) as i
       where i.n = any (accepted) and i.len > 0
+    )
+    insert into board_updates (board_id, seq, updates, actors, created_at)
+    select d.board_id, d.seq + 1, g.updates, coalesce(k.actors, '{}'), t
+    from (
+      select i.b, string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) as updates
+      from items i
       group by i.b
     ) g
-    join board_documents d on d.board_id = g.b;
+    join board_documents d on d.board_id = g.b
+    left join (
+      select i.b, array_agg(distinct a) as actors from items i, unnest(i.actors) as a group by i.b
+    ) k on k.b = g.b;
 
     -- The index now holds all up to the new position, if it did before and every change brought its rows, or if a
     -- flush brings the rows of all that it did not hold (its author had seen the whole log).
@@ -174,26 +194,22 @@ begin
         bool_or(i.k = 'flush') as flushed,
         bool_or(i.k = 'edit') as edited,
         coalesce(sum(i.len), 0) as bytes
-      from json_to_recordset(p_items)
-        as i(n integer, b uuid, k text, len integer, used integer, top double precision)
+      from unnest(batch) as i
       where i.n = any (accepted)
       group by i.b
     ) g
     where d.board_id = g.b;
 
     if p_rows is not null then
+      card_rows := array(select v from json_populate_recordset(null::commit_row, p_rows) as v);
       insert into card_index as c (
         board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key,
         poster_key, url, identifiers, hash, position, op, cause, created_at, updated_at
       )
       select d.board_id, v.id, d.workspace_id, v.kind, v.title, v.body, v.x, v.y, v.w, v.h, v.z, v.rotation, v.group_id,
         v.image_key, v.file_key, v.poster_key, v.url, coalesce(v.identifiers, '[]'), v.hash, d.seq, i.o, i.c, t, t
-      from json_to_recordset(p_rows) as v(
-        n integer, id text, gone boolean, kind text, title text, body text, x double precision, y double precision,
-        w double precision, h double precision, z double precision, rotation double precision, group_id text,
-        image_key text, file_key text, poster_key text, url text, identifiers jsonb, hash text
-      )
-      join json_to_recordset(p_items) as i(n integer, b uuid, o uuid, c text) on i.n = v.n
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, card_id) do update
@@ -207,16 +223,16 @@ begin
 
       update card_index c
       set deleted_at = t, updated_at = t, hash = '', position = d.seq, op = i.o, cause = i.c
-      from json_to_recordset(p_rows) as v(n integer, id text, gone boolean)
-      join json_to_recordset(p_items) as i(n integer, b uuid, o uuid, c text) on i.n = v.n
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.gone and v.n = any (accepted)
         and c.board_id = d.board_id and c.card_id = v.id and c.deleted_at is null and c.position <= d.seq;
 
       select json_agg(json_build_array(v.n, v.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
       into times
-      from json_to_recordset(p_rows) as v(n integer, id text, gone boolean, fresh boolean)
-      join json_to_recordset(p_items) as i(n integer, b uuid, k text) on i.n = v.n
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
       join card_index c on c.board_id = i.b and c.card_id = v.id
       where i.k = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true;
     end if;
@@ -228,7 +244,7 @@ begin
       select d.board_id, v.id, d.workspace_id, v.name, v.color, v.shape, v.outline, v.hash, d.seq, t, t
       from json_to_recordset(p_groups)
         as v(n integer, id text, gone boolean, name text, color text, shape text, outline boolean, hash text)
-      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, group_id) do update
@@ -239,7 +255,7 @@ begin
       update group_index c
       set deleted_at = t, updated_at = t, hash = '', position = d.seq
       from json_to_recordset(p_groups) as v(n integer, id text, gone boolean)
-      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.gone and v.n = any (accepted)
         and c.board_id = d.board_id and c.group_id = v.id and c.deleted_at is null and c.position <= d.seq;
@@ -249,7 +265,7 @@ begin
       insert into removed_cards (restore_token, board_id, workspace_id, card_id, state, removed_at)
       select v.token, d.board_id, d.workspace_id, v.id, substring(p_blob from v.pos + 1 for v.len), t
       from json_to_recordset(p_removed) as v(n integer, token uuid, id text, pos integer, len integer)
-      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted);
     end if;
@@ -258,8 +274,7 @@ begin
   answer := json_build_object(
     't', (extract(epoch from t) * 1000)::bigint,
     'boards', (
-      select json_agg(json_build_object('b', d.board_id, 'seq', d.seq, 'indexed', d.indexed_seq, 'client', d.api_client,
-        'clock', d.api_clock, 'top', d.top_z, 'rows', d.log_rows, 'bytes', d.log_bytes))
+      select json_agg(json_build_array(d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes))
       from board_documents d
       where d.board_id = any (locked)
     ),

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { findEmbedded } from '../../sql/embedded.ts'
 import type { CardServer, EditorServer } from './bench.ts'
 import { ServerProcess } from './server-process.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const startWithinMs = 120_000
-const boardsPerRequest = 500
 const run = promisify(execFile)
 
 export interface Corkboard extends EditorServer, CardServer {
@@ -83,16 +83,15 @@ async function addAccount(env: Record<string, string>): Promise<string> {
 async function createBoards(api: CardServer['api'], count: number): Promise<string[]> {
   const ids: string[] = []
   while (ids.length < count) {
-    const batch = Math.min(boardsPerRequest, count - ids.length)
     const response = await fetch(`${api.root}/boards`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ boards: Array.from({ length: batch }, () => ({ name: 'Bench' })) }),
+      body: JSON.stringify({ name: 'Bench' }),
     })
-    if (response.status !== 201)
+    if (response.status !== 201) {
       throw new Error(`POST /boards answered ${response.status}: ${await response.text()}`)
-    const { boards } = (await response.json()) as { boards: { id: string }[] }
-    ids.push(...boards.map((board) => board.id))
+    }
+    ids.push(((await response.json()) as { board: { id: string } }).board.id)
   }
   return ids
 }
@@ -107,9 +106,6 @@ async function freePort(): Promise<number> {
 
 /** The embedded Postgres that a running Corkboard keeps in its data folder, as a role that may create databases. */
 export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
-  const { findEmbedded } = (await import(new URL('../../sql/embedded.ts', import.meta.url).href)) as {
-    findEmbedded: (dataDir: string) => Promise<{ adminUrl: string } | null>
-  }
   const embedded = await findEmbedded(dataDir)
   if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
   return embedded.adminUrl

@@ -1,0 +1,52 @@
+/** The real database, with a hand on the calls of the commit path: to hold them, lose their answers, or send them late. */
+import { openDatabase, type CommitCall, type Database } from '../../sql/database.ts'
+
+export interface GatedDatabase extends Database {
+  calls: CommitCall[]
+  /** From now on commits wait. */
+  hold(): void
+  release(): void
+  /** What the next commits do instead of calling. Each is used once. */
+  next(way: (call: CommitCall, commit: (call: CommitCall) => Promise<unknown>) => Promise<unknown>): void
+  /** Called after each system transaction has its result, before it is handed on. */
+  afterSystem: ((result: unknown) => Promise<void>) | null
+}
+
+export function gatedDatabase(url: string): GatedDatabase {
+  const database = openDatabase({ url })
+  const ways: Parameters<GatedDatabase['next']>[0][] = []
+  let gate: { promise: Promise<void>; open(): void } | null = null
+  const gated: GatedDatabase = {
+    calls: [],
+    afterSystem: null,
+    asUser: database.asUser,
+    async asSystem(work) {
+      const result = await database.asSystem(work)
+      await gated.afterSystem?.(result)
+      return result
+    },
+    async commit(call) {
+      gated.calls.push(call)
+      await gate?.promise
+      const way = ways.shift()
+      return way ? way(call, database.commit) : database.commit(call)
+    },
+    listen: database.listen,
+    close: database.close,
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate = { promise, open: resolve }
+    },
+    release() {
+      gate?.open()
+      gate = null
+    },
+    next: (way) => void ways.push(way),
+  }
+  return gated
+}
+
+/** How a connection that broke looks to the caller. */
+export function connectionLost(): Error {
+  return Object.assign(new Error('the connection was lost'), { code: 'ECONNRESET' })
+}
