@@ -139,6 +139,22 @@ test('[C36] cards that two processes place on one board at the same time do not 
   await second.stop()
 })
 
+test('[C43] a board that a process has in memory reads with what another has written', async () => {
+  const second = await startService({ testDatabase: database, workers: false })
+  const board = await makeBoard(user)
+  const [here, there] = [service, second].map(({ url }) => new ApiClient(url, user.token)) as [
+    ApiClient,
+    ApiClient,
+  ]
+  const path = `/boards/${board.id}/cards`
+  for (let n = 1; n <= 20; n++) {
+    const [writer, reader] = n % 2 === 0 ? [here, there] : [there, here]
+    expect((await writer.post(path, { kind: 'note', x: n * 300, y: 0 })).status).toBe(201)
+    expect((await reader.get(path)).body.total).toBe(n)
+  }
+  await second.stop()
+})
+
 test('[C37] a restored card without coordinates is placed by the size it had', async () => {
   const board = await makeBoard(user)
   const path = `/boards/${board.id}/cards`
