@@ -698,7 +698,7 @@ export class CommitQueue {
 
 /** From so many frames in one commit on, the next one waits for company; and for how long. */
 const gatherFrom = 8
-const gatherMs = Number(process.env['GATHER'] ?? 2)
+const gatherMs = 2
 
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000

@@ -114,6 +114,12 @@ export function boundText(text: string, limit: number): string {
   return characters.length <= limit ? clean : characters.slice(0, limit).join('')
 }
 
+/** What `url` may be: nothing that runs as code where it is clicked. */
+export function isLinkUrl(url: string): boolean {
+  const protocol = URL.parse(url)?.protocol
+  return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:'
+}
+
 /**
  * The reason why an object cannot be `props`, or null.
  * Bounds: 16 KB serialised, 5 levels, keys of at most 100 characters, no `__proto__`.

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import {
   boundNumber,
   isKind,
+  isLinkUrl,
   numberFields,
   propsFault,
   textFields,
@@ -59,9 +60,4 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
     change.html = clean || null
   }
   return change
-}
-
-function isLinkUrl(url: string): boolean {
-  const parsed = URL.parse(url)
-  return parsed !== null && ['http:', 'https:', 'mailto:'].includes(parsed.protocol)
 }

@@ -223,6 +223,16 @@ test('[C9] url takes http, https and mailto, whatever else is 400', async () => 
   }
 })
 
+test('[C9] a url of another scheme that an editor wrote is not handed on', async () => {
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  editor.addCard('sly', { kind: 'link', url: 'javascript:alert(1)' })
+  editor.addCard('plain', { kind: 'link', url: 'https://a.test' })
+  await editor.saved()
+  const cards = (await user.api.get(`${path}?limit=500`)).body.cards as { id: string; url: string | null }[]
+  expect(cards.find(({ id }) => id === 'sly')!.url).toBeNull()
+  expect(cards.find(({ id }) => id === 'plain')!.url).toBe('https://a.test')
+})
+
 test('[C10] html is sanitised when the API writes it', async () => {
   const dirty =
     '<p onclick="x()">a<script>alert(1)</script><a href="javascript:x">b</a><img src=x onerror=y></p>'
