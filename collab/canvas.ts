@@ -37,7 +37,9 @@ const kindPattern = /^[A-Za-z0-9_-]{1,40}$/
 export function findCard(doc: Y.Doc, id: string): SharedMap | null {
   if (!isCardId(id)) return null
   const shared = cardsOf(doc).get(id)
-  return shared instanceof Y.Map && kindPattern.test(String(shared.get('kind'))) ? shared : null
+  if (!(shared instanceof Y.Map)) return null
+  const kind = shared.get('kind')
+  return typeof kind === 'string' && kindPattern.test(kind) ? shared : null
 }
 
 export function readCard(doc: Y.Doc, id: string): CardContent | null {
@@ -91,7 +93,16 @@ function readNumber(shared: SharedMap, field: NumberField): number | null {
 
 /** The card as the canvas stores it, editor-owned keys included, as JSON. */
 export function readRaw(shared: SharedMap): unknown {
-  return shared.toJSON()
+  return jsonOf(shared.toJSON())
+}
+
+/** Editors can store what JSON has no word for: big integers become text, bytes Base64. */
+function jsonOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (Array.isArray(value)) return value.map(jsonOf)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]))
 }
 
 export function readGroup(doc: Y.Doc, id: string): Group | null {

@@ -1,5 +1,6 @@
 /** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import { noBoard } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
@@ -76,7 +77,7 @@ export class Documents {
       }
       if (!board.isGone) return { board, release }
       release()
-      throw new ServiceError('not_found', 'No such board.')
+      throw noBoard()
     }
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
   }

@@ -106,7 +106,6 @@ function hashOf(value: unknown): string {
 /** The order of keys does not matter. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner === 'bigint') return String(inner)
     return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
       : inner

@@ -5,11 +5,18 @@
  * - *content*: the fields of a card as the document holds them, clamped. Absent is null.
  * - *card*: content with its id and times, as the API answers it.
  */
+import { ServiceError } from './errors.ts'
 import { limits } from './limits.ts'
 
 /** The kinds that the API creates. Editors have more (grids, schedules, palettes, shapes …). */
 export const kinds = ['note', 'image', 'link', 'doc', 'video', 'audio', 'pdf', 'file'] as const
 export type Kind = (typeof kinds)[number]
+
+export const isKind = (kind: string): kind is Kind => kinds.some((known) => known === kind)
+
+/** @param where how the card is named, such as `cards[3].` */
+export const unknownKind = (where: string, ...others: string[]) =>
+  new ServiceError('bad_request', `${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
 
 /** Plain strings and how many characters each holds. `body` is not among them: it is a shared text. */
 export const textLimits = {
@@ -123,19 +130,26 @@ export function propsFault(props: unknown): string | null {
 function nestingFault(value: object, level: number): string | null {
   if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
   for (const [key, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && key.length > limits.props.key)
+    if (key.length > limits.props.key && Array.from(key).length > limits.props.key)
       return `keys must be at most ${limits.props.key} characters`
     if (key === '__proto__') return 'must not have a key __proto__'
-    if (typeof inner === 'object' && inner !== null) {
+    if (Array.isArray(inner) || isPlainObject(inner)) {
       const fault = nestingFault(inner, level + 1)
       if (fault) return fault
-    }
+    } else if (!isJsonScalar(inner)) return 'must be JSON'
   }
   return null
 }
 
+/** Editors can store what JSON has no word for: big integers, bytes, undefined, NaN. */
+const isJsonScalar = (value: unknown) =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+
+/** Neither a list nor an instance of a class, as shared types are. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Identifiers as an editor wrote them: what is not one is left out. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
 import { Documents } from '../collab/documents.ts'
@@ -17,7 +18,7 @@ import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startRetention } from '../workers/retention.ts'
-import { urlHost, type Config } from './config.ts'
+import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
 import { logRequests } from './request-log.ts'
@@ -65,7 +66,8 @@ export async function compose(
     },
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
     requestTimeout: 120_000, // for the whole of a request to arrive
@@ -112,11 +114,13 @@ export async function compose(
   })
   const live: LiveBoards = { database, queue, documents, nodes }
 
+  const listeningUrl = () =>
+    `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
     tokens,
     limiter: new RateLimiter(clock),
     requestsPerHour: config.rateLimitPerHour,
-    publicUrl: config.publicUrl,
+    publicUrl: () => config.publicUrl ?? listeningUrl(),
     context: {
       database,
       live,
@@ -164,6 +168,5 @@ export async function compose(
   }
   if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
 
-  const { port } = app.server.address() as AddressInfo
-  return { app, database, live, gateway, compactor, url: `http://${urlHost(config.host)}:${port}`, close }
+  return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }
