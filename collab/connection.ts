@@ -4,6 +4,8 @@ import type { Connection } from '@hocuspocus/server'
 export interface EditorContext {
   account: string
   tokenId: string
+  /** Absent where the service itself opens a document. */
+  socket?: { close(code: number, reason: string): void }
 }
 
 /** Closing the connection alone would leave the socket open and the provider waiting. */

@@ -10,7 +10,7 @@ import * as Y from 'yjs'
 import { closeCodes, ServiceError } from '../core/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
-import type { TokenVerifier } from '../sql/tokens.ts'
+import type { Principal, TokenVerifier } from '../sql/tokens.ts'
 import { boardAccess } from './access.ts'
 import {
   pendingBytes,
@@ -98,23 +98,40 @@ export function openGateway(options: GatewayOptions): Gateway {
   const perAccount = new Map<string, number>()
   let closing = false
 
+  /** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
+  async function identify(
+    token: string,
+    boardId: string,
+  ): Promise<{ principal: Principal; readOnly: boolean }> {
+    if (closing) throw new ServiceError('session_unavailable', '')
+    const principal = await tokens.verify(token)
+    if (!principal || !boardIdPattern.test(boardId)) throw denied('permission-denied')
+    const question = { account: principal.userId, tokenId: principal.tokenId, boardId }
+    const [access] = await boardAccess(database, [question])
+    if (access === undefined || access === 'none') throw denied('permission-denied')
+    if ((documents.find(boardId)?.editors ?? 0) >= bounds.maxSocketsPerBoard)
+      throw denied('too many sockets on this board')
+    if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
+      throw denied('too many sockets of this account')
+    if (documents.find(boardId)?.queue.stalled) throw new ServiceError('session_unavailable', '')
+    await nodes?.opening(boardId)
+    // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
+    await documents.withDocument(boardId, () => undefined)
+    return { principal, readOnly: access === 'read' }
+  }
+
   const authenticate: Extension<EditorContext> = {
     extensionName: 'authenticate',
-    async onAuthenticate({ token, documentName, connectionConfig }) {
-      if (closing) throw denied('service restart')
-      const principal = await tokens.verify(token)
-      if (!principal || !boardIdPattern.test(documentName)) throw denied('permission-denied')
-      const question = { account: principal.userId, tokenId: principal.tokenId, boardId: documentName }
-      const [access] = await boardAccess(database, [question])
-      if (access === undefined || access === 'none') throw denied('permission-denied')
-      if ((documents.find(documentName)?.editors ?? 0) >= bounds.maxSocketsPerBoard)
-        throw denied('too many sockets on this board')
-      if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
-        throw denied('too many sockets of this account')
-      if (documents.find(documentName)?.queue.stalled) throw denied('service unavailable')
-      await nodes?.opening(documentName)
-      connectionConfig.readOnly = access === 'read'
-      return { account: principal.userId, tokenId: principal.tokenId }
+    async onAuthenticate({ token, documentName, connectionConfig, context }) {
+      try {
+        const { principal, readOnly } = await identify(token, documentName)
+        connectionConfig.readOnly = readOnly
+        return { account: principal.userId, tokenId: principal.tokenId }
+      } catch (error) {
+        // A provider that is refused does not come back; one whose socket is closed does.
+        if (!isDenied(error)) context.socket?.close(closeCodes.tryLater.code, closeCodes.tryLater.reason)
+        throw error
+      }
     },
     async connected({ context }) {
       perAccount.set(context.account, (perAccount.get(context.account) ?? 0) + 1)
@@ -259,6 +276,7 @@ export function openGateway(options: GatewayOptions): Gateway {
         const client = hocuspocus.handleConnection(
           socket as never,
           new Request('http://localhost/collab', { headers }),
+          { account: '', tokenId: '', socket },
         )
         webSocket.on('message', (data: RawData, isBinary: boolean) => {
           if (!isBinary) {
@@ -304,3 +322,5 @@ function isBusy(connection: Connection): boolean {
 function denied(reason: string): Error {
   return Object.assign(new ServiceError('forbidden', ''), { reason })
 }
+
+const isDenied = (error: unknown): boolean => error instanceof ServiceError && error.code === 'forbidden'
