@@ -7,7 +7,7 @@ import * as Y from 'yjs'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
-import type { BoardQueue, CommitQueue, CommittingDocument, FlushRows } from './commit.ts'
+import type { BoardQueue, CommitQueue, CommittedWrite, CommittingDocument, FlushRows } from './commit.ts'
 import { tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow } from './project.ts'
 
@@ -119,8 +119,15 @@ export class BoardDocument implements CommittingDocument {
    */
   broadcast(): void {
     const now = performance.now()
-    if (now - this.#broadcastAt < broadcastWindowMs) return
-    this.#broadcastAt = now
+    if (now - this.#broadcastAt >= broadcastWindowMs) this.show()
+  }
+
+  showWith(sockets: number): void {
+    if (sockets * 2 >= this.editors) this.show()
+  }
+
+  show(): void {
+    this.#broadcastAt = performance.now()
     this.document.flush()
   }
 
@@ -131,9 +138,9 @@ export class BoardDocument implements CommittingDocument {
 
   // ---- the commit path
 
-  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+  committed(seq: number, writes: CommittedWrite[]): void {
     if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
-      for (const { update, cards } of updates) this.#applyFromLog(update, new Set(cards))
+      for (const { updates, cards } of writes) this.#applyFromLog(updates, cards)
       this.appliedSeq = seq
       if (this.#knownSeq < seq) this.#knownSeq = seq
     } else this.noticed(seq)
@@ -199,10 +206,11 @@ export class BoardDocument implements CommittingDocument {
     }
     const { updates, snapshot, ...head } = found
     const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
-    this.document.transact(() => {
+    const apply = () => {
       if (snapshot) Y.applyUpdateV2(this.document, snapshot, origin)
       for (const update of updates) Y.applyUpdate(this.document, update, origin)
-    }, origin)
+    }
+    Y.transact(this.document, apply, origin, false)
     this.sizeBytes = head.snapshotBytes + head.logBytes
     this.appliedSeq = head.seq
     this.#knownSeq = Math.max(this.#knownSeq, head.seq)
@@ -210,7 +218,7 @@ export class BoardDocument implements CommittingDocument {
     return head
   }
 
-  #applyFromLog(update: Uint8Array, indexed: ReadonlySet<string>): void {
+  #applyFromLog(updates: Uint8Array[], indexed: ReadonlySet<string>): void {
     // If editors' structs wait for what now comes, more than the written cards may change.
     const waiting = this.document.store.pendingStructs !== null
     const origin: LogOrigin = {
@@ -219,8 +227,13 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: waiting ? nothing : indexed,
     }
-    Y.applyUpdate(this.document, update, origin)
-    this.sizeBytes += update.byteLength
+    const apply = () => {
+      for (const update of updates) {
+        Y.applyUpdate(this.document, update, origin)
+        this.sizeBytes += update.byteLength
+      }
+    }
+    Y.transact(this.document, apply, origin, false)
   }
 
   /** Rows that differ from what the document says: after a crash, or when another process left them undone. */
@@ -267,7 +280,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, update, actorsOf(origin))
+    this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
   }
 
   #dirtyUnder(root: object): Set<string> | null {
@@ -288,9 +301,12 @@ export class BoardDocument implements CommittingDocument {
   }
 }
 
-function isFromLog(origin: unknown): origin is LogOrigin {
+/** Whether a change comes from the log, and so is committed. */
+export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
+
+const framesOf = (origin: unknown): number => (origin as { frames?: number } | null)?.frames ?? 1
 
 /** The accounts behind an edit: of a turn's edits, or of the connection that Hocuspocus names. */
 function actorsOf(origin: unknown): string[] {

@@ -2,7 +2,7 @@
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { BoardDocument, type DocumentContext } from './document.ts'
+import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -93,6 +93,10 @@ export class Documents {
   /** Keeps what is outstanding, and for a while what was used, in memory. */
   readonly extension: Extension = {
     extensionName: 'documents',
+    afterLoadDocument: async ({ document }) => {
+      // Instead of Hocuspocus' own, which starts its timer anew and runs a chain of hooks for each update.
+      document.onUpdate((_document, origin) => this.#scheduleStore(document, origin))
+    },
     beforeUnloadDocument: async ({ documentName }) => {
       const board = this.#boards.get(documentName)
       // An error without a message is a silent veto.
@@ -104,6 +108,25 @@ export class Documents {
       board.drop()
       this.#boards.delete(documentName)
     },
+  }
+
+  /** The store hook runs a fixed time after the first change that it has not seen. */
+  #scheduleStore(document: Document, origin: unknown): void {
+    const hocuspocus = this.#hocuspocus
+    if (
+      !hocuspocus ||
+      isFromLog(origin) ||
+      hocuspocus.debouncer.isDebounced(`onStoreDocument-${document.name}`)
+    )
+      return
+    void hocuspocus.storeDocumentHooks(document, {
+      instance: hocuspocus,
+      clientsCount: document.getConnectionsCount(),
+      document,
+      documentName: document.name,
+      lastContext: {},
+      lastTransactionOrigin: { source: 'local' },
+    })
   }
 
   /** Drops what has been idle for long, then the least recently used beyond the bound on memory. */

@@ -24,6 +24,7 @@ import {
 } from './admit.ts'
 import type { CommitQueue } from './commit.ts'
 import type { Documents } from './documents.ts'
+import type { Nodes } from './nodes.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
 import { broadcastWindowMs, type BoardDocument } from './document.ts'
 import { Inbox, readUpdateFrame } from './inbox.ts'
@@ -36,6 +37,7 @@ export interface GatewayOptions {
   tokens: TokenVerifier
   documents: Documents
   queue: CommitQueue
+  nodes: Nodes | null
   log: Logger
   bounds?: Partial<GatewayBounds>
   /** Time after an edit until the index is told, at the latest. */
@@ -90,7 +92,7 @@ interface ExpectedFrame {
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
-  const { database, tokens, documents, queue, log } = options
+  const { database, tokens, documents, queue, nodes, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new Map<EditorSocket, SocketState>()
   const perAccount = new Map<string, number>()
@@ -110,6 +112,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
         throw denied('too many sockets of this account')
       if (documents.find(documentName)?.queue.stalled) throw denied('service unavailable')
+      await nodes?.opening(documentName)
       connectionConfig.readOnly = access === 'read'
       return { account: principal.userId, tokenId: principal.tokenId }
     },

@@ -28,6 +28,7 @@ export interface TurnOrigin {
   source: 'local'
   skipStoreHooks: boolean
   actors: string[]
+  frames: number
 }
 
 export class Inbox {
@@ -57,7 +58,12 @@ export class Inbox {
   #apply(board: BoardDocument, frames: Frame[]): void {
     const actors = new Set<string>()
     for (const { connection } of frames) actors.add(connection.context.account)
-    const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [...actors] }
+    const origin: TurnOrigin = {
+      source: 'local',
+      skipStoreHooks: false,
+      actors: [...actors],
+      frames: frames.length,
+    }
     const applied: Frame[] = []
     const apply = () => {
       for (const frame of frames) {

@@ -4,7 +4,7 @@
  * event loop leaves in one write.
  */
 import type { Duplex } from 'node:stream'
-import { WebSocket } from 'ws'
+import * as ws from 'ws'
 import { closeCodes } from '../core/errors.ts'
 import type { BoardQueue } from './commit.ts'
 
@@ -29,16 +29,17 @@ export type Acknowledge = (
 const syncStatus = 8
 
 export class EditorSocket {
-  readonly #socket: WebSocket
+  readonly #socket: ws.WebSocket
   readonly #stream: Duplex
   readonly #bounds: SocketBounds
   readonly #acknowledge: Acknowledge
   /** By address, first in first out: a slow board does not hold up the others of this socket. */
   readonly #held = new Map<string, Held[]>()
-  #corked = false
+  #outgoing: Buffer[] = []
+  #outgoingBytes = 0
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
-  constructor(socket: WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
+  constructor(socket: ws.WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
     this.#socket = socket
     this.#stream = stream
     this.#bounds = bounds
@@ -53,7 +54,7 @@ export class EditorSocket {
     const address = syncStatusAddress(frame)
     if (address !== null) {
       const wait = this.#acknowledge(this, address)
-      if (this.#socket.readyState !== WebSocket.OPEN) return // the acknowledgement found the frame at fault
+      if (this.#socket.readyState !== ws.WebSocket.OPEN) return // the acknowledgement found the frame at fault
       if (wait) {
         this.#hold(address, { frame, ...wait })
         return
@@ -81,6 +82,7 @@ export class EditorSocket {
 
   close(code?: number, reason?: string): void {
     this.#held.clear()
+    this.#flush()
     this.#socket.close(code, reason)
   }
 
@@ -99,22 +101,49 @@ export class EditorSocket {
   }
 
   #write(frame: Uint8Array): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return
-    if (!this.#corked) {
-      this.#corked = true
-      this.#stream.cork()
-      process.nextTick(() => {
-        this.#corked = false
-        this.#stream.uncork()
-      })
-    }
-    this.#socket.send(frame)
-    if (this.#socket.bufferedAmount > this.#bounds.maxUnreadBytes) {
+    if (this.#socket.readyState !== ws.WebSocket.OPEN) return
+    const bytes = webSocketFrame(frame)
+    if (this.#outgoing.length === 0) process.nextTick(this.#flush)
+    this.#outgoing.push(bytes)
+    this.#outgoingBytes += bytes.byteLength
+    if (this.#outgoingBytes + this.#stream.writableLength > this.#bounds.maxUnreadBytes) {
       this.#held.clear()
+      this.#outgoing = []
       this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
       this.#socket.terminate() // the close frame would wait behind all that it does not read
     }
   }
+
+  readonly #flush = (): void => {
+    const outgoing = this.#outgoing
+    this.#outgoing = []
+    this.#outgoingBytes = 0
+    if (outgoing.length === 0 || this.#socket.readyState !== ws.WebSocket.OPEN) return
+    this.#stream.write(outgoing.length === 1 ? outgoing[0]! : Buffer.concat(outgoing))
+  }
+}
+
+// The types of ws leave it out.
+const { Sender } = ws as unknown as {
+  Sender: {
+    frame(
+      data: Uint8Array,
+      options: { fin: true; opcode: 2; mask: false; readOnly: true; rsv1: false },
+    ): Buffer[]
+  }
+}
+let lastFrame: Uint8Array | null = null
+let lastBytes = Buffer.alloc(0)
+
+/** The bytes on the wire. A broadcast brings the same frame for one socket after the other: it is encoded once. */
+function webSocketFrame(frame: Uint8Array): Buffer {
+  if (frame !== lastFrame) {
+    lastBytes = Buffer.concat(
+      Sender.frame(frame, { fin: true, opcode: 2, mask: false, readOnly: true, rsv1: false }),
+    )
+    lastFrame = frame
+  }
+  return lastBytes
 }
 
 /** The address of a SyncStatus frame (varString address, varUint 8, varUint 0 or 1); null for any other frame. */

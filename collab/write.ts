@@ -53,7 +53,8 @@ export async function createCards(
   request: { account: string; boardId: string; cards: NewCard[] },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const { boardId, account } = request
-  const cards = request.cards.map((card) => ({ ...card, id: newCardId() }))
+  const ids = newCardIds(request.cards.length)
+  const cards = request.cards.map((card, n) => ({ ...card, id: ids[n]! }))
   const placed = cards.every((card) => isPlaced(card.change))
   let contents: CardContent[] = []
   const lease = placed ? null : await live.documents.lease(boardId)
@@ -216,8 +217,8 @@ function buildCreates(
 ): { write: BuiltWrite; contents: CardContent[] } {
   const write = emptyWrite()
   const contents: CardContent[] = []
-  let clock = head.apiClock
   let top = head.topZ
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
   // Cards whose place is given keep it, so the others have to know of it first.
   if (space)
     for (const { change } of cards) if (isPlaced(change)) space.occupy(boundingBox(completeContent(change)))
@@ -231,29 +232,27 @@ function buildCreates(
     top = Math.max(top, given.z)
     write.adds += 1
     if (removed) {
+      finish(write, builder)
+      const clock = head.apiClock + write.used
       const { update, used, content, interior } = buildRestore(head.apiClient, clock, id, given, removed)
       write.updates.push(update)
-      clock += used
+      write.used += used
+      builder = new UpdateBuilder(head.apiClient, clock + used)
       contents.push(content)
       write.rows.push({ ...cardRow(id, content, interior), fresh: true })
       continue
     }
-    const builder = new UpdateBuilder(head.apiClient, clock)
     const content = completeContent(given)
     builder.createCard(
       id,
       { ...storedFields(content), rotation: content.rotation || null },
       content.body ?? '',
     )
-    clock += builder.used
     contents.push(content)
     write.rows.push({ ...cardRow(id, content, null), fresh: true })
-    const update = builder.build()
-    if (update) write.updates.push(update)
   }
-  write.used = clock - head.apiClock
   write.top = top
-  return { write, contents }
+  return { write: finish(write, builder), contents }
 }
 
 function buildRestore(client: number, clock: number, id: string, change: CardChange, state: Uint8Array) {
@@ -341,8 +340,9 @@ function completeContent(change: CardChange): CardContent {
     identifiers: [],
     ...numberDefaults,
   }
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  return { kind: 'note', ...content, ...given, body: change.body || null } as CardContent
+  for (const [field, value] of Object.entries(change))
+    if (value !== undefined) (content as Record<string, unknown>)[field] = value
+  return { kind: 'note', ...content, body: change.body || null }
 }
 const emptyTexts = Object.fromEntries(textFields.map((field) => [field, null])) as Record<TextField, null>
 
@@ -364,7 +364,8 @@ function timesOf(written: Written, id: string): CardTimes {
   return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
 }
 
-/** 96 random bits, in the alphabet of card ids. */
-function newCardId(): string {
-  return randomBytes(12).toString('base64url')
+/** 96 random bits each, in the alphabet of card ids. */
+function newCardIds(count: number): string[] {
+  const bytes = randomBytes(count * 12)
+  return Array.from({ length: count }, (_, n) => bytes.toString('base64url', n * 12, n * 12 + 12))
 }
