@@ -1,4 +1,5 @@
 import type { Connection } from '@hocuspocus/server'
+import { closeCodes } from '../core/errors.ts'
 
 /** What the gateway knows of a connection; Hocuspocus carries it. */
 export interface EditorContext {
@@ -11,3 +12,18 @@ export function closeConnection(connection: Connection, reason: { code: number; 
   connection.webSocket.close(reason.code, reason.reason)
   connection.close(reason)
 }
+
+/**
+ * Refuses an editor for a reason that passes. Hocuspocus answers every failure of a hook with "permission denied", and a
+ * provider that is told so stays away for good; the socket turns this reason into a close, after which it comes again.
+ */
+export function comeAgain(error: unknown): never {
+  const deliberate = typeof error === 'object' && error !== null && 'reason' in error
+  throw deliberate
+    ? error
+    : Object.assign(new Error(messageOf(error), { cause: error }), { reason: comeAgainReason })
+}
+
+export const comeAgainReason = closeCodes.tryLater.reason
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Hocuspocus, type Connection, type Extension } from '@hocuspocus/server'
+import { Hocuspocus, type Connection, type Extension, type onAuthenticatePayload } from '@hocuspocus/server'
 import { WebSocketServer, type RawData } from 'ws'
 import * as Y from 'yjs'
 import { closeCodes, ServiceError } from '../core/errors.ts'
@@ -25,7 +25,7 @@ import {
 import type { CommitQueue } from './commit.ts'
 import type { Documents } from './documents.ts'
 import type { Nodes } from './nodes.ts'
-import { closeConnection, type EditorContext } from './connection.ts'
+import { closeConnection, comeAgain, comeAgainReason, type EditorContext } from './connection.ts'
 import { broadcastWindowMs, type BoardDocument } from './document.ts'
 import { Inbox, readUpdateFrame } from './inbox.ts'
 import { EditorSocket, type Acknowledge } from './socket.ts'
@@ -100,22 +100,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   const authenticate: Extension<EditorContext> = {
     extensionName: 'authenticate',
-    async onAuthenticate({ token, documentName, connectionConfig }) {
-      if (closing) throw denied('service restart')
-      const principal = await tokens.verify(token)
-      if (!principal || !boardIdPattern.test(documentName)) throw denied('permission-denied')
-      const question = { account: principal.userId, tokenId: principal.tokenId, boardId: documentName }
-      const [access] = await boardAccess(database, [question])
-      if (access === undefined || access === 'none') throw denied('permission-denied')
-      if ((documents.find(documentName)?.editors ?? 0) >= bounds.maxSocketsPerBoard)
-        throw denied('too many sockets on this board')
-      if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
-        throw denied('too many sockets of this account')
-      if (documents.find(documentName)?.queue.stalled) throw denied('service unavailable')
-      await nodes?.opening(documentName)
-      connectionConfig.readOnly = access === 'read'
-      return { account: principal.userId, tokenId: principal.tokenId }
-    },
+    onAuthenticate: (payload) => authenticateEditor(payload).catch(comeAgain),
     async connected({ context }) {
       perAccount.set(context.account, (perAccount.get(context.account) ?? 0) + 1)
     },
@@ -124,6 +109,24 @@ export function openGateway(options: GatewayOptions): Gateway {
       if (left > 0) perAccount.set(context.account, left)
       else perAccount.delete(context.account)
     },
+  }
+
+  async function authenticateEditor(payload: onAuthenticatePayload): Promise<EditorContext> {
+    const { token, documentName, connectionConfig } = payload
+    if (closing) throw denied('service restart')
+    const principal = await tokens.verify(token)
+    if (!principal || !boardIdPattern.test(documentName)) throw denied('permission-denied')
+    const question = { account: principal.userId, tokenId: principal.tokenId, boardId: documentName }
+    const [access] = await boardAccess(database, [question])
+    if (access === undefined || access === 'none') throw denied('permission-denied')
+    if ((documents.find(documentName)?.editors ?? 0) >= bounds.maxSocketsPerBoard)
+      throw denied('too many sockets on this board')
+    if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
+      throw denied('too many sockets of this account')
+    if (documents.find(documentName)?.queue.stalled) throw denied(comeAgainReason)
+    await nodes?.opening(documentName)
+    connectionConfig.readOnly = access === 'read'
+    return { account: principal.userId, tokenId: principal.tokenId }
   }
 
   /** Whether an update may be applied; if not, who sent it is cut off. */

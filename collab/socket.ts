@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
 import { closeCodes } from '../core/errors.ts'
 import type { BoardQueue } from './commit.ts'
+import { comeAgainReason } from './connection.ts'
 
 interface Held {
   frame: Uint8Array
@@ -26,6 +27,8 @@ export type Acknowledge = (
   address: string,
 ) => { queue: BoardQueue; mark: number } | null
 
+const auth = 2
+const permissionDenied = 1
 const syncStatus = 8
 
 export class EditorSocket {
@@ -59,6 +62,9 @@ export class EditorSocket {
         this.#hold(address, { frame, ...wait })
         return
       }
+    } else if (isComeAgain(frame)) {
+      this.close(closeCodes.tryLater.code, closeCodes.tryLater.reason)
+      return
     }
     this.#write(frame)
   }
@@ -157,6 +163,17 @@ function syncStatusAddress(frame: Uint8Array): string | null {
   )
     return null
   return Buffer.from(frame.buffer, frame.byteOffset + 1, length).toString()
+}
+
+/** Whether it is varString address, varUint 2, varUint 1, varString reason, with the reason for which an editor comes again. */
+function isComeAgain(frame: Uint8Array): boolean {
+  const length = frame[0]
+  if (length === undefined || length >= 128 || frame[length + 1] !== auth) return false
+  if (frame[length + 2] !== permissionDenied) return false
+  return (
+    Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('latin1', length + 4) ===
+    comeAgainReason
+  )
 }
 
 function syncStatusFrame(address: string): Uint8Array {

@@ -13,7 +13,7 @@ import { locateCluster } from '../../sql/embedded/cluster.ts'
 import { clusterProcesses } from '../../sql/embedded/processes.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
-const keptOutputBytes = 20_000_000
+const keptOutputBytes = 20_000
 
 export class ServiceProcess {
   readonly dataDir: string
@@ -52,7 +52,7 @@ export class ServiceProcess {
 
   /** Starts it; does not wait. */
   launch(): void {
-    const child = spawn(process.execPath, ['server/main.ts'], {
+    const child = spawn(process.execPath, ['--import', './server/preflight.js', 'server/main.ts'], {
       cwd: repository,
       env: {
         ...process.env,
@@ -61,7 +61,7 @@ export class ServiceProcess {
         DATA_DIR: this.dataDir,
         DATABASE_URL: '',
         RATE_LIMIT_PER_HOUR: '1000000000',
-        LOG_LEVEL: process.env['CRASH_LOG'] ?? 'error',
+        LOG_LEVEL: 'error',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
