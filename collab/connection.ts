@@ -18,12 +18,8 @@ export function closeConnection(connection: Connection, reason: { code: number; 
  * provider that is told so stays away for good; the socket turns this reason into a close, after which it comes again.
  */
 export function comeAgain(error: unknown): never {
-  const deliberate = typeof error === 'object' && error !== null && 'reason' in error
-  throw deliberate
-    ? error
-    : Object.assign(new Error(messageOf(error), { cause: error }), { reason: comeAgainReason })
+  if (error instanceof Error && !('reason' in error)) Object.assign(error, { reason: comeAgainReason })
+  throw error
 }
 
 export const comeAgainReason = closeCodes.tryLater.reason
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -104,11 +104,9 @@ export class CrashRun {
       await delay(random.between(0, 2000))
       await service.kill()
     }
-    if (service.isAlive) await service.recovered()
-    else {
-      service.launch()
-      await service.ready()
-    }
+    if (service.isAlive) await service.postgresBack()
+    else service.launch()
+    await service.ready()
     const recoveryMs = performance.now() - killedAt
     await delay(random.between(0, 500))
     const faults = [...(await load.stop()), ...(await load.check())]

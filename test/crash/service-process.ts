@@ -106,8 +106,8 @@ export class ServiceProcess {
     for (const pid of which === 'all' ? await this.#postgresProcesses() : [postmaster]) killProcess(pid)
   }
 
-  /** Waits until the service has its PostgreSQL up again after it was killed, and is ready. */
-  async recovered(timeoutMs = 60_000): Promise<void> {
+  /** Waits until the service has started its PostgreSQL again after it was killed. */
+  async postgresBack(timeoutMs = 60_000): Promise<void> {
     const deadline = performance.now() + timeoutMs
     const pid = async () => (await findEmbedded(this.dataDir))?.pid ?? this.#killedPostmaster
     while ((await pid()) === this.#killedPostmaster) {
@@ -115,7 +115,6 @@ export class ServiceProcess {
         throw new Error(`PostgreSQL is not back after ${timeoutMs} ms:\n${this.#output}`)
       await delay(20)
     }
-    await this.ready(timeoutMs)
   }
 
   /** The database beside the running service. */
