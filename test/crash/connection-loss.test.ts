@@ -86,17 +86,17 @@ describe('a service of its own', () => {
     async () => {
       await load.start()
       const answers = { healthz: new Set<number>(), readyz: new Set<number>() }
-      let over = false
+      const over = new AbortController()
       const watching = (Object.keys(answers) as (keyof typeof answers)[]).map(async (path) => {
-        while (!over) {
+        while (!over.signal.aborted) {
           const answer = await fetch(`${service.url}/${path}`, { signal: AbortSignal.timeout(20_000) })
           await answer.text()
           answers[path].add(answer.status)
           await delay(20)
         }
       })
-      const until = performance.now() + 6000
-      for (let n = 0; performance.now() < until; n++) {
+      const killUntil = performance.now() + 6000
+      for (let n = 0; performance.now() < killUntil; n++) {
         await service.killPostgres(n % 2 ? 'all' : 'postmaster')
         await service.postgresBack()
       }
@@ -104,7 +104,7 @@ describe('a service of its own', () => {
       await service.ready()
       // The longer it was away, the longer a driver may wait before it looks again: not here.
       expect(performance.now() - backAt).toBeLessThan(2000)
-      over = true
+      over.abort()
       await Promise.all(watching)
       expect(await load.stop()).toEqual([])
       expect(await load.check()).toEqual([])
