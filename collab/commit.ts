@@ -456,7 +456,7 @@ export class CommitQueue {
           { err: error, commitId: call.commitId, attempt },
           'the commit has no answer yet; asking again',
         )
-        await delay(Math.min(1000, 25 * 2 ** attempt))
+        await delay(Math.min(250, 25 * 2 ** attempt))
       }
     }
     return null

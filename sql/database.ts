@@ -48,6 +48,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.poolSize ?? 12,
     onnotice: () => undefined,
     connect_timeout: 5,
+    // Seconds. The driver's own goes up to 20, which a database that is back would be waited for.
+    backoff: (attempt) => Math.min(0.25, 0.01 * 2 ** attempt),
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
       application_name: 'corkboard',
