@@ -1,5 +1,6 @@
 /** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import { noBoard } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
@@ -81,7 +82,7 @@ export class Documents {
       }
       if (!board.isGone && !board.distrusted) return { board, release }
       release()
-      if (board.isGone) throw new ServiceError('not_found', 'No such board.')
+      if (board.isGone) throw noBoard()
       break
     }
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')

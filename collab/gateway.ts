@@ -10,7 +10,7 @@ import * as Y from 'yjs'
 import { closeCodes, ServiceError } from '../core/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
-import type { TokenVerifier } from '../sql/tokens.ts'
+import type { Principal, TokenVerifier } from '../sql/tokens.ts'
 import { boardAccess } from './access.ts'
 import { holdsUpdate } from './admit.ts'
 import { applyUpdate, type ApplyBounds } from './apply.ts'
@@ -127,19 +127,22 @@ export function openGateway(options: GatewayOptions): Gateway {
   const seats = new Map<string, Set<Seat>>()
   let closing = false
 
+  /** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
   async function admitTo(boardId: string, token: string): Promise<EditorContext & { readOnly: boolean }> {
-    if (closing) throw denied('service restart')
+    if (closing) throw new ServiceError('session_unavailable', '')
     const principal = await tokens.verify(token)
     if (!principal) throw denied('permission-denied')
     const account = principal.userId
     const [access] = await boardAccess(database, [{ account, tokenId: principal.tokenId, boardId }])
     if (access === undefined || access === 'none') throw denied('permission-denied')
     const board = documents.find(boardId)
-    if (board && (board.queue.stalled || board.distrusted)) throw denied('service unavailable')
+    if (board && (board.queue.stalled || board.distrusted)) throw new ServiceError('session_unavailable', '')
     if ((board?.editors ?? 0) >= bounds.maxSocketsPerBoard) throw denied('too many sockets on this board')
     if ((seats.get(account)?.size ?? 0) >= bounds.maxSocketsPerAccount)
       throw denied('too many sockets of this account')
     await nodes?.opening(boardId)
+    // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
+    await documents.withDocument(boardId, () => undefined)
     const seat: Seat = { account, connection: null, clients: new Set() }
     return { account, tokenId: principal.tokenId, seat, readOnly: access === 'read' }
   }
@@ -156,8 +159,12 @@ export function openGateway(options: GatewayOptions): Gateway {
         strangers.delete(state)
         return admitted
       } catch (error) {
-        state.refusals += 1
-        if (state.refusals > bounds.maxRefusals) close(state, closeCodes.unauthorized)
+        // A provider that is refused does not come back; one whose socket is closed does.
+        if (!isDenied(error)) close(state, closeCodes.tryLater)
+        else {
+          state.refusals += 1
+          if (state.refusals > bounds.maxRefusals) close(state, closeCodes.unauthorized)
+        }
         throw error
       } finally {
         state.attempts -= 1
@@ -426,3 +433,5 @@ function cutOff(connection: Connection, reason: { code: number; reason: string }
 function denied(reason: string): Error {
   return Object.assign(new ServiceError('forbidden', ''), { reason })
 }
+
+const isDenied = (error: unknown): boolean => error instanceof ServiceError && error.code === 'forbidden'

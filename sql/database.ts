@@ -1,8 +1,9 @@
-import postgres from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
+import postgres from './driver.ts'
 
 /** A transaction in progress: tagged templates run in it. */
-export type Transaction = postgres.TransactionSql<{ bigint: number }>
+export type Transaction = TransactionSql<{ bigint: number }>
 
 /** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
 export interface CommitCall {
@@ -48,6 +49,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.poolSize ?? 12,
     onnotice: () => undefined,
     connect_timeout: 5,
+    // Seconds. The driver's own goes up to 20, which a database that is back would be waited for.
+    backoff: (attempt) => Math.min(0.25, 0.01 * 2 ** attempt),
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
       application_name: 'corkboard',
