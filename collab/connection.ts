@@ -4,6 +4,16 @@ import type { Connection } from '@hocuspocus/server'
 export interface EditorContext {
   account: string
   tokenId: string
+  seat: Seat
+}
+
+/** One board, open on one socket. */
+export interface Seat {
+  account: string
+  /** Null before it is established, and after its end. */
+  connection: Connection<EditorContext> | null
+  /** Awareness clients that it speaks for. */
+  readonly clients: Set<number>
 }
 
 /** Closing the connection alone would leave the socket open and the provider waiting. */

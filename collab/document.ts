@@ -9,7 +9,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
 import type { BoardQueue, CommitQueue, CommittingDocument, FlushRows } from './commit.ts'
-import { tail } from './log.ts'
+import { replay, tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow } from './project.ts'
 
 /** Origin of what comes from the log: it is committed, and must not be queued again. */
@@ -43,6 +43,8 @@ export class BoardDocument implements CommittingDocument {
   /** Bytes of snapshot and log when it was loaded, and what came since: a measure of its size. */
   sizeBytes = 0
   lastUsedAt = 0
+  /** Memory and log may differ. Nobody may build on it any more; it is loaded anew when what it queued is committed. */
+  distrusted = false
   readonly #context: DocumentContext
   #knownSeq = 0
   #loading = true
@@ -65,7 +67,13 @@ export class BoardDocument implements CommittingDocument {
   }
 
   get current(): boolean {
-    return !this.#loading && !this.#isGone && !this.#catchingUp && this.appliedSeq >= this.#knownSeq
+    return (
+      !this.#loading &&
+      !this.#isGone &&
+      !this.distrusted &&
+      !this.#catchingUp &&
+      this.appliedSeq >= this.#knownSeq
+    )
   }
 
   /** Whether something would be lost, or not be indexed, if it were dropped now. */
@@ -120,8 +128,15 @@ export class BoardDocument implements CommittingDocument {
    */
   broadcast(): void {
     const now = performance.now()
-    if (now - this.#broadcastAt < broadcastWindowMs) return
-    this.#broadcastAt = now
+    if (now - this.#broadcastAt >= broadcastWindowMs) this.show()
+  }
+
+  showWith(sockets: number): void {
+    if (sockets * 2 >= this.editors) this.show()
+  }
+
+  show(): void {
+    this.#broadcastAt = performance.now()
     this.document.flush()
   }
 
@@ -178,6 +193,11 @@ export class BoardDocument implements CommittingDocument {
     this.#isGone = true
   }
 
+  /** What it takes up, merged: of what came since it was loaded, much has been overwritten. */
+  measured(sizeBytes: number): void {
+    this.sizeBytes = sizeBytes
+  }
+
   // ---- the log
 
   async #catchUp(): Promise<void> {
@@ -202,10 +222,7 @@ export class BoardDocument implements CommittingDocument {
     }
     const { updates, snapshot, ...head } = found
     const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
-    this.document.transact(() => {
-      if (snapshot) Y.applyUpdateV2(this.document, snapshot, origin)
-      for (const update of updates) Y.applyUpdate(this.document, update, origin)
-    }, origin)
+    replay(this.document, { snapshot, updates }, { origin, failed: this.#applyFailed })
     this.sizeBytes = head.snapshotBytes + head.logBytes
     this.appliedSeq = head.seq
     this.#knownSeq = Math.max(this.#knownSeq, head.seq)
@@ -222,8 +239,19 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: waiting ? nothing : indexed,
     }
-    Y.applyUpdate(this.document, update, origin)
+    try {
+      Y.applyUpdate(this.document, update, origin)
+    } catch (error) {
+      this.#applyFailed(error) // it is committed: to fail here would be to write it again
+    }
     this.sizeBytes += update.byteLength
+  }
+
+  readonly #applyFailed = (error: unknown): void => {
+    this.#context.log.error(
+      { err: error, boardId: this.boardId },
+      'an update of the log cannot be applied whole',
+    )
   }
 
   /** Rows that differ from what the document says: after a crash, or when another process left them undone. */
@@ -270,7 +298,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, update, actorsOf(origin))
+    this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
   }
 
   #dirtyUnder(root: object): Set<string> | null {
@@ -291,9 +319,12 @@ export class BoardDocument implements CommittingDocument {
   }
 }
 
-function isFromLog(origin: unknown): origin is LogOrigin {
+/** Whether a change comes from the log, and so is committed. */
+export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
+
+const framesOf = (origin: unknown): number => (origin as { frames?: number } | null)?.frames ?? 1
 
 /** The accounts behind an edit: of a turn's edits, or of the connection that Hocuspocus names. */
 function actorsOf(origin: unknown): string[] {

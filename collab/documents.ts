@@ -2,7 +2,7 @@
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { BoardDocument, type DocumentContext } from './document.ts'
+import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -50,7 +50,12 @@ export class Documents {
   /** Called by Hocuspocus when it opens a document that is not in memory. */
   async load(boardId: string, document: Document): Promise<void> {
     const board = new BoardDocument(boardId, document, this.#options.queue.board(boardId), this.#options)
-    await board.load()
+    try {
+      await board.load()
+    } catch (error) {
+      document.destroy() // Hocuspocus would leave its timers running
+      throw error
+    }
     board.lastUsedAt = this.#options.clock.now()
     this.#boards.set(boardId, board)
   }
@@ -74,9 +79,10 @@ export class Documents {
         release()
         throw error
       }
-      if (!board.isGone) return { board, release }
+      if (!board.isGone && !board.distrusted) return { board, release }
       release()
-      throw new ServiceError('not_found', 'No such board.')
+      if (board.isGone) throw new ServiceError('not_found', 'No such board.')
+      break
     }
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
   }
@@ -93,10 +99,14 @@ export class Documents {
   /** Keeps what is outstanding, and for a while what was used, in memory. */
   readonly extension: Extension = {
     extensionName: 'documents',
+    afterLoadDocument: async ({ document }) => {
+      // Instead of Hocuspocus' own, which starts its timer anew and runs a chain of hooks for each update.
+      document.onUpdate((_document, origin) => this.#scheduleStore(document, origin))
+    },
     beforeUnloadDocument: async ({ documentName }) => {
       const board = this.#boards.get(documentName)
       // An error without a message is a silent veto.
-      if (board && !board.isGone && (board.outstanding || !this.#evicting.has(board))) throw new Error()
+      if (board && !this.#mayGo(board)) throw new Error()
     },
     afterUnloadDocument: async ({ documentName }) => {
       const board = this.#boards.get(documentName)
@@ -104,6 +114,31 @@ export class Documents {
       board.drop()
       this.#boards.delete(documentName)
     },
+  }
+
+  /** The store hook runs a fixed time after the first change that it has not seen. */
+  #scheduleStore(document: Document, origin: unknown): void {
+    const hocuspocus = this.#hocuspocus
+    if (
+      !hocuspocus ||
+      isFromLog(origin) ||
+      hocuspocus.debouncer.isDebounced(`onStoreDocument-${document.name}`)
+    )
+      return
+    void hocuspocus.storeDocumentHooks(document, {
+      instance: hocuspocus,
+      clientsCount: document.getConnectionsCount(),
+      document,
+      documentName: document.name,
+      lastContext: {},
+      lastTransactionOrigin: { source: 'local' },
+    })
+  }
+
+  #mayGo(board: BoardDocument): boolean {
+    if (board.isGone) return true
+    if (board.distrusted) return board.queue.edits.length === 0
+    return !board.outstanding && this.#evicting.has(board)
   }
 
   /** Drops what has been idle for long, then the least recently used beyond the bound on memory. */
@@ -116,11 +151,13 @@ export class Documents {
       if (board.editors > 0) board.lastUsedAt = now
     }
     const idle = boards
-      .filter((board) => !board.outstanding && board.document.getConnectionsCount() === 0)
+      .filter(
+        (board) => (board.distrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
+      )
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
-      if (!board.isGone && now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes)
-        continue
+      const wanted = now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes
+      if (wanted && !board.isGone && !board.distrusted) continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)
       void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))

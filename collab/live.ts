@@ -9,7 +9,8 @@ export interface LiveBoards {
   database: Database
   queue: CommitQueue
   documents: Documents
-  nodes: Nodes
+  /** Null: this process is the only one. */
+  nodes: Nodes | null
 }
 
 /** How long an answer waits for open canvases to have the change. */
@@ -22,7 +23,7 @@ const liveTimeoutMs = 500
  *   node, because that node did not confirm it in time
  */
 export async function showLive(live: LiveBoards, boardId: string, seq: number): Promise<boolean> {
-  const elsewhere = live.nodes.show(boardId, seq, liveTimeoutMs)
+  const elsewhere = live.nodes?.show(boardId, seq, liveTimeoutMs) ?? true
   const board = live.documents.find(boardId)
   if (board && board.editors > 0) {
     if (board.appliedSeq < seq) await Promise.race([board.settled(), delay(liveTimeoutMs)])

@@ -4,7 +4,7 @@
  * event loop leaves in one write.
  */
 import type { Duplex } from 'node:stream'
-import { WebSocket } from 'ws'
+import * as ws from 'ws'
 import { closeCodes } from '../core/errors.ts'
 import type { BoardQueue } from './commit.ts'
 
@@ -13,6 +13,14 @@ interface Held {
   queue: BoardQueue
   /** What the queue's `committedMark` has to reach. */
   mark: number
+  /** How many frames like it wait for the same: those who change nothing take no memory either. */
+  times: number
+}
+
+function addHeld(queue: Held[], held: Held): void {
+  const last = queue.at(-1)!
+  if (last.frame === held.frame && last.mark === held.mark && last.queue === held.queue) last.times += 1
+  else queue.push(held)
 }
 
 export interface SocketBounds {
@@ -20,7 +28,7 @@ export interface SocketBounds {
   maxUnreadBytes: number
 }
 
-/** Called with each SyncStatus frame; tells what it has to wait for. Null: nothing. */
+/** Called with each SyncStatus frame; tells what it has to wait for. Null: it must not go out at all. */
 export type Acknowledge = (
   socket: EditorSocket,
   address: string,
@@ -29,16 +37,18 @@ export type Acknowledge = (
 const syncStatus = 8
 
 export class EditorSocket {
-  readonly #socket: WebSocket
+  readonly #socket: ws.WebSocket
   readonly #stream: Duplex
   readonly #bounds: SocketBounds
   readonly #acknowledge: Acknowledge
   /** By address, first in first out: a slow board does not hold up the others of this socket. */
   readonly #held = new Map<string, Held[]>()
-  #corked = false
+  #outgoing: Buffer[] = []
+  #outgoingBytes = 0
+  #largest = 0
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
-  constructor(socket: WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
+  constructor(socket: ws.WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
     this.#socket = socket
     this.#stream = stream
     this.#bounds = bounds
@@ -51,27 +61,30 @@ export class EditorSocket {
 
   send(frame: Uint8Array): void {
     const address = syncStatusAddress(frame)
-    if (address !== null) {
-      const wait = this.#acknowledge(this, address)
-      if (this.#socket.readyState !== WebSocket.OPEN) return // the acknowledgement found the frame at fault
-      if (wait) {
-        this.#hold(address, { frame, ...wait })
-        return
-      }
+    if (address === null) {
+      this.#write(frame)
+      return
     }
-    this.#write(frame)
+    const wait = this.#acknowledge(this, address)
+    if (wait) this.#hold(address, { frame, ...wait, times: 1 })
+  }
+
+  /** Answers a ping; unread answers count like all that is unread. */
+  pong(data: Buffer): void {
+    if (!this.#closeIfSlow()) this.#socket.pong(data)
   }
 
   /** Acknowledges an update, once the queue has committed up to `mark`. */
   acknowledge(address: string, queue: BoardQueue, mark: number): void {
     let frame = this.#acknowledgements.get(address)
     if (!frame) this.#acknowledgements.set(address, (frame = syncStatusFrame(address)))
-    this.#hold(address, { frame, queue, mark })
+    this.#hold(address, { frame, queue, mark, times: 1 })
   }
 
   #hold(address: string, held: Held): void {
+    if (this.#socket.readyState !== ws.WebSocket.OPEN) return
     const earlier = this.#held.get(address)
-    if (earlier) earlier.push(held)
+    if (earlier) addHeld(earlier, held)
     else if (held.queue.committedMark >= held.mark) this.#write(held.frame)
     else {
       this.#held.set(address, [held])
@@ -81,15 +94,24 @@ export class EditorSocket {
 
   close(code?: number, reason?: string): void {
     this.#held.clear()
+    this.#flush()
     this.#socket.close(code, reason)
+  }
+
+  /** A board is no longer open on this socket. */
+  forget(address: string): void {
+    this.#held.delete(address)
+    this.#acknowledgements.delete(address)
   }
 
   /** Lets go what is committed by now. */
   readonly release = (): void => {
     for (const [address, queue] of this.#held) {
       let done = 0
-      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark)
-        this.#write(queue[done++]!.frame)
+      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark) {
+        const { frame, times } = queue[done++]!
+        for (let time = 0; time < times; time++) this.#write(frame)
+      }
       if (done === queue.length) this.#held.delete(address)
       else {
         queue.splice(0, done)
@@ -99,22 +121,58 @@ export class EditorSocket {
   }
 
   #write(frame: Uint8Array): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return
-    if (!this.#corked) {
-      this.#corked = true
-      this.#stream.cork()
-      process.nextTick(() => {
-        this.#corked = false
-        this.#stream.uncork()
-      })
-    }
-    this.#socket.send(frame)
-    if (this.#socket.bufferedAmount > this.#bounds.maxUnreadBytes) {
-      this.#held.clear()
-      this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
-      this.#socket.terminate() // the close frame would wait behind all that it does not read
-    }
+    if (this.#closeIfSlow()) return
+    const bytes = webSocketFrame(frame)
+    if (this.#outgoing.length === 0) process.nextTick(this.#flush)
+    this.#outgoing.push(bytes)
+    this.#outgoingBytes += bytes.byteLength
+    this.#largest = Math.max(this.#largest, bytes.byteLength)
   }
+
+  /** The largest unread frame comes on top of the bound: a board may be larger, and has to be sent in one. */
+  #closeIfSlow(): boolean {
+    if (this.#socket.readyState !== ws.WebSocket.OPEN) return true
+    const unread = this.#outgoingBytes + this.#stream.writableLength
+    if (unread === 0) this.#largest = 0
+    if (unread <= this.#bounds.maxUnreadBytes + this.#largest) return false
+    this.#held.clear()
+    this.#outgoing = []
+    this.#outgoingBytes = 0
+    this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
+    this.#socket.terminate() // the close frame would wait behind all that it does not read
+    return true
+  }
+
+  readonly #flush = (): void => {
+    const outgoing = this.#outgoing
+    this.#outgoing = []
+    this.#outgoingBytes = 0
+    if (outgoing.length === 0 || this.#socket.readyState !== ws.WebSocket.OPEN) return
+    this.#stream.write(outgoing.length === 1 ? outgoing[0]! : Buffer.concat(outgoing))
+  }
+}
+
+// The types of ws leave it out.
+const { Sender } = ws as unknown as {
+  Sender: {
+    frame(
+      data: Uint8Array,
+      options: { fin: true; opcode: 2; mask: false; readOnly: true; rsv1: false },
+    ): Buffer[]
+  }
+}
+let lastFrame: Uint8Array | null = null
+let lastBytes = Buffer.alloc(0)
+
+/** The bytes on the wire. A broadcast brings the same frame for one socket after the other: it is encoded once. */
+function webSocketFrame(frame: Uint8Array): Buffer {
+  if (frame !== lastFrame) {
+    lastBytes = Buffer.concat(
+      Sender.frame(frame, { fin: true, opcode: 2, mask: false, readOnly: true, rsv1: false }),
+    )
+    lastFrame = frame
+  }
+  return lastBytes
 }
 
 /** The address of a SyncStatus frame (varString address, varUint 8, varUint 0 or 1); null for any other frame. */

@@ -9,7 +9,7 @@ import { Compactor } from '../collab/compact.ts'
 import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
-import { singleNode } from '../collab/nodes.ts'
+import { Nodes } from '../collab/nodes.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
@@ -76,6 +76,7 @@ export async function compose(
   const compactor = new Compactor({
     database,
     log,
+    compacted: (boardId, sizeBytes) => documents.find(boardId)?.measured(sizeBytes),
     ...(options.compactRows ? { rows: options.compactRows } : {}),
   })
   const queue = new CommitQueue({
@@ -87,14 +88,19 @@ export async function compose(
     ...(options.writeDeadlineMs ? { writeDeadlineMs: options.writeDeadlineMs } : {}),
     ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
     onStalled: (boardId) => gateway.closeBoard(boardId, closeCodes.tryLater),
-    onGrown: compactor.grown,
+    onGrown(boardId, head) {
+      compactor.grown(boardId, head)
+      nodes.committed(boardId, head.seq)
+    },
   })
   const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
+  const nodes = new Nodes({ database, documents, log })
   const gateway: Gateway = openGateway({
     database,
     tokens,
     documents,
     queue,
+    nodes,
     log,
     bounds: {
       maxSocketsPerBoard: config.maxSocketsPerBoard,
@@ -103,7 +109,7 @@ export async function compose(
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
-  const live: LiveBoards = { database, queue, documents, nodes: singleNode }
+  const live: LiveBoards = { database, queue, documents, nodes }
 
   const publicUrl = config.publicUrl || `http://${config.host}:${config.port}`
   await registerApi(app, {
@@ -126,6 +132,7 @@ export async function compose(
     else refuseUpgrade(stream, '404 Not Found')
   })
 
+  await nodes.start()
   const loops = options.workers === false ? [] : [startHealing(live, log), startRetention(database, log)]
   await app.listen({ port: config.port, host: config.host })
   const { port } = app.server.address() as AddressInfo
@@ -146,6 +153,7 @@ export async function compose(
       await queue.stop(5000)
       documents.stop()
       await compactor.stop()
+      await nodes.stop()
       if (!options.database) await database.close()
     },
   }

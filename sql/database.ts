@@ -33,6 +33,12 @@ export interface Database {
   asSystem<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** One group commit, in autocommit: one round trip. Errors are the driver's own: their outcome has to be told apart. */
   commit(call: CommitCall): Promise<unknown>
+  /** Hears what is sent to a channel, on a connection of its own that comes back by itself. What is sent meanwhile is lost. */
+  listen(channel: string, heard: (text: string) => void): Promise<Listener>
+  close(): Promise<void>
+}
+
+export interface Listener {
   close(): Promise<void>
 }
 
@@ -78,6 +84,10 @@ export function openDatabase(options: DatabaseOptions): Database {
           ${call.rows}::text::json, ${call.groups}::text::json, ${call.removed}::text::json
         ) as answer`
       return row?.answer
+    },
+    async listen(channel, heard) {
+      const { unlisten } = await sql.listen(channel, heard)
+      return { close: unlisten }
     },
     close: () => sql.end({ timeout: 5 }),
   }

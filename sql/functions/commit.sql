@@ -43,18 +43,21 @@ declare
   t timestamptz;
   times json;
   answer json;
+  batch commit_item[];
+  card_rows commit_row[];
 begin
   insert into commits (commit_id) values (p_commit) on conflict do nothing;
   if not found then
     return (select c.result from commits c where c.commit_id = p_commit);
   end if;
+  batch := array(select i from json_populate_recordset(null::commit_item, p_items) as i);
 
   -- Locks, in this order everywhere: documents by id, then owners by id. None is waited for.
   select coalesce(array_agg(l.board_id), '{}') into locked
   from (
     select d.board_id
     from board_documents d
-    where d.board_id in (select i.b from json_to_recordset(p_items) as i(b uuid))
+    where d.board_id in (select i.b from unnest(batch) as i)
     order by d.board_id
     for update skip locked
   ) l;
@@ -66,7 +69,7 @@ begin
       from users u
       where u.tier = 'free' and u.id in (
         select w.owner_id
-        from json_to_recordset(p_items) as i(b uuid, adds integer)
+        from unnest(batch) as i
         join boards bo on bo.id = i.b
         join workspaces w on w.id = bo.workspace_id
         where i.adds > 0
@@ -91,15 +94,14 @@ begin
         when i.k = 'flush' and i.seen <> d.seq then 'again'
         else 'ok'
       end as r
-    from json_to_recordset(p_items) as i(n integer, b uuid, k text, seen bigint)
+    from unnest(batch) as i
     left join board_documents d on d.board_id = i.b
     where i.k <> 'write'
   ) i;
 
   for r in
     with items as materialized (
-      select * from json_to_recordset(p_items)
-        as i(n integer, b uuid, k text, u uuid, clock bigint, used integer, seen bigint, adds integer)
+      select * from unnest(batch) as i
       where i.k = 'write'
     ), rights as (
       select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
@@ -156,7 +158,7 @@ begin
     t := stamp();
 
     with items as materialized (
-      select * from json_to_recordset(p_items) as i(n integer, b uuid, pos integer, len integer, actors uuid[])
+      select * from unnest(batch) as i
       where i.n = any (accepted) and i.len > 0
     )
     insert into board_updates (board_id, seq, updates, actors, created_at)
@@ -192,26 +194,22 @@ begin
         bool_or(i.k = 'flush') as flushed,
         bool_or(i.k = 'edit') as edited,
         coalesce(sum(i.len), 0) as bytes
-      from json_to_recordset(p_items)
-        as i(n integer, b uuid, k text, len integer, used integer, top double precision)
+      from unnest(batch) as i
       where i.n = any (accepted)
       group by i.b
     ) g
     where d.board_id = g.b;
 
     if p_rows is not null then
+      card_rows := array(select v from json_populate_recordset(null::commit_row, p_rows) as v);
       insert into card_index as c (
         board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key,
         poster_key, url, identifiers, hash, position, op, cause, created_at, updated_at
       )
       select d.board_id, v.id, d.workspace_id, v.kind, v.title, v.body, v.x, v.y, v.w, v.h, v.z, v.rotation, v.group_id,
         v.image_key, v.file_key, v.poster_key, v.url, coalesce(v.identifiers, '[]'), v.hash, d.seq, i.o, i.c, t, t
-      from json_to_recordset(p_rows) as v(
-        n integer, id text, gone boolean, kind text, title text, body text, x double precision, y double precision,
-        w double precision, h double precision, z double precision, rotation double precision, group_id text,
-        image_key text, file_key text, poster_key text, url text, identifiers jsonb, hash text
-      )
-      join json_to_recordset(p_items) as i(n integer, b uuid, o uuid, c text) on i.n = v.n
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, card_id) do update
@@ -225,16 +223,16 @@ begin
 
       update card_index c
       set deleted_at = t, updated_at = t, hash = '', position = d.seq, op = i.o, cause = i.c
-      from json_to_recordset(p_rows) as v(n integer, id text, gone boolean)
-      join json_to_recordset(p_items) as i(n integer, b uuid, o uuid, c text) on i.n = v.n
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.gone and v.n = any (accepted)
         and c.board_id = d.board_id and c.card_id = v.id and c.deleted_at is null and c.position <= d.seq;
 
       select json_agg(json_build_array(v.n, v.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
       into times
-      from json_to_recordset(p_rows) as v(n integer, id text, gone boolean, fresh boolean)
-      join json_to_recordset(p_items) as i(n integer, b uuid, k text) on i.n = v.n
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
       join card_index c on c.board_id = i.b and c.card_id = v.id
       where i.k = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true;
     end if;
@@ -246,7 +244,7 @@ begin
       select d.board_id, v.id, d.workspace_id, v.name, v.color, v.shape, v.outline, v.hash, d.seq, t, t
       from json_to_recordset(p_groups)
         as v(n integer, id text, gone boolean, name text, color text, shape text, outline boolean, hash text)
-      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, group_id) do update
@@ -257,7 +255,7 @@ begin
       update group_index c
       set deleted_at = t, updated_at = t, hash = '', position = d.seq
       from json_to_recordset(p_groups) as v(n integer, id text, gone boolean)
-      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.gone and v.n = any (accepted)
         and c.board_id = d.board_id and c.group_id = v.id and c.deleted_at is null and c.position <= d.seq;
@@ -267,7 +265,7 @@ begin
       insert into removed_cards (restore_token, board_id, workspace_id, card_id, state, removed_at)
       select v.token, d.board_id, d.workspace_id, v.id, substring(p_blob from v.pos + 1 for v.len), t
       from json_to_recordset(p_removed) as v(n integer, token uuid, id text, pos integer, len integer)
-      join json_to_recordset(p_items) as i(n integer, b uuid) on i.n = v.n
+      join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted);
     end if;

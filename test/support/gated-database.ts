@@ -31,6 +31,7 @@ export function gatedDatabase(url: string): GatedDatabase {
       const way = ways.shift()
       return way ? way(call, database.commit) : database.commit(call)
     },
+    listen: database.listen,
     close: database.close,
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>()
