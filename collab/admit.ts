@@ -1,66 +1,127 @@
 /**
- * What an editor's frame has to pass before it is applied. y-protocols would swallow a malformed update after it
- * integrated half of it, and Hocuspocus would acknowledge it.
+ * What an editor's update has to pass before it is applied. y-protocols would swallow a malformed update after it
+ * integrated half of it, and Hocuspocus would acknowledge it. Beyond what decodes, an update may hold what no Yjs
+ * encoder writes and what would harm everybody who ever loads the document: such updates are refused as malformed.
  */
 import * as Y from 'yjs'
 import { closeCodes } from '../core/errors.ts'
+import { nestingFault } from './nesting.ts'
 
 export interface AdmitBounds {
   /** Encoded size that a document may reach. */
   maxDocumentBytes: number
-  /** Structs that wait for others that never came. */
-  maxPendingBytes: number
+  /** Levels of shared types, and of plain values in each: what reads them is recursive. */
+  maxNesting: number
 }
 
 /** Ids up to here are Yjs' own random ones; above are the API's, one for each board. */
 const maxEditorClient = 0xffffffff
+/** Clocks end far below what a number holds exactly: a state vector beyond could not be read any more. */
+const maxClock = 2 ** 48
 
 export interface Refused {
   code: number
   reason: string
 }
 
-/** Null when the update may be applied. */
+/** Null when it may be applied. */
 export function refuseUpdate(
   document: Y.Doc,
   sizeBytes: number,
   update: Uint8Array,
   bounds: AdmitBounds,
 ): Refused | null {
-  if (sizeBytes + update.byteLength > bounds.maxDocumentBytes && update.byteLength > 2)
-    return closeCodes.tooBig
   let decoded: ReturnType<typeof Y.decodeUpdate>
   try {
     decoded = Y.decodeUpdate(update)
   } catch {
     return closeCodes.badFrame
   }
-  for (const struct of decoded.structs) {
-    const { client, clock } = struct.id
-    if (client > maxEditorClient && clock + struct.length > Y.getState(document.store, client))
-      return closeCodes.forbidden
+  const { structs, ds } = decoded
+  if (structs.length > 0 && sizeBytes + update.byteLength > bounds.maxDocumentBytes) return closeCodes.tooBig
+  if (!areDeletesOrdered(ds)) return closeCodes.badFrame
+
+  const clients = new Set<number>()
+  let client = -1
+  for (const struct of structs) {
+    const { id, length } = struct
+    if (id.client !== client) {
+      client = id.client
+      if (clients.has(client)) return closeCodes.badFrame // applying would leave out all but the last of its parts
+      clients.add(client)
+    }
+    if (length < 1 || id.clock + length > maxClock) return closeCodes.badFrame
+    // Forged; or this process is behind another one that its author comes from.
+    const known = Y.getState(document.store, client)
+    if (client > maxEditorClient && id.clock + length > known) return closeCodes.tryLater
+    if (id.clock < known && known < id.clock + length && !continuesKnown(document, struct))
+      return closeCodes.tryLater
+    if (!(struct instanceof Y.Item)) continue
+    if (refersAhead(struct)) return closeCodes.badFrame // applying would break off there
+    if (struct.content instanceof Y.ContentDoc) return closeCodes.badFrame // boards do not hold documents
   }
-  return null
+  const fault = nestingFault(document, structs, bounds.maxNesting)
+  return fault ? closeCodes[fault] : null
 }
 
-/** What waits for missing structs: it is not in any 'update' event, yet it is acknowledged, so it has to be logged. */
-export interface Pending {
-  structs: Y.Doc['store']['pendingStructs']
-  deletes: Y.Doc['store']['pendingDs']
+/**
+ * Whether a struct whose beginning the document holds is the one that it holds. Yjs puts the rest after what is there,
+ * wherever that is; if the struct says that it lies elsewhere, it would lie here in memory and there in the log.
+ */
+function continuesKnown({ store, share }: Y.Doc, struct: Y.Item | Y.GC | Y.Skip): boolean {
+  const { client, clock } = struct.id
+  const structs = store.clients.get(client)!
+  const known = structs[Y.findIndexSS(structs, clock)]!
+  if (!(struct instanceof Y.Item && known instanceof Y.Item)) return struct.constructor === known.constructor
+  const { origin, rightOrigin, parent, parentSub } = struct
+  if (known.id.clock < clock)
+    return (
+      origin?.client === client && origin.clock === clock - 1 && Y.compareIDs(rightOrigin, known.rightOrigin)
+    )
+  if (!Y.compareIDs(origin, known.origin) || !Y.compareIDs(rightOrigin, known.rightOrigin)) return false
+  if (origin || rightOrigin) return true // the parent is that of the neighbours
+  const knownParent = known.parent as Y.AbstractType<unknown> | null
+  const isSameParent =
+    typeof parent === 'string'
+      ? share.get(parent) === knownParent
+      : Y.compareIDs(parent as Y.ID | null, knownParent?._item?.id ?? null)
+  return isSameParent && parentSub === known.parentSub
 }
 
-export const pendingOf = (document: Y.Doc): Pending => ({
-  structs: document.store.pendingStructs,
-  deletes: document.store.pendingDs,
-})
+/** Whether a struct hangs on itself or on a later one of its own author. */
+function refersAhead({ id, origin, rightOrigin, parent }: Y.Item): boolean {
+  const isAhead = (other: unknown) =>
+    other instanceof Y.ID && other.client === id.client && other.clock >= id.clock
+  return isAhead(origin) || isAhead(rightOrigin) || isAhead(parent)
+}
 
-export const samePending = (a: Pending, b: Pending): boolean =>
-  a.structs === b.structs && a.deletes === b.deletes
+/**
+ * Whether the deleted ranges of each client ascend, as every encoder writes them. Each range splits structs; from the
+ * end to the beginning, the cost of a million of them would be quadratic.
+ */
+function areDeletesOrdered(ds: ReturnType<typeof Y.decodeUpdate>['ds']): boolean {
+  for (const ranges of ds.clients.values()) {
+    let end = 0
+    for (const { clock, len } of ranges) {
+      if (len < 1 || clock < end || clock + len > maxClock) return false
+      end = clock + len
+    }
+  }
+  return true
+}
 
-export const pendingBytes = (pending: Pending): number =>
-  (pending.structs?.update.byteLength ?? 0) + (pending.deletes?.byteLength ?? 0)
-
-export function restorePending(document: Y.Doc, pending: Pending): void {
-  document.store.pendingStructs = pending.structs
-  document.store.pendingDs = pending.deletes
+/** Whether a document holds all of an update, so that applying it would change nothing. Throws when it is malformed. */
+export function holdsUpdate(document: Y.Doc, update: Uint8Array): boolean {
+  const { structs, ds } = Y.decodeUpdate(update)
+  const { store } = document
+  for (const { id, length } of structs) if (id.clock + length > Y.getState(store, id.client)) return false
+  for (const [client, ranges] of ds.clients) {
+    const known = store.clients.get(client)
+    for (const { clock, len } of ranges) {
+      if (!known || clock + len > Y.getState(store, client)) return false
+      for (let at = Y.findIndexSS(known, clock); at < known.length && known[at]!.id.clock < clock + len; at++)
+        if (!known[at]!.deleted) return false
+    }
+  }
+  return true
 }

@@ -12,6 +12,7 @@ import {
   boundNumber,
   boundText,
   isCardId,
+  isLinkUrl,
   numberDefaults,
   propsFault,
   textFields,
@@ -22,6 +23,7 @@ import {
 } from '../core/card.ts'
 import { groupShapes, type Group } from '../core/group.ts'
 import { limits } from '../core/limits.ts'
+import { toJson, type Json, type JsonBudget } from './json.ts'
 
 export const cardsRoot = 'cards'
 export const groupsRoot = 'groups'
@@ -37,7 +39,12 @@ const kindPattern = /^[A-Za-z0-9_-]{1,40}$/
 export function findCard(doc: Y.Doc, id: string): SharedMap | null {
   if (!isCardId(id)) return null
   const shared = cardsOf(doc).get(id)
-  return shared instanceof Y.Map && kindPattern.test(String(shared.get('kind'))) ? shared : null
+  return shared instanceof Y.Map && kindOf(shared) !== null ? shared : null
+}
+
+function kindOf(shared: SharedMap): string | null {
+  const kind = shared.get('kind')
+  return typeof kind === 'string' && kindPattern.test(kind) ? kind : null
 }
 
 export function readCard(doc: Y.Doc, id: string): CardContent | null {
@@ -61,10 +68,11 @@ export function readContent(shared: SharedMap): CardContent {
     const value = shared.get(field)
     texts[field] = typeof value === 'string' ? boundText(value, textLimits[field]) : null
   }
+  if (texts.url !== null && !isLinkUrl(texts.url)) texts.url = null
   const props = shared.get('props')
   return {
     ...texts,
-    kind: String(shared.get('kind')),
+    kind: kindOf(shared) ?? 'note',
     body: bodyText(shared.get('body')),
     x: readNumber(shared, 'x') ?? numberDefaults.x,
     y: readNumber(shared, 'y') ?? numberDefaults.y,
@@ -74,14 +82,19 @@ export function readContent(shared: SharedMap): CardContent {
     rotation: readNumber(shared, 'rotation') ?? numberDefaults.rotation,
     size_bytes: readNumber(shared, 'size_bytes'),
     section_header: shared.get('section_header') === true,
-    props: props !== undefined && props !== null && propsFault(props) === null ? (props as Props) : null,
+    props: propsFault(props) === null ? (props as Props) : null,
     identifiers: boundIdentifiers(shared.get('identifiers')),
   }
 }
 
+/** The shared text of a body. A rich text is none: what it reads as is markup, and its positions are others. */
+export function sharedText(value: unknown): Y.Text | null {
+  return value instanceof Y.Text && !(value instanceof Y.XmlText) ? value : null
+}
+
 function bodyText(value: unknown): string | null {
-  if (value instanceof Y.Text) return boundText(value.toString(), bodyLimit) || null
-  return typeof value === 'string' ? boundText(value, bodyLimit) || null : null
+  const text = sharedText(value)?.toString() ?? value
+  return typeof text === 'string' ? boundText(text, bodyLimit) || null : null
 }
 
 function readNumber(shared: SharedMap, field: NumberField): number | null {
@@ -89,9 +102,9 @@ function readNumber(shared: SharedMap, field: NumberField): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? boundNumber[field](value) : null
 }
 
-/** The card as the canvas stores it, editor-owned keys included, as JSON. */
-export function readRaw(shared: SharedMap): unknown {
-  return shared.toJSON()
+/** The card as the canvas stores it, editor-owned keys included. */
+export function readRaw(shared: SharedMap, budget: JsonBudget): Json {
+  return toJson(shared, budget)
 }
 
 export function readGroup(doc: Y.Doc, id: string): Group | null {

@@ -11,6 +11,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
@@ -482,7 +483,14 @@ export class CommitQueue {
         case 'flush':
           for (const row of item.flush.rows) rows.push({ n, ...row })
           for (const row of item.flush.groups) groups.push({ n, ...row })
-          return { ...common, o: randomUUID(), c: 'editor', seen: item.seen, actors: [] }
+          return {
+            ...common,
+            o: randomUUID(),
+            c: 'editor',
+            seen: item.seen,
+            actors: [],
+            top: highest(item.flush.rows),
+          }
         case 'write': {
           const { write, built } = item
           for (const row of built?.rows ?? []) rows.push({ n, ...row })
@@ -690,7 +698,7 @@ export class CommitQueue {
 
 /** From so many frames in one commit on, the next one waits for company; and for how long. */
 const gatherFrom = 8
-const gatherMs = Number(process.env['GATHER'] ?? 2)
+const gatherMs = 2
 
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000
@@ -725,6 +733,10 @@ function itemBytes(item: BatchItem): number {
   return item.updates.reduce((sum, update) => sum + update.byteLength, rows * 300)
 }
 
+function highest(rows: CardRow[]): number | null {
+  return rows.reduce<number | null>((top, { z }) => (z === undefined ? top : Math.max(top ?? z, z)), null)
+}
+
 function endFlush(queue: BoardQueue): void {
   queue.flushWanted = false
   for (const waiter of queue.flushWaiters.splice(0)) waiter()
@@ -739,16 +751,16 @@ function rejectWrite(write: PendingWrite, error: unknown): void {
 function refusal(outcome: Outcome, used: number, adds: number, cap: number): ServiceError {
   switch (outcome) {
     case 'forbidden':
-      return new ServiceError('forbidden', 'You may view this board but not change it.')
+      return notWritable()
     case 'trashed':
-      return new ServiceError('conflict', 'The board is in the trash. Restore it first.')
+      return inTrash()
     case 'limit':
       return new ServiceError(
         'limit_reached',
         `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`,
       )
     default:
-      return new ServiceError('not_found', 'No such board.')
+      return noBoard()
   }
 }
 

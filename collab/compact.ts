@@ -14,6 +14,8 @@ export interface CompactorOptions {
   rows?: number
   /** … or bytes of log, when they are a quarter of the snapshot as well. */
   bytes?: number
+  /** Told how large a board is, merged. */
+  compacted?(boardId: string, sizeBytes: number): void
 }
 
 interface MergeRequest {
@@ -80,6 +82,7 @@ export class Compactor {
         returning d.board_id`
       if (written) await tx`delete from board_updates where board_id = ${boardId} and seq <= ${found.seq}`
     })
+    this.#options.compacted?.(boardId, merged.byteLength)
     return found.seq
   }
 }

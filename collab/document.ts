@@ -4,11 +4,12 @@
  */
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
+import { isCardId } from '../core/card.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
 import type { BoardQueue, CommitQueue, CommittedWrite, CommittingDocument, FlushRows } from './commit.ts'
-import { tail } from './log.ts'
+import { replay, tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow } from './project.ts'
 
 /** Origin of what comes from the log: it is committed, and must not be queued again. */
@@ -42,6 +43,8 @@ export class BoardDocument implements CommittingDocument {
   /** Bytes of snapshot and log when it was loaded, and what came since: a measure of its size. */
   sizeBytes = 0
   lastUsedAt = 0
+  /** Memory and log may differ. Nobody may build on it any more; it is loaded anew when what it queued is committed. */
+  distrusted = false
   readonly #context: DocumentContext
   #knownSeq = 0
   #loading = true
@@ -64,7 +67,13 @@ export class BoardDocument implements CommittingDocument {
   }
 
   get current(): boolean {
-    return !this.#loading && !this.#isGone && !this.#catchingUp && this.appliedSeq >= this.#knownSeq
+    return (
+      !this.#loading &&
+      !this.#isGone &&
+      !this.distrusted &&
+      !this.#catchingUp &&
+      this.appliedSeq >= this.#knownSeq
+    )
   }
 
   /** Whether something would be lost, or not be indexed, if it were dropped now. */
@@ -156,7 +165,9 @@ export class BoardDocument implements CommittingDocument {
   }
 
   project(): FlushRows | null {
-    if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0) return null
+    const { head } = this.queue
+    const behind = head !== null && head.indexedSeq < head.seq // by edits that touched no card, if by nothing else
+    if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0 && !behind) return null
     const cards = new Set(this.#dirtyCards)
     const groups = new Set(this.#dirtyGroups)
     this.#flushing = { cards, groups }
@@ -180,6 +191,11 @@ export class BoardDocument implements CommittingDocument {
 
   gone(): void {
     this.#isGone = true
+  }
+
+  /** What it takes up, merged: of what came since it was loaded, much has been overwritten. */
+  measured(sizeBytes: number): void {
+    this.sizeBytes = sizeBytes
   }
 
   // ---- the log
@@ -206,11 +222,7 @@ export class BoardDocument implements CommittingDocument {
     }
     const { updates, snapshot, ...head } = found
     const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
-    const apply = () => {
-      if (snapshot) Y.applyUpdateV2(this.document, snapshot, origin)
-      for (const update of updates) Y.applyUpdate(this.document, update, origin)
-    }
-    Y.transact(this.document, apply, origin, false)
+    replay(this.document, { snapshot, updates }, { origin, failed: this.#applyFailed })
     this.sizeBytes = head.snapshotBytes + head.logBytes
     this.appliedSeq = head.seq
     this.#knownSeq = Math.max(this.#knownSeq, head.seq)
@@ -229,11 +241,22 @@ export class BoardDocument implements CommittingDocument {
     }
     const apply = () => {
       for (const update of updates) {
-        Y.applyUpdate(this.document, update, origin)
+        try {
+          Y.applyUpdate(this.document, update, origin)
+        } catch (error) {
+          this.#applyFailed(error) // it is committed: to fail here would be to write it again
+        }
         this.sizeBytes += update.byteLength
       }
     }
     Y.transact(this.document, apply, origin, false)
+  }
+
+  readonly #applyFailed = (error: unknown): void => {
+    this.#context.log.error(
+      { err: error, boardId: this.boardId },
+      'an update of the log cannot be applied whole',
+    )
   }
 
   /** Rows that differ from what the document says: after a crash, or when another process left them undone. */
@@ -296,7 +319,7 @@ export class BoardDocument implements CommittingDocument {
       const dirty = this.#dirtyUnder(place.root)
       if (!dirty) continue
       for (const key of place.key === null ? keys : [place.key])
-        if (key !== null && !indexed.has(key)) dirty.add(key)
+        if (key !== null && isCardId(key) && !indexed.has(key)) dirty.add(key) // no other can have a row
     }
   }
 }

@@ -1,5 +1,6 @@
 /** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import { noBoard } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
@@ -50,7 +51,12 @@ export class Documents {
   /** Called by Hocuspocus when it opens a document that is not in memory. */
   async load(boardId: string, document: Document): Promise<void> {
     const board = new BoardDocument(boardId, document, this.#options.queue.board(boardId), this.#options)
-    await board.load()
+    try {
+      await board.load()
+    } catch (error) {
+      document.destroy() // Hocuspocus would leave its timers running
+      throw error
+    }
     board.lastUsedAt = this.#options.clock.now()
     this.#boards.set(boardId, board)
   }
@@ -74,9 +80,10 @@ export class Documents {
         release()
         throw error
       }
-      if (!board.isGone) return { board, release }
+      if (!board.isGone && !board.distrusted) return { board, release }
       release()
-      throw new ServiceError('not_found', 'No such board.')
+      if (board.isGone) throw noBoard()
+      break
     }
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
   }
@@ -100,7 +107,7 @@ export class Documents {
     beforeUnloadDocument: async ({ documentName }) => {
       const board = this.#boards.get(documentName)
       // An error without a message is a silent veto.
-      if (board && !board.isGone && (board.outstanding || !this.#evicting.has(board))) throw new Error()
+      if (board && !this.#mayGo(board)) throw new Error()
     },
     afterUnloadDocument: async ({ documentName }) => {
       const board = this.#boards.get(documentName)
@@ -129,6 +136,12 @@ export class Documents {
     })
   }
 
+  #mayGo(board: BoardDocument): boolean {
+    if (board.isGone) return true
+    if (board.distrusted) return board.queue.edits.length === 0
+    return !board.outstanding && this.#evicting.has(board)
+  }
+
   /** Drops what has been idle for long, then the least recently used beyond the bound on memory. */
   sweep(): void {
     const now = this.#options.clock.now()
@@ -139,11 +152,13 @@ export class Documents {
       if (board.editors > 0) board.lastUsedAt = now
     }
     const idle = boards
-      .filter((board) => !board.outstanding && board.document.getConnectionsCount() === 0)
+      .filter(
+        (board) => (board.distrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
+      )
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
-      if (!board.isGone && now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes)
-        continue
+      const wanted = now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes
+      if (wanted && !board.isGone && !board.distrusted) continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)
       void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))

@@ -9,7 +9,7 @@ import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 import { bodyLimit, type CardChange } from '../core/card.ts'
 import { applyEdits, diffText, mergeText, type TextEdit } from '../core/text-merge.ts'
-import { cardsRoot, type SharedMap } from './canvas.ts'
+import { cardsRoot, sharedText, type SharedMap } from './canvas.ts'
 
 /** Fields as they lie in the shared map; a null removes the key. `body` is apart: it is a shared text. */
 export type StoredFields = Record<string, unknown>
@@ -44,6 +44,41 @@ export class UpdateBuilder {
     if (body) this.#push(null, null, text, null, new Y.ContentString(body))
   }
 
+  /**
+   * Copies struct by struct: what editors stored in a map need not be something that could be set in one by its
+   * methods.
+   */
+  copyMap(source: SharedMap, root: string, key: string, changes: CopyChanges): void {
+    const card = this.#push(null, null, root, key, new Y.ContentType(new Y.Map()))
+    for (const [name, item] of source._map) {
+      const replaced = Object.hasOwn(changes.fields, name) || (name === 'body' && changes.body !== undefined)
+      if (!item.deleted && !replaced) this.#copyItem(item, card, name, null)
+    }
+    for (const [name, value] of Object.entries(changes.fields)) {
+      if (value !== null && value !== undefined) this.#push(null, null, card, name, new Y.ContentAny([value]))
+    }
+    if (changes.body === undefined) return
+    const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
+    if (changes.body) this.#push(null, null, text, null, new Y.ContentString(changes.body))
+  }
+
+  #copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Y.ID {
+    const { content } = item
+    if (!(content instanceof Y.ContentType)) {
+      // A map's entry is the last value of its item.
+      const copied = key === null || content.getLength() === 1 ? content.copy() : lastOf(content)
+      const id = this.#push(left, null, parent, key, copied)
+      return Y.createID(id.client, id.clock + copied.getLength() - 1)
+    }
+    const { type } = content
+    const id = this.#push(left, null, parent, key, new Y.ContentType(type._copy()))
+    for (const [name, inner] of type._map) if (!inner.deleted) this.#copyItem(inner, id, name, null)
+    let last: Y.ID | null = null
+    for (let inner = type._start; inner !== null; inner = inner.right)
+      if (!inner.deleted) last = this.#copyItem(inner, id, null, last)
+    return id
+  }
+
   setField(shared: SharedMap, key: string, value: unknown): void {
     const current = currentItem(shared, key)
     if (value === null || value === undefined) {
@@ -55,8 +90,8 @@ export class UpdateBuilder {
 
   /** Writes a text by minimal edits; what the field was instead of a text, it becomes one. */
   setText(shared: SharedMap, key: string, edits: TextEdit[], whole: string): void {
-    const value = shared.get(key)
-    if (!(value instanceof Y.Text)) {
+    const value = sharedText(shared.get(key))
+    if (!value) {
       const text = this.#replace(shared, key, currentItem(shared, key), new Y.ContentType(new Y.Text()))
       if (whole) this.#push(null, null, text, null, new Y.ContentString(whole))
       return
@@ -148,32 +183,24 @@ export class UpdateBuilder {
   }
 }
 
-/**
- * A copy of a shared map, nested types and all, as an update that puts it under `root` and `key`, after `adjust` has
- * changed what is to be different.
- */
+/** What is different in a copy: fields as they are stored (null leaves the key out), and the body when it is another. */
+export interface CopyChanges {
+  fields: StoredFields
+  body?: string
+}
+
+/** A copy of a shared map, nested types and all, as an update that puts it under `root` and `key`. */
 export function copyInto(
   source: SharedMap,
   root: string,
   key: string,
   client: number,
   clock: number,
-  adjust?: (copy: SharedMap) => void,
+  changes: CopyChanges = { fields: {} },
 ): { update: Uint8Array; used: number } {
-  const doc = new Y.Doc()
-  doc.clientID = client
-  // A struct store that has used the clocks before: what is made next continues from there.
-  if (clock > 0) doc.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
-  let update: Uint8Array | null = null
-  doc.on('update', (made: Uint8Array) => (update = made))
-  doc.transact(() => {
-    const copy = source.clone()
-    doc.getMap(root).set(key, copy)
-    adjust?.(copy)
-  })
-  const used = Y.getState(doc.store, client) - clock
-  if (!update) throw new Error('A copy made no update.')
-  return { update, used }
+  const builder = new UpdateBuilder(client, clock)
+  builder.copyMap(source, root, key, changes)
+  return { update: builder.build()!, used: builder.used }
 }
 
 /** How a body becomes what the client wrote: against the text its edit started from, when it says so. */
@@ -206,6 +233,11 @@ function currentItem(shared: Y.Map<unknown>, key: string): Y.Item | null {
 function itemOf(shared: { _item: Y.Item | null }): Y.Item {
   if (!shared._item) throw new Error('A root type has no item.')
   return shared._item
+}
+
+/** A copy of the last element of a content. */
+function lastOf(content: Content): Content {
+  return content.copy().splice(content.getLength() - 1)
 }
 
 function lastItem(text: Y.Text): Y.Item | null {

@@ -27,12 +27,17 @@ export function follow(options: {
     const byQuestion = new Map<string, Connection<EditorContext>[]>()
     for (const connection of connections) {
       const key = `${connection.context.account} ${connection.context.tokenId} ${connection.document.name}`
-      byQuestion.set(key, [...(byQuestion.get(key) ?? []), connection])
+      const alike = byQuestion.get(key)
+      if (alike) alike.push(connection)
+      else byQuestion.set(key, [connection])
     }
     const asked = [...byQuestion.values()]
     const answers = await boardAccess(
       database,
-      asked.map(([first]) => ({ ...first!.context, boardId: first!.document.name })),
+      asked.map(([first]) => {
+        const { context, document } = first!
+        return { account: context.account, tokenId: context.tokenId, boardId: document.name }
+      }),
     )
     asked.forEach((group, at) => {
       for (const connection of group) apply(connection, answers[at] ?? 'none')
@@ -80,5 +85,10 @@ function apply(connection: Connection, access: BoardAccess): void {
   const readOnly = access === 'read'
   if (connection.readOnly === readOnly) return
   connection.readOnly = readOnly
-  connection.send(new OutgoingMessage(connection.messageAddress).writeAuthenticated(readOnly).toUint8Array())
+  const { messageAddress, document } = connection
+  connection.send(new OutgoingMessage(messageAddress).writeAuthenticated(readOnly).toUint8Array())
+  if (readOnly) return
+  // What was written meanwhile was refused; without it, all that its author writes from now on would wait for ever.
+  const ask = new OutgoingMessage(messageAddress).createSyncMessage().writeFirstSyncStepFor(document)
+  connection.send(ask.toUint8Array())
 }

@@ -4,33 +4,37 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Hocuspocus, type Connection, type Extension, type onAuthenticatePayload } from '@hocuspocus/server'
-import { WebSocketServer, type RawData } from 'ws'
+import { Hocuspocus, OutgoingMessage, type Connection, type Extension } from '@hocuspocus/server'
+import { WebSocket, WebSocketServer, type RawData, type ServerOptions } from 'ws'
 import * as Y from 'yjs'
 import { closeCodes, ServiceError } from '../core/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
-import type { TokenVerifier } from '../sql/tokens.ts'
+import type { Principal, TokenVerifier } from '../sql/tokens.ts'
 import { boardAccess } from './access.ts'
-import {
-  pendingBytes,
-  pendingOf,
-  refuseUpdate,
-  restorePending,
-  samePending,
-  type AdmitBounds,
-  type Pending,
-  type Refused,
-} from './admit.ts'
+import { holdsUpdate } from './admit.ts'
+import { applyUpdate, type ApplyBounds } from './apply.ts'
 import type { CommitQueue } from './commit.ts'
-import type { Documents } from './documents.ts'
-import type { Nodes } from './nodes.ts'
-import { closeConnection, comeAgain, comeAgainReason, type EditorContext } from './connection.ts'
+import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import { broadcastWindowMs, type BoardDocument } from './document.ts'
-import { Inbox, readUpdateFrame } from './inbox.ts'
-import { EditorSocket, type Acknowledge } from './socket.ts'
-import { DocumentStore } from './store.ts'
+import type { Documents } from './documents.ts'
 import { follow } from './follow.ts'
+import {
+  boardOf,
+  frameType,
+  isBoardAddress,
+  readFrame,
+  syncStep,
+  type Frame,
+  type FrameBounds,
+} from './frame.ts'
+import { Inbox } from './inbox.ts'
+import { Intake } from './intake.ts'
+import type { Nodes } from './nodes.ts'
+import { presence, type PresenceBounds } from './presence.ts'
+import { EditorSocket, type Acknowledge, type SocketBounds } from './socket.ts'
+import { DocumentStore } from './store.ts'
+import { refuseUpgrade } from './upgrade.ts'
 
 export interface GatewayOptions {
   database: Database
@@ -46,25 +50,39 @@ export interface GatewayOptions {
   accessCheckMs?: number
 }
 
-export interface GatewayBounds extends AdmitBounds {
+export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds, SocketBounds {
   maxFrameBytes: number
-  maxUnreadBytes: number
-  /** Edits of one board that wait for their commit. */
-  maxQueuedBytes: number
+  /** Updates of one board that wait for what they build on. */
+  maxPendingBytes: number
+  maxSockets: number
+  /** Sockets on which nobody has authenticated yet, and how long they have for it. */
+  maxStrangers: number
+  authenticationMs: number
   maxSocketsPerBoard: number
   maxSocketsPerAccount: number
-  maxSockets: number
+  maxBoardsPerSocket: number
+  /** Refused attempts to open a board before the socket is closed. */
+  maxRefusals: number
 }
 
 const defaultBounds: GatewayBounds = {
   maxFrameBytes: 8 * 1024 * 1024,
+  maxAwarenessBytes: 256 * 1024,
+  maxStatelessBytes: 64 * 1024,
   maxUnreadBytes: 16 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
   maxDocumentBytes: 256 * 1024 * 1024,
   maxPendingBytes: 4 * 1024 * 1024,
+  maxNesting: 200,
+  maxStatesPerConnection: 4,
+  maxStateBytes: 16 * 1024,
+  maxSockets: 20_000,
+  maxStrangers: 1000,
+  authenticationMs: 15_000,
   maxSocketsPerBoard: 1000,
   maxSocketsPerAccount: 2000,
-  maxSockets: 20_000,
+  maxBoardsPerSocket: 100,
+  maxRefusals: 20,
 }
 
 export interface Gateway {
@@ -74,217 +92,312 @@ export interface Gateway {
   /** Looks at all open sockets now: closes or turns read-only those whose access has changed. */
   checkAccess(): Promise<void>
   closeBoard(boardId: string, reason: { code: number; reason: string }): void
+  counts(): GatewayCounts
   /** Closes all sockets (1012), after which no edit comes in. */
   close(): Promise<void>
 }
 
-const boardIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-interface SocketState {
-  /** By address: the update that Hocuspocus is about to apply. */
-  expected: Map<string, ExpectedFrame>
-  connections: Map<string, Connection<EditorContext>>
+export interface GatewayCounts {
+  sockets: number
+  /** Those on which nobody has authenticated yet. */
+  strangers: number
+  /** Boards open on sockets. */
+  connections: number
+  /** Accounts that have any. */
+  accounts: number
 }
 
-interface ExpectedFrame {
-  update: Uint8Array
-  before: Pending
+interface SocketState {
+  socket: EditorSocket
+  /** By address; only those that are established. */
+  connections: Map<string, Connection<EditorContext>>
+  /** Attempts to open a board that are under way, and those that were refused. */
+  attempts: number
+  refusals: number
+  /** Addresses whose next acknowledgement by Hocuspocus is not true. */
+  withheld: Set<string>
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
   const { database, tokens, documents, queue, nodes, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new Map<EditorSocket, SocketState>()
-  const perAccount = new Map<string, number>()
+  const strangers = new Set<SocketState>()
+  /** Who has a place, by account. Counted from what is there, so that no odd end of a connection leaves a count behind. */
+  const seats = new Map<string, Set<Seat>>()
   let closing = false
+
+  /** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
+  async function admitTo(boardId: string, token: string): Promise<EditorContext & { readOnly: boolean }> {
+    if (closing) throw new ServiceError('session_unavailable', '')
+    const principal = await tokens.verify(token)
+    if (!principal) throw denied('permission-denied')
+    const account = principal.userId
+    const [access] = await boardAccess(database, [{ account, tokenId: principal.tokenId, boardId }])
+    if (access === undefined || access === 'none') throw denied('permission-denied')
+    const board = documents.find(boardId)
+    if (board && (board.queue.stalled || board.distrusted)) throw new ServiceError('session_unavailable', '')
+    if ((board?.editors ?? 0) >= bounds.maxSocketsPerBoard) throw denied('too many sockets on this board')
+    if ((seats.get(account)?.size ?? 0) >= bounds.maxSocketsPerAccount)
+      throw denied('too many sockets of this account')
+    await nodes?.opening(boardId)
+    // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
+    await documents.withDocument(boardId, () => undefined)
+    const seat: Seat = { account, connection: null, clients: new Set() }
+    return { account, tokenId: principal.tokenId, seat, readOnly: access === 'read' }
+  }
 
   const authenticate: Extension<EditorContext> = {
     extensionName: 'authenticate',
-    onAuthenticate: (payload) => authenticateEditor(payload).catch(comeAgain),
-    async connected({ context }) {
-      perAccount.set(context.account, (perAccount.get(context.account) ?? 0) + 1)
+    async onAuthenticate({ token, documentName, connectionConfig, context }) {
+      const { state } = context as unknown as { state?: SocketState }
+      if (!state) throw denied('permission-denied')
+      state.attempts += 1
+      try {
+        const { readOnly, ...admitted } = await admitTo(documentName, token)
+        connectionConfig.readOnly = readOnly
+        strangers.delete(state)
+        return admitted
+      } catch (error) {
+        // A provider that is refused does not come back; one whose socket is closed does.
+        if (!isDenied(error)) close(state, closeCodes.tryLater)
+        else {
+          state.refusals += 1
+          if (state.refusals > bounds.maxRefusals) close(state, closeCodes.unauthorized)
+        }
+        throw error
+      } finally {
+        state.attempts -= 1
+      }
     },
-    async onDisconnect({ context }) {
-      const left = (perAccount.get(context.account) ?? 1) - 1
-      if (left > 0) perAccount.set(context.account, left)
-      else perAccount.delete(context.account)
+  }
+
+  const seating: Extension<EditorContext> = {
+    extensionName: 'seating',
+    async connected({ connection, context: { seat } }) {
+      const state = stateOf(connection)
+      if (!state || !connection.document.hasConnection(connection)) return // it ended before it began
+      seat.connection = connection
+      state.connections.set(connection.messageAddress, connection)
+      const ofAccount = seats.get(seat.account) ?? new Set()
+      seats.set(seat.account, ofAccount.add(seat))
+      // Many may have been let in at the same moment.
+      if (
+        connection.document.connections.size > bounds.maxSocketsPerBoard ||
+        ofAccount.size > bounds.maxSocketsPerAccount ||
+        state.connections.size > bounds.maxBoardsPerSocket
+      )
+        closeConnection(connection, closeCodes.tooMany)
     },
-  }
-
-  async function authenticateEditor(payload: onAuthenticatePayload): Promise<EditorContext> {
-    const { token, documentName, connectionConfig } = payload
-    if (closing) throw denied('service restart')
-    const principal = await tokens.verify(token)
-    if (!principal || !boardIdPattern.test(documentName)) throw denied('permission-denied')
-    const question = { account: principal.userId, tokenId: principal.tokenId, boardId: documentName }
-    const [access] = await boardAccess(database, [question])
-    if (access === undefined || access === 'none') throw denied('permission-denied')
-    if ((documents.find(documentName)?.editors ?? 0) >= bounds.maxSocketsPerBoard)
-      throw denied('too many sockets on this board')
-    if ((perAccount.get(principal.userId) ?? 0) >= bounds.maxSocketsPerAccount)
-      throw denied('too many sockets of this account')
-    if (documents.find(documentName)?.queue.stalled) throw denied(comeAgainReason)
-    await nodes?.opening(documentName)
-    connectionConfig.readOnly = access === 'read'
-    return { account: principal.userId, tokenId: principal.tokenId }
-  }
-
-  /** Whether an update may be applied; if not, who sent it is cut off. */
-  function admitUpdate(
-    boardId: string,
-    connection: Connection<EditorContext>,
-    update: Uint8Array,
-  ): Refused | null {
-    const board = documents.find(boardId)
-    const refused =
-      !board || board.queue.editBytes > bounds.maxQueuedBytes
-        ? closeCodes.tryLater
-        : refuseUpdate(board.document, board.sizeBytes, update, bounds)
-    if (!refused) return null
-    log.warn(
-      { boardId, account: connection.context.account, code: refused.code },
-      'an editor’s update was refused',
-    )
-    connection.webSocket.close(refused.code, refused.reason)
-    return refused
-  }
-
-  /** What of an applied update waits for missing structs is in no 'update' event, and is queued here. False: too much. */
-  function keepPending(board: BoardDocument, before: Pending, update: Uint8Array, account: string): boolean {
-    const after = pendingOf(board.document)
-    if (samePending(before, after)) return true
-    if (pendingBytes(after) > bounds.maxPendingBytes) {
-      restorePending(board.document, before) // it is not in the log, so it must not be in memory
-      return false
-    }
-    queue.edit(board.queue, update, [account])
-    return true
+    async onDisconnect({ context: { seat } }) {
+      const { connection } = seat
+      if (!connection) return
+      seat.connection = null
+      inbox.leave(connection)
+      const ofAccount = seats.get(seat.account)
+      ofAccount?.delete(seat)
+      if (ofAccount?.size === 0) seats.delete(seat.account)
+      const state = stateOf(connection)
+      const address = connection.messageAddress
+      if (state?.connections.get(address) !== connection) return
+      state.connections.delete(address)
+      state.socket.forget(address)
+    },
   }
 
   const inbox = new Inbox({
-    admit: (board, { connection, update }) => admitUpdate(board.boardId, connection, update) === null,
-    apply(board, { connection, socket, update }, origin) {
-      const before = pendingOf(board.document)
-      try {
-        Y.applyUpdate(board.document, update, origin)
-      } catch (error) {
-        // What it had integrated by then is in memory, and so in the log.
-        log.warn(
-          { err: error, boardId: board.boardId, account: connection.context.account },
-          'an editor’s update broke off',
-        )
-        socket.close(closeCodes.badFrame.code, closeCodes.badFrame.reason)
-        return false
-      }
-      if (keepPending(board, before, update, connection.context.account)) return true
-      socket.close(closeCodes.tooBig.code, closeCodes.tooBig.reason)
-      return false
+    apply: (board, update, account, origin) => applyUpdate(board, update, { account, origin, bounds, log }),
+    maxPendingBytes: bounds.maxPendingBytes,
+    broken(board, error) {
+      log.error({ err: error, boardId: board.boardId }, 'a document broke; it is loaded anew from its log')
+      board.distrusted = true
+      closeBoard(board.boardId, closeCodes.tryLater)
     },
   })
 
   const admit: Extension<EditorContext> = {
     extensionName: 'admit',
-    async beforeSync({ type, payload, document, documentName, connection }) {
-      if (type === 0 || connection.readOnly) return
-      const refused = admitUpdate(documentName, connection, payload)
-      if (refused) throw Object.assign(new Error(''), refused)
-      stateOf(connection)?.expected.set(connection.messageAddress, {
-        update: payload,
-        before: pendingOf(document),
-      })
-    },
-    async connected({ connection }) {
-      stateOf(connection)?.connections.set(connection.messageAddress, connection)
+    /** Sync frames that came before the connection was established, and state vectors. */
+    async beforeSync({ type, payload, documentName, connection }) {
+      if (type === syncStep.stateVector) {
+        if (!isStateVector(payload)) throw cutOff(connection, closeCodes.badFrame)
+        return
+      }
+      const state = stateOf(connection)
+      if (connection.readOnly || !state) return
+      const board = documents.find(documentName)
+      if (board?.document !== connection.document) throw cutOff(connection, closeCodes.tryLater)
+      const frame = { connection, update: payload.slice(), socket: state.socket }
+      if (!inbox.receiveNow(board, frame)) state.withheld.add(connection.messageAddress)
+      payload.fill(0) // an update of nothing: what Hocuspocus applies after us, it would apply unguarded
     },
   }
 
-  /** After Hocuspocus has applied an update, and before its acknowledgement may go out. */
+  /** After an update was applied, and before its acknowledgement may go out. */
   const acknowledge: Acknowledge = (socket, address) => {
-    const board = documents.find(address.slice(0, 36))
-    const state = sockets.get(socket)
-    if (!board || !state) return null
-    const expected = state.expected.get(address)
-    state.expected.delete(address)
-    const account = state.connections.get(address)?.context.account
-    if (expected && account !== undefined && !keepPending(board, expected.before, expected.update, account)) {
-      socket.close(closeCodes.tooBig.code, closeCodes.tooBig.reason)
-      return null
-    }
-    return { queue: board.queue, mark: board.queue.queuedMark }
+    if (sockets.get(socket)?.withheld.delete(address)) return null
+    const board = documents.find(boardOf(address))
+    return board && !board.distrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
   }
 
-  /** The short way for an update; false when it has to go through Hocuspocus. */
-  function receiveUpdate(socket: EditorSocket, bytes: Uint8Array): boolean {
-    const frame = readUpdateFrame(bytes)
-    const connection = frame ? sockets.get(socket)?.connections.get(frame.address) : undefined
-    if (!frame || !connection || connection.readOnly || isBusy(connection)) return false
-    const board = documents.find(connection.document.name)
-    if (board?.document !== connection.document || !board.document.hasConnection(connection)) return false
-    inbox.receive(board, { update: frame.update, connection, socket })
-    return true
+  function receiveUpdate(state: SocketState, frame: Frame, connection: Connection<EditorContext>): void {
+    const { socket } = state
+    const { document } = connection
+    const board = documents.find(document.name)
+    if (board?.document !== document) close(state, closeCodes.tryLater)
+    else if (!connection.readOnly) inbox.receive(board, { update: frame.payload, connection, socket })
+    else answerViewer(state, frame, board)
+  }
+
+  /** A viewer's update is never applied; what the document holds already is acknowledged all the same. */
+  function answerViewer(state: SocketState, { address, step, payload }: Frame, board: BoardDocument): void {
+    let isHeld = false
+    try {
+      isHeld = step === syncStep.missing && holdsUpdate(board.document, payload)
+    } catch {
+      close(state, closeCodes.badFrame)
+      return
+    }
+    state.socket.send(new OutgoingMessage(address).writeSyncStatus(isHeld).toUint8Array())
   }
 
   const stateOf = (connection: Connection) => sockets.get(connection.webSocket as unknown as EditorSocket)
+  const close = ({ socket }: SocketState, { code, reason }: { code: number; reason: string }) =>
+    socket.close(code, reason)
+
+  function closeBoard(boardId: string, reason: { code: number; reason: string }): void {
+    for (const connection of documents.find(boardId)?.document.getConnections() ?? [])
+      closeConnection(connection, reason)
+  }
 
   const hocuspocus = new Hocuspocus<EditorContext>({
-    extensions: [authenticate, admit, new DocumentStore(documents, queue), documents.extension],
+    extensions: [
+      authenticate,
+      seating,
+      admit,
+      presence(bounds),
+      new DocumentStore(documents, queue),
+      documents.extension,
+    ],
     debounce: Math.min(options.debounceMs ?? 1000, 2000),
     maxDebounce: options.debounceMs ?? 2000,
     unloadImmediately: true,
     flushDelay: broadcastWindowMs,
     quiet: true,
+    maxUnauthenticatedQueueSize: 1024 * 1024,
+    maxPendingDocuments: bounds.maxBoardsPerSocket,
   })
   // The last extension is made of the configuration's empty default hooks; they would only be awaited, for each frame.
   hocuspocus.configuration.extensions.pop()
   documents.attach(hocuspocus)
 
-  const server = new WebSocketServer({
+  const serverOptions: ServerOptions & { closeTimeout: number } = {
     noServer: true,
     maxPayload: bounds.maxFrameBytes,
     perMessageDeflate: false,
     clientTracking: true,
-  })
+    autoPong: false,
+    closeTimeout: 5000,
+  }
+  const server = new WebSocketServer(serverOptions)
   const following = follow({ hocuspocus, database, documents, log, intervalMs: options.accessCheckMs ?? 750 })
+
+  /** Makes room for a newcomer by sending away a stranger that keeps silent; false when there is none. */
+  function makeRoom(): boolean {
+    if (sockets.size < bounds.maxSockets && strangers.size < bounds.maxStrangers) return true
+    for (const state of strangers) {
+      if (state.attempts > 0) continue
+      strangers.delete(state)
+      close(state, closeCodes.tryLater)
+      return true
+    }
+    return false
+  }
+
+  function welcome(webSocket: WebSocket, stream: Duplex): void {
+    const socket = new EditorSocket(webSocket, stream, bounds, acknowledge)
+    const state: SocketState = {
+      socket,
+      connections: new Map(),
+      attempts: 0,
+      refusals: 0,
+      withheld: new Set(),
+    }
+    sockets.set(socket, state)
+    strangers.add(state)
+    const deadline = setTimeout(() => {
+      if (strangers.has(state)) close(state, closeCodes.unauthorized)
+    }, bounds.authenticationMs)
+    const client = hocuspocus.handleConnection(socket as never, upgradeRequest, { state } as never)
+
+    /** Looks at a frame, and hands it to whom it concerns. */
+    const take = (bytes: Uint8Array): Promise<void> | null => {
+      const frame = readFrame(bytes, bounds)
+      if (!frame) {
+        close(state, closeCodes.badFrame)
+        return null
+      }
+      const connection = state.connections.get(frame.address)
+      const isUpdate = frame.step === syncStep.missing || frame.step === syncStep.update
+      if (connection?.document.hasConnection(connection)) {
+        if (isUpdate) {
+          client.lastMessageReceivedAt = Date.now()
+          receiveUpdate(state, frame, connection)
+          return null
+        }
+        client.handleMessage(bytes)
+        return connection.waitForPendingMessages()
+      }
+      if (!isBoardAddress(frame.address)) {
+        // As for a board that is not there or not to be seen.
+        if (frame.type === frameType.auth) {
+          socket.send(
+            new OutgoingMessage(frame.address).writePermissionDenied('permission-denied').toUint8Array(),
+          )
+          state.refusals += 1
+        }
+        if (frame.type !== frameType.auth || state.refusals > bounds.maxRefusals)
+          close(state, closeCodes.badFrame)
+      } else if (frame.step === syncStep.missing) {
+        close(state, closeCodes.badFrame) // an answer to a question that nobody has asked
+      } else client.handleMessage(bytes)
+      return null
+    }
+    const intake = new Intake({
+      take,
+      isOpen: () => webSocket.readyState === WebSocket.OPEN,
+      pause: () => webSocket.pause(),
+      resume: () => webSocket.resume(),
+    })
+    webSocket.on('message', (data: RawData, isBinary: boolean) => {
+      const bytes = data as Buffer
+      if (isBinary) intake.receive(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      else close(state, closeCodes.badFrame)
+    })
+    webSocket.on('ping', (data) => socket.pong(data))
+    webSocket.on('close', (code, reason) => {
+      clearTimeout(deadline)
+      strangers.delete(state)
+      sockets.delete(socket)
+      client.handleClose({ code, reason: reason.toString() })
+    })
+    webSocket.on('error', (error) => log.debug({ err: error }, 'a socket failed'))
+  }
 
   return {
     hocuspocus,
     upgrade(request, stream, head) {
-      if (closing || sockets.size >= bounds.maxSockets) {
-        stream.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\r\n')
-        return
-      }
-      server.handleUpgrade(request, stream, head, (webSocket) => {
-        const socket = new EditorSocket(webSocket, stream, bounds, acknowledge)
-        sockets.set(socket, { expected: new Map(), connections: new Map() })
-        const headers = new Headers()
-        for (const [name, value] of Object.entries(request.headers))
-          if (typeof value === 'string') headers.set(name, value)
-        const client = hocuspocus.handleConnection(
-          socket as never,
-          new Request('http://localhost/collab', { headers }),
-        )
-        webSocket.on('message', (data: RawData, isBinary: boolean) => {
-          if (!isBinary) {
-            socket.close(closeCodes.badFrame.code, closeCodes.badFrame.reason)
-            return
-          }
-          const bytes = data as Buffer
-          const frame = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-          if (receiveUpdate(socket, frame)) client.lastMessageReceivedAt = Date.now()
-          else client.handleMessage(frame)
-        })
-        webSocket.on('close', (code, reason) => {
-          sockets.delete(socket)
-          client.handleClose({ code, reason: reason.toString() })
-        })
-        webSocket.on('error', (error) => log.debug({ err: error }, 'a socket failed'))
-      })
+      if (closing || !makeRoom()) refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
+      else server.handleUpgrade(request, stream, head, (webSocket) => welcome(webSocket, stream))
     },
     checkAccess: following.checkAccess,
-    closeBoard(boardId, reason) {
-      for (const connection of documents.find(boardId)?.document.getConnections() ?? [])
-        closeConnection(connection, reason)
-    },
+    closeBoard,
+    counts: () => ({
+      sockets: sockets.size,
+      strangers: strangers.size,
+      connections: [...seats.values()].reduce((sum, ofAccount) => sum + ofAccount.size, 0),
+      accounts: seats.size,
+    }),
     async close() {
       closing = true
       following.stop()
@@ -298,12 +411,27 @@ export function openGateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** Frames of one connection are taken in order: while Hocuspocus is at work on earlier ones, the next goes there too. */
-function isBusy(connection: Connection): boolean {
-  return (connection as unknown as { messageQueue: unknown[] }).messageQueue.length > 0
+/** Nothing of the request matters after the upgrade. */
+const upgradeRequest = new Request('http://localhost/collab')
+
+function isStateVector(bytes: Uint8Array): boolean {
+  try {
+    Y.decodeStateVector(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** To be thrown out of a hook: Hocuspocus then leaves the frame alone, and prints nothing. */
+function cutOff(connection: Connection, reason: { code: number; reason: string }): Error {
+  closeConnection(connection, reason)
+  return Object.assign(new Error(''), reason)
 }
 
 /** Hocuspocus tells the client the reason; an error without a message is not printed. */
 function denied(reason: string): Error {
   return Object.assign(new ServiceError('forbidden', ''), { reason })
 }
+
+const isDenied = (error: unknown): boolean => error instanceof ServiceError && error.code === 'forbidden'

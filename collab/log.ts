@@ -1,4 +1,5 @@
 /** The update log of a board: how updates are framed in its rows, and how a document catches up with it. */
+import * as Y from 'yjs'
 import type { Database } from '../sql/database.ts'
 
 /** Updates one after the other, each after its length as four bytes, big-endian. */
@@ -22,6 +23,29 @@ export function unframe(framed: Uint8Array): Uint8Array[] {
     at += 4 + length
   }
   return updates
+}
+
+/**
+ * Applies a log in one transaction. What is in it was applied before; should an update fail all the same, the others
+ * are applied, since a board that cannot be loaded would be lost.
+ */
+export function replay(
+  document: Y.Doc,
+  log: { snapshot: Uint8Array | null; updates: Uint8Array[] },
+  options: { origin?: unknown; failed?: (error: unknown) => void } = {},
+): void {
+  const attempt = (apply: () => void) => {
+    try {
+      apply()
+    } catch (error) {
+      options.failed?.(error)
+    }
+  }
+  document.transact(() => {
+    const { snapshot } = log
+    if (snapshot) attempt(() => Y.applyUpdateV2(document, snapshot, options.origin))
+    for (const update of log.updates) attempt(() => Y.applyUpdate(document, update, options.origin))
+  }, options.origin)
 }
 
 /** A board's counters, as its row had them. */

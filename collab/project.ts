@@ -3,7 +3,8 @@ import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
 import { numberFields, textFields, type CardContent } from '../core/card.ts'
 import type { Group } from '../core/group.ts'
-import { findCard, readContent, readGroup, readRaw, type SharedMap } from './canvas.ts'
+import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
+import { toJson, type Json } from './json.ts'
 
 /** A row of `card_index` as commit_batch takes it. `gone`: the card is no more. `fresh`: it cannot have been there before. */
 export interface CardRow {
@@ -75,14 +76,20 @@ export function projectGroup(doc: Y.Doc, id: string): GroupRow {
     : { id, gone: true }
 }
 
-/** What only the editor knows of a card; part of the hash, so that a change of a grid is a change. Null when there is none. */
-export function interiorOf(shared: SharedMap): unknown {
-  let found = false
-  for (const key of shared.keys()) if (!knownKeys.has(key)) found = true
-  if (!found) return null
-  const raw = readRaw(shared) as Record<string, unknown>
-  return Object.fromEntries(Object.entries(raw).filter(([key]) => !knownKeys.has(key)))
+/**
+ * What only the editor knows of a card; part of the hash, so that a change of a grid is a change. Null when there is none.
+ * Of a huge card it holds a part. `without`: a key that is about to be removed.
+ */
+export function interiorOf(shared: SharedMap, without?: string): Record<string, Json> | null {
+  const budget = { left: interiorBudget }
+  const entries = [...shared.keys()]
+    .filter((key) => !knownKeys.has(key) && key !== without)
+    .sort()
+    .map((key) => [key, toJson(shared.get(key), budget)] as const)
+  return entries.length > 0 ? Object.fromEntries(entries) : null
 }
+
+const interiorBudget = 1024 * 1024
 
 /** Every field, in an order of its own; whoever projects a card comes to the same hash. */
 function contentHash(content: CardContent, interior: unknown): string {
@@ -105,10 +112,9 @@ function hashOf(value: unknown): string {
 
 /** The order of keys does not matter. */
 function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner === 'bigint') return String(inner)
-    return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner
-  })
+      : inner,
+  )
 }

@@ -3,6 +3,7 @@ import { presentCard, type CardContent } from '../core/card.ts'
 import { sanitizeHtml } from '../core/html.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, findCard, readContent, readRaw } from './canvas.ts'
+import type { BoardDocument } from './document.ts'
 import type { LiveBoards } from './live.ts'
 
 export interface Extras {
@@ -11,6 +12,9 @@ export interface Extras {
   raw: boolean
 }
 
+/** Characters of raw content that one card, and one page, show; what is beyond is cut off. */
+const rawLimits = { card: 4 * 1024 * 1024, page: 64 * 1024 * 1024 }
+
 /** The cards of a board from `offset`, in the order of `z`, then id. */
 export async function readPage(
   live: LiveBoards,
@@ -18,6 +22,7 @@ export async function readPage(
   page: { limit: number; offset: number },
   extras: Extras,
 ): Promise<{ cards: Record<string, unknown>[]; total: number }> {
+  await catchUp(live, boardId)
   const { cards, total } = await live.documents.withDocument(boardId, ({ document }) => {
     const order: { id: string; z: number }[] = []
     for (const id of cardsOf(document).keys()) {
@@ -27,15 +32,15 @@ export async function readPage(
       order.push({ id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 })
     }
     order.sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1))
+    let rawLeft = rawLimits.page
     return {
       total: order.length,
       cards: order.slice(page.offset, page.offset + page.limit).map(({ id }) => {
         const shared = findCard(document, id)!
-        return {
-          id,
-          content: safeContent(readContent(shared)),
-          raw: extras.raw ? readRaw(shared) : undefined,
-        }
+        const budget = { left: Math.min(rawLimits.card, rawLeft) }
+        const raw = extras.raw ? readRaw(shared, budget) : undefined
+        rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
+        return { id, content: safeContent(readContent(shared)), raw }
       }),
     }
   })
@@ -50,6 +55,18 @@ export async function readPage(
       presentCard(id, content, times.get(id) ?? noTimes, { ...extras, raw }),
     ),
   }
+}
+
+/** Other processes may have committed to a board that this one has in memory. Null when it has not. */
+export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardDocument | null> {
+  const board = live.documents.find(boardId)
+  if (!board) return null
+  const [head] = await live.database.asSystem(
+    (tx) => tx<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
+  )
+  if (head) board.noticed(head.seq)
+  await board.settled()
+  return board
 }
 
 /** An editor may have written any `html`. */

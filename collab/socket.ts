@@ -7,13 +7,20 @@ import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
 import { closeCodes } from '../core/errors.ts'
 import type { BoardQueue } from './commit.ts'
-import { comeAgainReason } from './connection.ts'
 
 interface Held {
   frame: Uint8Array
   queue: BoardQueue
   /** What the queue's `committedMark` has to reach. */
   mark: number
+  /** How many frames like it wait for the same: those who change nothing take no memory either. */
+  times: number
+}
+
+function addHeld(queue: Held[], held: Held): void {
+  const last = queue.at(-1)!
+  if (last.frame === held.frame && last.mark === held.mark && last.queue === held.queue) last.times += 1
+  else queue.push(held)
 }
 
 export interface SocketBounds {
@@ -21,14 +28,12 @@ export interface SocketBounds {
   maxUnreadBytes: number
 }
 
-/** Called with each SyncStatus frame; tells what it has to wait for. Null: nothing. */
+/** Called with each SyncStatus frame; tells what it has to wait for. Null: it must not go out at all. */
 export type Acknowledge = (
   socket: EditorSocket,
   address: string,
 ) => { queue: BoardQueue; mark: number } | null
 
-const auth = 2
-const permissionDenied = 1
 const syncStatus = 8
 
 export class EditorSocket {
@@ -40,6 +45,7 @@ export class EditorSocket {
   readonly #held = new Map<string, Held[]>()
   #outgoing: Buffer[] = []
   #outgoingBytes = 0
+  #largest = 0
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
   constructor(socket: ws.WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
@@ -55,30 +61,30 @@ export class EditorSocket {
 
   send(frame: Uint8Array): void {
     const address = syncStatusAddress(frame)
-    if (address !== null) {
-      const wait = this.#acknowledge(this, address)
-      if (this.#socket.readyState !== ws.WebSocket.OPEN) return // the acknowledgement found the frame at fault
-      if (wait) {
-        this.#hold(address, { frame, ...wait })
-        return
-      }
-    } else if (isComeAgain(frame)) {
-      this.close(closeCodes.tryLater.code, closeCodes.tryLater.reason)
+    if (address === null) {
+      this.#write(frame)
       return
     }
-    this.#write(frame)
+    const wait = this.#acknowledge(this, address)
+    if (wait) this.#hold(address, { frame, ...wait, times: 1 })
+  }
+
+  /** Answers a ping; unread answers count like all that is unread. */
+  pong(data: Buffer): void {
+    if (!this.#closeIfSlow()) this.#socket.pong(data)
   }
 
   /** Acknowledges an update, once the queue has committed up to `mark`. */
   acknowledge(address: string, queue: BoardQueue, mark: number): void {
     let frame = this.#acknowledgements.get(address)
     if (!frame) this.#acknowledgements.set(address, (frame = syncStatusFrame(address)))
-    this.#hold(address, { frame, queue, mark })
+    this.#hold(address, { frame, queue, mark, times: 1 })
   }
 
   #hold(address: string, held: Held): void {
+    if (this.#socket.readyState !== ws.WebSocket.OPEN) return
     const earlier = this.#held.get(address)
-    if (earlier) earlier.push(held)
+    if (earlier) addHeld(earlier, held)
     else if (held.queue.committedMark >= held.mark) this.#write(held.frame)
     else {
       this.#held.set(address, [held])
@@ -92,12 +98,20 @@ export class EditorSocket {
     this.#socket.close(code, reason)
   }
 
+  /** A board is no longer open on this socket. */
+  forget(address: string): void {
+    this.#held.delete(address)
+    this.#acknowledgements.delete(address)
+  }
+
   /** Lets go what is committed by now. */
   readonly release = (): void => {
     for (const [address, queue] of this.#held) {
       let done = 0
-      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark)
-        this.#write(queue[done++]!.frame)
+      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark) {
+        const { frame, times } = queue[done++]!
+        for (let time = 0; time < times; time++) this.#write(frame)
+      }
       if (done === queue.length) this.#held.delete(address)
       else {
         queue.splice(0, done)
@@ -107,17 +121,26 @@ export class EditorSocket {
   }
 
   #write(frame: Uint8Array): void {
-    if (this.#socket.readyState !== ws.WebSocket.OPEN) return
+    if (this.#closeIfSlow()) return
     const bytes = webSocketFrame(frame)
     if (this.#outgoing.length === 0) process.nextTick(this.#flush)
     this.#outgoing.push(bytes)
     this.#outgoingBytes += bytes.byteLength
-    if (this.#outgoingBytes + this.#stream.writableLength > this.#bounds.maxUnreadBytes) {
-      this.#held.clear()
-      this.#outgoing = []
-      this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
-      this.#socket.terminate() // the close frame would wait behind all that it does not read
-    }
+    this.#largest = Math.max(this.#largest, bytes.byteLength)
+  }
+
+  /** The largest unread frame comes on top of the bound: a board may be larger, and has to be sent in one. */
+  #closeIfSlow(): boolean {
+    if (this.#socket.readyState !== ws.WebSocket.OPEN) return true
+    const unread = this.#outgoingBytes + this.#stream.writableLength
+    if (unread === 0) this.#largest = 0
+    if (unread <= this.#bounds.maxUnreadBytes + this.#largest) return false
+    this.#held.clear()
+    this.#outgoing = []
+    this.#outgoingBytes = 0
+    this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
+    this.#socket.terminate() // the close frame would wait behind all that it does not read
+    return true
   }
 
   readonly #flush = (): void => {
@@ -163,17 +186,6 @@ function syncStatusAddress(frame: Uint8Array): string | null {
   )
     return null
   return Buffer.from(frame.buffer, frame.byteOffset + 1, length).toString()
-}
-
-/** Whether it is varString address, varUint 2, varUint 1, varString reason, with the reason for which an editor comes again. */
-function isComeAgain(frame: Uint8Array): boolean {
-  const length = frame[0]
-  if (length === undefined || length >= 128 || frame[length + 1] !== auth) return false
-  if (frame[length + 2] !== permissionDenied) return false
-  return (
-    Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('latin1', length + 4) ===
-    comeAgainReason
-  )
 }
 
 function syncStatusFrame(address: string): Uint8Array {

@@ -5,14 +5,13 @@
 import { Database as DatabaseExtension } from '@hocuspocus/extension-database'
 import type { onStoreDocumentPayload } from '@hocuspocus/server'
 import type { CommitQueue } from './commit.ts'
-import { comeAgain } from './connection.ts'
 import type { Documents } from './documents.ts'
 
 export class DocumentStore extends DatabaseExtension {
   constructor(documents: Documents, queue: CommitQueue) {
     super({
       fetch: async ({ documentName, document }) => {
-        await documents.load(documentName, document).catch(comeAgain)
+        await documents.load(documentName, document)
         return null // applied already, in one transaction; merging the updates first would take seven times as long
       },
       store: ({ documentName }) => queue.flush(documentName),

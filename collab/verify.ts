@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
-import { tail } from './log.ts'
+import { replay, tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow, type GroupRow } from './project.ts'
 
 export interface Difference {
@@ -95,10 +95,7 @@ async function compare(database: Database, boardId: string, until: number): Prom
       continue
     }
     const document = new Y.Doc()
-    document.transact(() => {
-      if (log.snapshot) Y.applyUpdateV2(document, log.snapshot)
-      for (const update of log.updates) Y.applyUpdate(document, update)
-    })
+    replay(document, log)
     const cards = differ(cardsOf(document).keys(), (id) => projectCard(document, id), index.cards)
     const groups = differ(groupsOf(document).keys(), (id) => projectGroup(document, id), index.groups)
     const differences: Difference[] = [

@@ -5,11 +5,18 @@
  * - *content*: the fields of a card as the document holds them, clamped. Absent is null.
  * - *card*: content with its id and times, as the API answers it.
  */
+import { ServiceError } from './errors.ts'
 import { limits } from './limits.ts'
 
 /** The kinds that the API creates. Editors have more (grids, schedules, palettes, shapes …). */
 export const kinds = ['note', 'image', 'link', 'doc', 'video', 'audio', 'pdf', 'file'] as const
 export type Kind = (typeof kinds)[number]
+
+export const isKind = (kind: string): kind is Kind => kinds.some((known) => known === kind)
+
+/** @param where how the card is named, such as `cards[3].` */
+export const unknownKind = (where: string, ...others: string[]) =>
+  new ServiceError('bad_request', `${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
 
 /** Plain strings and how many characters each holds. `body` is not among them: it is a shared text. */
 export const textLimits = {
@@ -107,54 +114,75 @@ export function boundText(text: string, limit: number): string {
   return characters.length <= limit ? clean : characters.slice(0, limit).join('')
 }
 
+/** What `url` may be: nothing that runs as code where it is clicked. */
+export function isLinkUrl(url: string): boolean {
+  const protocol = URL.parse(url)?.protocol
+  return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:'
+}
+
 /**
- * The reason why an object cannot be `props`, or null.
+ * The reason why an object cannot be `props`, or null. What is not JSON (editors can write other values) is a reason too.
  * Bounds: 16 KB serialised, 5 levels, keys of at most 100 characters, no `__proto__`.
  */
 export function propsFault(props: unknown): string | null {
   if (!isPlainObject(props)) return 'must be an object or null'
-  const fault = nestingFault(props, 1)
+  const fault = nestingFault(props, 1, { left: limits.props.bytes })
   if (fault) return fault
-  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes
-    ? 'must be at most 16 KB of JSON'
-    : null
+  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes ? propsTooLarge : null
 }
 
-function nestingFault(value: object, level: number): string | null {
+const propsTooLarge = 'must be at most 16 KB of JSON'
+const onlyJson = 'must hold JSON values only'
+
+/** `budget`: bytes that may still come. Each value takes one at least, so that a huge one is not walked to its end. */
+function nestingFault(value: Props | unknown[], level: number, budget: { left: number }): string | null {
   if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
-  for (const [key, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && key.length > limits.props.key)
+  const keys = Array.isArray(value) ? [] : Object.keys(value)
+  for (const key of keys) {
+    if (key.length > limits.props.key && Array.from(key).length > limits.props.key)
       return `keys must be at most ${limits.props.key} characters`
     if (key === '__proto__') return 'must not have a key __proto__'
-    if (typeof inner === 'object' && inner !== null) {
-      const fault = nestingFault(inner, level + 1)
+  }
+  const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  budget.left -= inner.length
+  for (const one of inner) {
+    if (typeof one === 'string') budget.left -= one.length
+    if (budget.left < 0) return propsTooLarge
+    if (Array.isArray(one) || isPlainObject(one)) {
+      const fault = nestingFault(one, level + 1, budget)
       if (fault) return fault
-    }
+    } else if (!isJsonScalar(one)) return onlyJson
   }
   return null
 }
 
+/** Editors can store what JSON has no word for: big integers, bytes, undefined, NaN. */
+const isJsonScalar = (value: unknown) =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+
+/** Neither a list nor an instance of a class, as shared types are. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Identifiers as an editor wrote them: what is not one is left out. */
 export function boundIdentifiers(value: unknown): Identifier[] {
   if (!Array.isArray(value)) return []
-  return value
-    .filter(
-      (entry): entry is Identifier =>
-        isPlainObject(entry) &&
-        typeof entry['scope'] === 'string' &&
-        typeof entry['value'] === 'string' &&
-        entry['scope'] !== '' &&
-        entry['value'] !== '',
-    )
-    .slice(0, limits.identifiers.perObject)
-    .map((entry) => ({
-      scope: boundText(entry.scope, limits.identifiers.scope),
-      value: boundText(entry.value, limits.identifiers.value),
-    }))
+  const identifiers: Identifier[] = []
+  for (const entry of value.slice(0, 10 * limits.identifiers.perObject) as unknown[]) {
+    if (!isPlainObject(entry) || typeof entry['scope'] !== 'string' || typeof entry['value'] !== 'string')
+      continue
+    const identifier = {
+      scope: boundText(entry['scope'], limits.identifiers.scope),
+      value: boundText(entry['value'], limits.identifiers.value),
+    }
+    if (identifier.scope === '' || identifier.value === '') continue
+    identifiers.push(identifier)
+    if (identifiers.length === limits.identifiers.perObject) break
+  }
+  return identifiers
 }
 
 const alwaysShown = new Set<string>(nullableFields)

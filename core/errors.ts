@@ -44,5 +44,6 @@ export const closeCodes = {
   badFrame: { code: 4400, reason: 'malformed frame' },
   unauthorized: { code: 4401, reason: 'unauthorized' },
   forbidden: { code: 4403, reason: 'access ended' },
+  tooMany: { code: 1013, reason: 'too many sockets' },
   tooSlow: { code: 4408, reason: 'reads too slowly' },
 } as const

@@ -4,12 +4,14 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
 import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
 import { Nodes } from '../collab/nodes.ts'
+import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
@@ -17,7 +19,7 @@ import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startRetention } from '../workers/retention.ts'
-import { urlHost, type Config } from './config.ts'
+import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
 import { logRequests } from './request-log.ts'
@@ -44,6 +46,8 @@ export interface ComposeOptions {
   debounceMs?: number
   compactRows?: number
   bounds?: Partial<GatewayBounds>
+  /** Time that a client has for the head of a request. */
+  headersTimeoutMs?: number
   workers?: boolean
   log?: FastifyBaseLogger
 }
@@ -57,6 +61,7 @@ export async function compose(
   options: ComposeOptions = {},
 ): Promise<Service> {
   const clock = options.clock ?? systemClock
+  const headersTimeoutMs = options.headersTimeoutMs ?? 20_000
   const app = Fastify({
     loggerInstance: options.log ?? openLog(config.logLevel, []),
     genReqId: (request) => {
@@ -65,8 +70,10 @@ export async function compose(
     },
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
     return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
     requestTimeout: 120_000, // for the whole of a request to arrive
     bodyLimit: 1024 * 1024,
@@ -78,6 +85,7 @@ export async function compose(
   const compactor = new Compactor({
     database,
     log,
+    compacted: (boardId, sizeBytes) => documents.find(boardId)?.measured(sizeBytes),
     ...(options.compactRows ? { rows: options.compactRows } : {}),
   })
   const queue = new CommitQueue({
@@ -112,11 +120,13 @@ export async function compose(
   })
   const live: LiveBoards = { database, queue, documents, nodes }
 
+  const listeningUrl = () =>
+    `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
     tokens,
     limiter: new RateLimiter(clock),
     requestsPerHour: config.rateLimitPerHour,
-    publicUrl: config.publicUrl,
+    publicUrl: () => config.publicUrl ?? listeningUrl(),
     context: {
       database,
       live,
@@ -128,9 +138,8 @@ export async function compose(
   })
   await registerHealth(app, database)
   app.server.on('upgrade', (request, stream, head) => {
-    if (new URL(request.url ?? '/', 'http://localhost').pathname === '/collab')
-      gateway.upgrade(request, stream, head)
-    else stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
+    else refuseUpgrade(stream, '404 Not Found')
   })
 
   const loops: Loop[] = []
@@ -164,6 +173,5 @@ export async function compose(
   }
   if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
 
-  const { port } = app.server.address() as AddressInfo
-  return { app, database, live, gateway, compactor, url: `http://${urlHost(config.host)}:${port}`, close }
+  return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

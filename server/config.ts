@@ -44,8 +44,8 @@ const secret = new Set<Variable>(['DATABASE_URL', 'SECRET_KEY'])
 export interface Config {
   port: number
   host: string
-  /** Where clients reach the service, without a slash at the end. */
-  publicUrl: string
+  /** Where clients reach the service, without a slash at the end. Null: where it listens. */
+  publicUrl: string | null
   dataDir: string
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null
@@ -88,7 +88,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     port: values.PORT,
     host: values.HOST,
-    publicUrl: values.PUBLIC_URL || `http://${urlHost(reachable(values.HOST))}:${values.PORT}`,
+    publicUrl: values.PUBLIC_URL || null,
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DATABASE_URL || null,
     databasePool: values.DATABASE_POOL,
@@ -117,8 +117,8 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** As it stands in a URL. */
-export const urlHost = (host: string) => (isIPv6(host) ? `[${host}]` : host)
-
-/** All addresses of a machine are none that a client could name. */
-const reachable = (host: string) => (host === '0.0.0.0' || host === '::' ? 'localhost' : host)
+/** An address that is listened on, as a client names it in a URL. All addresses of a machine are none it could name. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
+}

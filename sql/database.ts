@@ -1,8 +1,9 @@
-import postgres from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
+import postgres from './driver.ts'
 
 /** A transaction in progress: tagged templates run in it. */
-export type Transaction = postgres.TransactionSql<{ bigint: number }>
+export type Transaction = TransactionSql<{ bigint: number }>
 
 /** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
 export interface CommitCall {

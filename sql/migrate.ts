@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import postgres from 'postgres'
+import postgres from './driver.ts'
 
 const here = import.meta.dirname
 

@@ -24,8 +24,12 @@ export function startHealing(
     )
     if (rows.length < batch) graceSeconds = options.graceSeconds ?? 10
     for (const { board_id: boardId } of rows) {
-      await live.documents.withDocument(boardId, () => live.queue.flush(boardId))
-      log.info({ boardId }, 'indexed what had been left')
+      try {
+        await live.documents.withDocument(boardId, () => live.queue.flush(boardId))
+        log.info({ boardId }, 'indexed what had been left')
+      } catch (error) {
+        log.warn({ err: error, boardId }, 'a board could not be indexed; the others are') // the next round tries again
+      }
     }
   })
 }

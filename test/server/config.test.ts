@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { closeCodes } from '../../core/errors.ts'
-import { isLoopback, readConfig, variables } from '../../server/config.ts'
+import { isLoopback, reachableHost, readConfig, variables } from '../../server/config.ts'
 import { resolveSecretKey } from '../../server/secret-key.ts'
 import { repository } from '../support/instance.ts'
 
@@ -41,17 +41,18 @@ test.each([
 test('[O4] nothing set, or set to nothing, gives the defaults', () => {
   const config = readConfig({})
   expect(config).toMatchObject({ port: 4000, host: '127.0.0.1', databaseUrl: null, rateLimitPerHour: 1000 })
-  expect(config.publicUrl).toBe('http://127.0.0.1:4000')
+  expect(config.publicUrl).toBeNull()
   expect(readConfig(Object.fromEntries(Object.keys(defaults).map((name) => [name, ' '])))).toEqual(config)
   expect(readConfig(defaults)).toEqual(config)
 })
 
 test.each([
-  [{ HOST: '::1', PORT: '80' }, 'http://[::1]:80'],
-  [{ HOST: '0.0.0.0' }, 'http://localhost:4000'],
-  [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://cork.example/team' }, 'https://cork.example/team'],
-])('[O4] %j is reached at %s', (environment, url) => {
-  expect(readConfig(environment).publicUrl).toBe(url)
+  ['::1', '[::1]'],
+  ['0.0.0.0', 'localhost'],
+  ['::', 'localhost'],
+  ['127.0.0.1', '127.0.0.1'],
+])('[O4] what listens on %s is named %s to clients', (host, named) => {
+  expect(reachableHost(host)).toBe(named)
 })
 
 test('[O3] an address that others can reach is no loopback address', () => {

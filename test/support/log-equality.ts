@@ -1,0 +1,29 @@
+/** Memory must hold what the log holds, and nothing else. */
+import { expect } from 'vitest'
+import * as Y from 'yjs'
+import { toJson } from '../../collab/json.ts'
+import { replay, tail } from '../../collab/log.ts'
+import { until } from './editor.ts'
+import type { TestService } from './service.ts'
+
+/** Compares the document in memory, when all that was queued is committed, with one that is built from the log. */
+export async function expectMemoryEqualsLog(service: TestService, boardId: string): Promise<void> {
+  const board = service.live.documents.find(boardId)
+  if (!board) throw new Error('the board is not in memory')
+  await until(() => board.queue.edits.length === 0, 'all edits are committed')
+  const log = await tail(service.database, boardId, 0)
+  const rebuilt = new Y.Doc()
+  const failures: unknown[] = []
+  replay(rebuilt, log!, { failed: (error) => failures.push(error) })
+  expect(failures).toEqual([])
+  expect(describe(board.document)).toEqual(describe(rebuilt))
+}
+
+function describe(document: Y.Doc) {
+  return {
+    stateVector: Object.fromEntries(Y.snapshot(document).sv),
+    deleted: Y.createDeleteSetFromStructStore(document.store).clients,
+    cards: toJson(document.getMap('cards'), { left: 1e8 }),
+    groups: toJson(document.getMap('groups'), { left: 1e8 }),
+  }
+}
