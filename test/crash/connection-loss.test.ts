@@ -175,4 +175,18 @@ describe('editors that come while the database is away', () => {
     queue.stalled = false
     await editor.saved()
   })
+
+  test('[L6] editors get in after this node could not say that a board is closed', async () => {
+    const editor = await openEditor(service.url, { boardId, token: user.token })
+    let refused = 0
+    database.afterSystem = (result) => {
+      const isDelete = (result as { command?: string } | null)?.command === 'DELETE'
+      return isDelete && (refused += 1) > 0 ? isAway() : Promise.resolve()
+    }
+    editor.leave()
+    await until(() => refused > 0, 'the node says that the board is closed, in vain')
+    database.afterSystem = null
+    const again = await openEditor(service.url, { boardId, token: user.token })
+    expect(again.closes).toEqual([])
+  })
 })
