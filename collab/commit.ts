@@ -86,7 +86,7 @@ export interface CommittingDocument {
 }
 
 export interface CommitQueueOptions {
-  commit(call: CommitCall): Promise<unknown>
+  commit(call: CommitCall, again: boolean): Promise<unknown>
   freeCardCap: number | null
   clock: Clock
   log: Logger
@@ -449,7 +449,10 @@ export class CommitQueue {
     const call = this.#encode(batch)
     for (let attempt = 0; !this.#stopped; attempt++) {
       try {
-        return (await withTimeout(this.#options.commit(call), this.#options.answerTimeoutMs)) as CommitAnswer
+        return (await withTimeout(
+          this.#options.commit(call, attempt > 0),
+          this.#options.answerTimeoutMs,
+        )) as CommitAnswer
       } catch (error) {
         if (certainlyRolledBack(error) && !transientCodes.has(errorCode(error))) throw error
         this.#options.log.warn(

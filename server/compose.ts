@@ -89,7 +89,7 @@ export async function compose(
     ...(options.compactRows ? { rows: options.compactRows } : {}),
   })
   const queue = new CommitQueue({
-    commit: (call) => database.commit(call),
+    commit: (call, again) => database.commit(call, again),
     freeCardCap: config.freeCardCap,
     clock,
     log,
