@@ -1,5 +1,5 @@
 import * as encoding from 'lib0/encoding'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/verify.ts'
@@ -74,14 +74,6 @@ async function settle(client: RawClient & { address: string }): Promise<void> {
   await until(() => client.received(type.sync).length >= asked + 2 || client.closed !== null, 'an answer')
 }
 
-/** The update that a fresh document makes when something is done to it. */
-function made(change: (doc: Y.Doc) => void, client?: number): Uint8Array {
-  const doc = new Y.Doc()
-  if (client !== undefined) doc.clientID = client
-  change(doc)
-  return Y.encodeStateAsUpdate(doc)
-}
-
 /** An update from hand-made structs, all of one client, and deleted ranges. */
 function crafted(
   structs: (Y.Item | Y.GC)[],
@@ -108,15 +100,6 @@ function crafted(
   }
   return encoder.toUint8Array()
 }
-
-const item = (
-  client: number,
-  clock: number,
-  parent: string | Y.ID,
-  key: string | null,
-  content: Y.Item['content'],
-  origin: Y.ID | null = null,
-) => new Y.Item(Y.createID(client, clock), null, origin, null, null, parent as Y.ID, key, content)
 
 describe('malformed updates', () => {
   test('[X8] cut and flipped updates are applied whole or in part, and memory equals the log in any case', async () => {
