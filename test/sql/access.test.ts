@@ -340,6 +340,8 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'close', 'commit', 'listen'])
 
   const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
-  expect(source.match(/postgres\(/g)).toHaveLength(1)
+  // Both take the role of a request from the same settings.
+  expect(source.match(/postgres\([^)]*\)/g)).toEqual(source.match(/postgres\(options\.url, \{ \.\.\.settings, max: [^)]*\)/g))
+  expect(source).toMatch(/role: 'corkboard_app'/)
   expect(source).not.toMatch(/export[^\n]*\bsql\b/)
 }) // prettier-ignore
