@@ -18,6 +18,9 @@ export interface Lease {
   release(): void
 }
 
+/** The reason for which a board is refused that may be opened a moment later. */
+export const unavailable = 'service unavailable'
+
 const request = new Request('http://localhost/')
 const openBySystem = { isAuthenticated: true, readOnly: false }
 
@@ -54,7 +57,7 @@ export class Documents {
       await board.load()
     } catch (error) {
       document.destroy() // Hocuspocus would leave its timers running
-      throw error
+      throw Object.assign(error as Error, { reason: unavailable })
     }
     board.lastUsedAt = this.#options.clock.now()
     this.#boards.set(boardId, board)
@@ -79,7 +82,7 @@ export class Documents {
         release()
         throw error
       }
-      if (!board.isGone && !board.distrusted) return { board, release }
+      if (!board.isGone && !board.isDistrusted) return { board, release }
       release()
       if (board.isGone) throw new ServiceError('not_found', 'No such board.')
       break
@@ -137,7 +140,7 @@ export class Documents {
 
   #mayGo(board: BoardDocument): boolean {
     if (board.isGone) return true
-    if (board.distrusted) return board.queue.edits.length === 0
+    if (board.isDistrusted) return board.queue.edits.length === 0
     return !board.outstanding && this.#evicting.has(board)
   }
 
@@ -152,12 +155,12 @@ export class Documents {
     }
     const idle = boards
       .filter(
-        (board) => (board.distrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
+        (board) => (board.isDistrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
       )
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
       const wanted = now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes
-      if (wanted && !board.isGone && !board.distrusted) continue
+      if (wanted && !board.isGone && !board.isDistrusted) continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)
       void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import { Hocuspocus, OutgoingMessage, type Connection, type Extension } from '@hocuspocus/server'
 import { WebSocket, WebSocketServer, type RawData, type ServerOptions } from 'ws'
 import * as Y from 'yjs'
-import { closeCodes, ServiceError } from '../core/errors.ts'
+import { closeCodes } from '../core/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import type { TokenVerifier } from '../sql/tokens.ts'
@@ -17,7 +17,7 @@ import { applyUpdate, type ApplyBounds } from './apply.ts'
 import type { CommitQueue } from './commit.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import { broadcastWindowMs, type BoardDocument } from './document.ts'
-import type { Documents } from './documents.ts'
+import { unavailable, type Documents } from './documents.ts'
 import { follow } from './follow.ts'
 import {
   boardOf,
@@ -135,7 +135,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     const [access] = await boardAccess(database, [{ account, tokenId: principal.tokenId, boardId }])
     if (access === undefined || access === 'none') throw denied('permission-denied')
     const board = documents.find(boardId)
-    if (board && (board.queue.stalled || board.distrusted)) throw denied('service unavailable')
+    if (board && (board.queue.stalled || board.isDistrusted)) throw denied(unavailable)
     if ((board?.editors ?? 0) >= bounds.maxSocketsPerBoard) throw denied('too many sockets on this board')
     if ((seats.get(account)?.size ?? 0) >= bounds.maxSocketsPerAccount)
       throw denied('too many sockets of this account')
@@ -156,6 +156,7 @@ export function openGateway(options: GatewayOptions): Gateway {
         strangers.delete(state)
         return admitted
       } catch (error) {
+        if (!(error instanceof Denied)) throw Object.assign(error as Error, { reason: unavailable })
         state.refusals += 1
         if (state.refusals > bounds.maxRefusals) close(state, closeCodes.unauthorized)
         throw error
@@ -203,7 +204,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     maxPendingBytes: bounds.maxPendingBytes,
     broken(board, error) {
       log.error({ err: error, boardId: board.boardId }, 'a document broke; it is loaded anew from its log')
-      board.distrusted = true
+      board.distrust()
       closeBoard(board.boardId, closeCodes.tryLater)
     },
   })
@@ -230,7 +231,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const acknowledge: Acknowledge = (socket, address) => {
     if (sockets.get(socket)?.withheld.delete(address)) return null
     const board = documents.find(boardOf(address))
-    return board && !board.distrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
+    return board && !board.isDistrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
   }
 
   function receiveUpdate(state: SocketState, frame: Frame, connection: Connection<EditorContext>): void {
@@ -423,6 +424,13 @@ function cutOff(connection: Connection, reason: { code: number; reason: string }
 }
 
 /** Hocuspocus tells the client the reason; an error without a message is not printed. */
-function denied(reason: string): Error {
-  return Object.assign(new ServiceError('forbidden', ''), { reason })
+class Denied extends Error {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super('')
+    this.reason = reason
+  }
 }
+
+const denied = (reason: string) => new Denied(reason)
