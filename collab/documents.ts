@@ -2,6 +2,7 @@
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import { forgetLeft } from './presence.ts'
 import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
 
 export interface DocumentsOptions extends DocumentContext {
@@ -152,6 +153,7 @@ export class Documents {
     for (const board of boards) {
       if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
       if (board.editors > 0) board.lastUsedAt = now
+      forgetLeft(board.document)
     }
     const idle = boards
       .filter(
