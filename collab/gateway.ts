@@ -105,6 +105,8 @@ export interface GatewayCounts {
   connections: number
   /** Accounts that have any. */
   accounts: number
+  /** Sent, and not read by the other side yet. */
+  unreadBytes: number
 }
 
 interface SocketState {
@@ -391,6 +393,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       strangers: strangers.size,
       connections: [...seats.values()].reduce((sum, ofAccount) => sum + ofAccount.size, 0),
       accounts: seats.size,
+      unreadBytes: [...sockets.keys()].reduce((sum, socket) => sum + socket.unreadBytes, 0),
     }),
     async close() {
       closing = true

@@ -56,6 +56,11 @@ export class EditorSocket {
     this.#acknowledge = acknowledge
   }
 
+  /** What was sent and not read yet, as far as this process holds it. */
+  get unreadBytes(): number {
+    return this.#outgoingBytes + this.#stream.writableLength
+  }
+
   get readyState(): number {
     return this.#socket.readyState
   }
@@ -137,7 +142,7 @@ export class EditorSocket {
   /** The largest unread frame comes on top of the bound: a board may be larger, and has to be sent in one. */
   #closeIfSlow(): boolean {
     if (this.#socket.readyState !== ws.WebSocket.OPEN) return true
-    const unread = this.#outgoingBytes + this.#stream.writableLength
+    const unread = this.unreadBytes
     if (unread === 0) this.#largest = 0
     if (unread <= this.#bounds.maxUnreadBytes + this.#largest) return false
     this.#held.clear()

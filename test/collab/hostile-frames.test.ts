@@ -21,6 +21,8 @@ import { startService, type TestService, type TestUser } from '../support/servic
 
 const maxFrameBytes = 300_000
 
+const nobody = { sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0 }
+
 let service: TestService
 let user: TestUser
 let boardId: string
@@ -43,7 +45,7 @@ afterEach(async () => {
   leaveAll()
   disconnectAll()
   await until(() => service.gateway.counts().sockets === 0, 'no socket is left')
-  expect(service.gateway.counts()).toEqual({ sockets: 0, strangers: 0, connections: 0, accounts: 0 })
+  expect(service.gateway.counts()).toEqual(nobody)
 })
 
 afterAll(async () => {
