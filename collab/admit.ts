@@ -43,19 +43,22 @@ export function refuseUpdate(
 
   const clients = new Set<number>()
   let client = -1
+  let end = 0
   for (const struct of structs) {
     const { id, length } = struct
-    if (id.client !== client) {
+    if (id.client === client) {
+      if (id.clock !== end) return closeCodes.badFrame
+    } else {
       client = id.client
-      if (clients.has(client)) return closeCodes.badFrame // applying would leave out all but the last of its parts
+      if (clients.has(client)) return closeCodes.badFrame // of two parts, applying would leave out the first
       clients.add(client)
     }
-    if (length < 1 || id.clock + length > maxClock) return closeCodes.badFrame
+    end = id.clock + length
+    if (length < 1 || end > maxClock) return closeCodes.badFrame
     // Forged; or this process is behind another one that its author comes from.
     const known = Y.getState(document.store, client)
-    if (client > maxEditorClient && id.clock + length > known) return closeCodes.tryLater
-    if (id.clock < known && known < id.clock + length && !continuesKnown(document, struct))
-      return closeCodes.tryLater
+    if (client > maxEditorClient && end > known) return closeCodes.tryLater
+    if (id.clock < known && known < end && !continuesKnown(document, struct)) return closeCodes.tryLater
     if (!(struct instanceof Y.Item)) continue
     if (refersAhead(struct)) return closeCodes.badFrame // applying would break off there
     if (struct.content instanceof Y.ContentDoc) return closeCodes.badFrame // boards do not hold documents

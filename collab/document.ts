@@ -43,13 +43,12 @@ export class BoardDocument implements CommittingDocument {
   /** Bytes of snapshot and log when it was loaded, and what came since: a measure of its size. */
   sizeBytes = 0
   lastUsedAt = 0
-  /** Memory and log may differ. Nobody may build on it any more; it is loaded anew when what it queued is committed. */
-  distrusted = false
   readonly #context: DocumentContext
   #knownSeq = 0
   #loading = true
   #broadcastAt = 0
   #isGone = false
+  #isDistrusted = false
   #catchingUp: Promise<void> | null = null
   /**
    * Cards whose rows may be behind. From the end of `load` on, these and the rows that ride with API writes account for
@@ -70,7 +69,7 @@ export class BoardDocument implements CommittingDocument {
     return (
       !this.#loading &&
       !this.#isGone &&
-      !this.distrusted &&
+      !this.#isDistrusted &&
       !this.#catchingUp &&
       this.appliedSeq >= this.#knownSeq
     )
@@ -82,6 +81,11 @@ export class BoardDocument implements CommittingDocument {
       !this.#isGone &&
       (!this.queue.idle || this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0 || this.#flushing !== null)
     )
+  }
+
+  /** Nobody may build on it any more; it is loaded anew when what it had queued is committed. */
+  get isDistrusted(): boolean {
+    return this.#isDistrusted
   }
 
   get isGone(): boolean {
@@ -113,6 +117,12 @@ export class BoardDocument implements CommittingDocument {
     this.#loading = false
     this.noticed(this.#knownSeq)
     if (this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0) void this.#context.queue.flush(this.boardId)
+  }
+
+  /** What it holds may not be in the log. It hears and says nothing any more. */
+  distrust(): void {
+    this.#isDistrusted = true
+    this.drop()
   }
 
   /** It leaves memory. */

@@ -3,6 +3,7 @@ import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
 import { noBoard } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import { forgetLeft } from './presence.ts'
 import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
 
 export interface DocumentsOptions extends DocumentContext {
@@ -18,6 +19,9 @@ export interface Lease {
   board: BoardDocument
   release(): void
 }
+
+/** The reason for which a board is refused that may be opened a moment later. */
+export const unavailable = 'service unavailable'
 
 const request = new Request('http://localhost/')
 const openBySystem = { isAuthenticated: true, readOnly: false }
@@ -55,7 +59,7 @@ export class Documents {
       await board.load()
     } catch (error) {
       document.destroy() // Hocuspocus would leave its timers running
-      throw error
+      throw Object.assign(error as Error, { reason: unavailable })
     }
     board.lastUsedAt = this.#options.clock.now()
     this.#boards.set(boardId, board)
@@ -80,7 +84,7 @@ export class Documents {
         release()
         throw error
       }
-      if (!board.isGone && !board.distrusted) return { board, release }
+      if (!board.isGone && !board.isDistrusted) return { board, release }
       release()
       if (board.isGone) throw noBoard()
       break
@@ -138,7 +142,7 @@ export class Documents {
 
   #mayGo(board: BoardDocument): boolean {
     if (board.isGone) return true
-    if (board.distrusted) return board.queue.edits.length === 0
+    if (board.isDistrusted) return board.queue.edits.length === 0
     return !board.outstanding && this.#evicting.has(board)
   }
 
@@ -150,15 +154,16 @@ export class Documents {
     for (const board of boards) {
       if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
       if (board.editors > 0) board.lastUsedAt = now
+      forgetLeft(board.document)
     }
     const idle = boards
       .filter(
-        (board) => (board.distrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
+        (board) => (board.isDistrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
       )
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
       const wanted = now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes
-      if (wanted && !board.isGone && !board.distrusted) continue
+      if (wanted && !board.isGone && !board.isDistrusted) continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)
       void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))

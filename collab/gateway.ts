@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import { Hocuspocus, OutgoingMessage, type Connection, type Extension } from '@hocuspocus/server'
 import { WebSocket, WebSocketServer, type RawData, type ServerOptions } from 'ws'
 import * as Y from 'yjs'
-import { closeCodes, ServiceError } from '../core/errors.ts'
+import { closeCodes } from '../core/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import type { TokenVerifier } from '../sql/tokens.ts'
@@ -17,7 +17,7 @@ import { applyUpdate, type ApplyBounds } from './apply.ts'
 import type { CommitQueue } from './commit.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import { broadcastWindowMs, type BoardDocument } from './document.ts'
-import type { Documents } from './documents.ts'
+import { unavailable, type Documents } from './documents.ts'
 import { follow } from './follow.ts'
 import {
   boardOf,
@@ -105,6 +105,8 @@ export interface GatewayCounts {
   connections: number
   /** Accounts that have any. */
   accounts: number
+  /** Sent, and not read by the other side yet. */
+  unreadBytes: number
 }
 
 interface SocketState {
@@ -129,14 +131,14 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   /** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
   async function admitTo(boardId: string, token: string): Promise<EditorContext & { readOnly: boolean }> {
-    if (closing) throw new ServiceError('session_unavailable', '')
+    if (closing) throw denied(unavailable)
     const principal = await tokens.verify(token)
     if (!principal) throw denied('permission-denied')
     const account = principal.userId
     const [access] = await boardAccess(database, [{ account, tokenId: principal.tokenId, boardId }])
     if (access === undefined || access === 'none') throw denied('permission-denied')
     const board = documents.find(boardId)
-    if (board && (board.queue.stalled || board.distrusted)) throw new ServiceError('session_unavailable', '')
+    if (board && (board.queue.stalled || board.isDistrusted)) throw denied(unavailable)
     if ((board?.editors ?? 0) >= bounds.maxSocketsPerBoard) throw denied('too many sockets on this board')
     if ((seats.get(account)?.size ?? 0) >= bounds.maxSocketsPerAccount)
       throw denied('too many sockets of this account')
@@ -159,12 +161,9 @@ export function openGateway(options: GatewayOptions): Gateway {
         strangers.delete(state)
         return admitted
       } catch (error) {
-        // A provider that is refused does not come back; one whose socket is closed does.
-        if (!isDenied(error)) close(state, closeCodes.tryLater)
-        else {
-          state.refusals += 1
-          if (state.refusals > bounds.maxRefusals) close(state, closeCodes.unauthorized)
-        }
+        if (!(error instanceof Denied)) throw Object.assign(error as Error, { reason: unavailable })
+        state.refusals += 1
+        if (state.refusals > bounds.maxRefusals) close(state, closeCodes.unauthorized)
         throw error
       } finally {
         state.attempts -= 1
@@ -210,7 +209,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     maxPendingBytes: bounds.maxPendingBytes,
     broken(board, error) {
       log.error({ err: error, boardId: board.boardId }, 'a document broke; it is loaded anew from its log')
-      board.distrusted = true
+      board.distrust()
       closeBoard(board.boardId, closeCodes.tryLater)
     },
   })
@@ -237,7 +236,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const acknowledge: Acknowledge = (socket, address) => {
     if (sockets.get(socket)?.withheld.delete(address)) return null
     const board = documents.find(boardOf(address))
-    return board && !board.distrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
+    return board && !board.isDistrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
   }
 
   function receiveUpdate(state: SocketState, frame: Frame, connection: Connection<EditorContext>): void {
@@ -397,6 +396,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       strangers: strangers.size,
       connections: [...seats.values()].reduce((sum, ofAccount) => sum + ofAccount.size, 0),
       accounts: seats.size,
+      unreadBytes: [...sockets.keys()].reduce((sum, socket) => sum + socket.unreadBytes, 0),
     }),
     async close() {
       closing = true
@@ -430,8 +430,13 @@ function cutOff(connection: Connection, reason: { code: number; reason: string }
 }
 
 /** Hocuspocus tells the client the reason; an error without a message is not printed. */
-function denied(reason: string): Error {
-  return Object.assign(new ServiceError('forbidden', ''), { reason })
+class Denied extends Error {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super('')
+    this.reason = reason
+  }
 }
 
-const isDenied = (error: unknown): boolean => error instanceof ServiceError && error.code === 'forbidden'
+const denied = (reason: string) => new Denied(reason)

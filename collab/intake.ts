@@ -11,6 +11,8 @@ export interface IntakeOptions {
 }
 
 const framesPerTurn = 64
+/** For how many a frame counts that the next one has to wait for. */
+const slowFrameCounts = 8
 /** A frame that took longer makes its socket rest for a multiple of the time. */
 const restAfterMs = 20
 const restFactor = 3
@@ -45,6 +47,7 @@ export class Intake {
         const done = take(this.#waiting.shift()!)
         if (!done) continue
         this.#halted = true
+        this.#left -= slowFrameCounts - 1
         const since = performance.now()
         const go = () => this.#rest(performance.now() - since)
         done.then(go, go)

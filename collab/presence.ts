@@ -21,12 +21,15 @@ export function presence(bounds: PresenceBounds): Extension<EditorContext> {
   const seats = new WeakMap<Document, Map<number, Seat>>()
 
   /** Whether this seat may speak for the client. Who comes back takes over from its own earlier connection. */
-  function speaksFor(seat: Seat, client: number, owners: Map<number, Seat>): boolean {
+  function speaksFor(seat: Seat, client: number, document: Document, owners: Map<number, Seat>): boolean {
     const owner = owners.get(client)
     if (owner === seat) return true
     if (owner && owner.account !== seat.account) return false
     if (seat.clients.size >= bounds.maxStatesPerConnection) return false
-    owner?.clients.delete(client)
+    if (owner?.connection) {
+      owner.clients.delete(client)
+      document.getClients(owner.connection).delete(client) // else its end would take the state with it
+    }
     owners.set(client, seat)
     seat.clients.add(client)
     return true
@@ -39,8 +42,12 @@ export function presence(bounds: PresenceBounds): Extension<EditorContext> {
       if (!seat) return
       const owners = seats.get(document) ?? new Map<number, Seat>()
       seats.set(document, owners)
-      for (const [client, state] of states)
-        if (!fits(state, bounds.maxStateBytes) || !speaksFor(seat, client, owners)) states.delete(client)
+      for (const [client, state] of states) {
+        // Hocuspocus reads the frame by an awareness whose own empty state is among them.
+        const isNobody = Object.keys(state).length === 0 && owners.get(client) !== seat
+        if (isNobody || !fits(state, bounds.maxStateBytes) || !speaksFor(seat, client, document, owners))
+          states.delete(client)
+      }
     },
     async onDisconnect({ document, context }) {
       const owners = seats.get(document)
@@ -67,7 +74,8 @@ function isShallow(value: unknown, levels: number): boolean {
 
 /** Yjs keeps the clock of every client that ever had a state. */
 export function forgetLeft(document: Document): void {
-  document.flush() // what is still to be sent refers to those clocks
   const { meta, states, clientID } = document.awareness
+  if (meta.size <= states.size + 1) return
+  document.flush() // what is still to be sent refers to those clocks
   for (const client of meta.keys()) if (!states.has(client) && client !== clientID) meta.delete(client)
 }

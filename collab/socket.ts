@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
 import { closeCodes } from '../core/errors.ts'
 import type { BoardQueue } from './commit.ts'
+import { unavailable } from './documents.ts'
 
 interface Held {
   frame: Uint8Array
@@ -55,12 +56,21 @@ export class EditorSocket {
     this.#acknowledge = acknowledge
   }
 
+  /** What was sent and not read yet, as far as this process holds it. */
+  get unreadBytes(): number {
+    return this.#outgoingBytes + this.#stream.writableLength
+  }
+
   get readyState(): number {
     return this.#socket.readyState
   }
 
   send(frame: Uint8Array): void {
     const address = syncStatusAddress(frame)
+    if (isUnavailable(frame)) {
+      this.close(closeCodes.tryLater.code, closeCodes.tryLater.reason)
+      return
+    }
     if (address === null) {
       this.#write(frame)
       return
@@ -132,7 +142,7 @@ export class EditorSocket {
   /** The largest unread frame comes on top of the bound: a board may be larger, and has to be sent in one. */
   #closeIfSlow(): boolean {
     if (this.#socket.readyState !== ws.WebSocket.OPEN) return true
-    const unread = this.#outgoingBytes + this.#stream.writableLength
+    const unread = this.unreadBytes
     if (unread === 0) this.#largest = 0
     if (unread <= this.#bounds.maxUnreadBytes + this.#largest) return false
     this.#held.clear()
@@ -186,6 +196,20 @@ function syncStatusAddress(frame: Uint8Array): string | null {
   )
     return null
   return Buffer.from(frame.buffer, frame.byteOffset + 1, length).toString()
+}
+
+/**
+ * Whether it refuses a board for a reason that will pass (varString address, varUint 2, varUint 1, varString reason). A
+ * provider takes a refusal for the last word; after a close it comes back.
+ */
+function isUnavailable(frame: Uint8Array): boolean {
+  const length = frame[0]
+  if (length === undefined || frame[length + 1] !== 2 || frame[length + 2] !== 1) return false
+  return (
+    Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength)
+      .subarray(length + 4)
+      .toString() === unavailable
+  )
 }
 
 function syncStatusFrame(address: string): Uint8Array {
