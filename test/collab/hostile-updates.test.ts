@@ -389,6 +389,11 @@ describe('updates that no encoder writes', () => {
       code: 1009,
       update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([Array(200_000).fill(0)]))]),
     },
+    'a plain value with a prototype of its own': {
+      code: 4400,
+      update: () =>
+        crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([JSON.parse('{"__proto__":{"a":1}}')]))]),
+    },
     '10,000 nested types': { code: 4400, update: () => crafted(nested(10_000)) },
     'a document in the document': {
       code: 4400,
