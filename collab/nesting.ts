@@ -6,6 +6,7 @@
  * hold another cannot.
  */
 import * as Y from 'yjs'
+import { isPlainObject } from '../core/card.ts'
 
 type Structs = ReturnType<typeof Y.decodeUpdate>['structs']
 
@@ -51,7 +52,8 @@ function isWithin(value: unknown, levels: number, budget: { left: number }): boo
   budget.left -= 1
   if (budget.left < 0) return false
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true
-  if (levels === 0) return false
+  // An object that came with a key __proto__ is written into the log other than it was read.
+  if (levels === 0 || !(Array.isArray(value) || isPlainObject(value))) return false
   for (const inner of Array.isArray(value) ? (value as unknown[]) : Object.values(value))
     if (!isWithin(inner, levels - 1, budget)) return false
   return true
