@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { flood } from '../support/flood.ts'
 import { processFaults } from '../support/process-faults.ts'

@@ -27,7 +27,7 @@ export async function flood(target: Target): Promise<Flood> {
     async stop() {
       const sent = message()
       worker.postMessage('stop')
-      return sent.finally(() => worker.terminate())
+      return sent.finally(() => void worker.terminate())
     },
   }
 }
