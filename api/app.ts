@@ -3,20 +3,21 @@ import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { apiVersion, openapiSummary } from './identity.ts'
+import { acceptJsonOnly } from './json-body.ts'
 import type { ApiContext, Route } from './route.ts'
 import { routes } from './routes.ts'
-import { errorAnswer } from './schemas.ts'
+import { errorAnswer, uuidPattern } from './schemas.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    publicUrl: string
+    publicUrl(): string
   }
 }
 
@@ -24,7 +25,8 @@ export const apiRoot = '/api/v1'
 
 export interface ApiOptions extends AuthenticateOptions {
   context: ApiContext
-  publicUrl: string
+  /** Where clients reach the service, without a slash; asked only once it listens. */
+  publicUrl(): string
 }
 
 const exposedHeaders = [
@@ -59,7 +61,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   // The answers are what the handlers say they are; the schemas describe them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => {
-    if (error instanceof ServiceError && error.code === 'invalid_token') challenge(reply, options.publicUrl)
+    if (error instanceof ServiceError && error.code === 'invalid_token') challenge(reply, options.publicUrl())
     return sendError(error, request, reply)
   })
   app.setNotFoundHandler(async (request, reply) => {
@@ -81,7 +83,6 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
         description:
           'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
       },
-      servers: [{ url: `${options.publicUrl}${apiRoot}` }],
       components: {
         securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An access token.' } },
       },
@@ -100,17 +101,18 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     {
       schema: {
         summary: openapiSummary,
+        operationId: 'getOpenapiJson',
         security: [],
         response: { 200: { description: 'The description.', type: 'object', additionalProperties: true } },
       },
     },
     async (request, reply) => {
       await identify(options, request, reply)
-      return app.swagger()
+      return { ...app.swagger(), servers: [{ url: `${options.publicUrl()}${apiRoot}` }] }
     },
   )
   app.get('/.well-known/oauth-protected-resource', { schema: { hide: true } }, () => ({
-    resource: `${options.publicUrl}${apiRoot}`,
+    resource: `${options.publicUrl()}${apiRoot}`,
     scopes_supported: ['read', 'write', 'delete'],
     bearer_methods_supported: ['header'],
   }))
@@ -137,7 +139,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
     },
     handler: async (request, reply) => {
       const answer = await route.handle(options.context, {
-        params: request.params as never,
+        params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
         body: (request.body ?? {}) as never,
         principal: authorise(request, route.scope),
@@ -147,6 +149,16 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })
+}
+
+/** An id in capitals is the same id; documents and queues go by its text. */
+function lowerCaseIds(params: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      uuidPattern.test(value) ? value.toLowerCase() : value,
+    ]),
+  )
 }
 
 /** `POST /boards/:id/cards` → `postBoardsByIdCards` */
@@ -180,8 +192,9 @@ function errorAnswers(route: Route): Record<number, unknown> {
     route.method === 'GET'
       ? []
       : ['limit_reached', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type']
+  const opens: ErrorCode[] = route.opensDocument ? ['session_unavailable'] : []
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of [...always, ...writes])
+  for (const code of [...always, ...writes, ...opens])
     byStatus.set(statusOf[code], [...(byStatus.get(statusOf[code]) ?? []), code])
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
@@ -199,25 +212,16 @@ function challenge(reply: FastifyReply, publicUrl: string): void {
   )
 }
 
-function acceptJsonOnly(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string' },
-    (request: FastifyRequest, text: string, done) => {
-      if (text === '') done(null, undefined)
-      else void parse(request, text, done)
-    },
-  )
-}
-
 /** Queries and paths are text and are converted; a body says its types itself. */
 function validateWith(app: FastifyInstance): void {
-  const options = { useDefaults: true, removeAdditional: false, allErrors: false, strict: false } as const
+  // `1e999` parses to Infinity, which is no number of JSON.
+  const options = { useDefaults: true, removeAdditional: false, strict: false, strictNumbers: true } as const
   const converting = new Ajv({ ...options, coerceTypes: true })
   const strict = new Ajv(options)
-  for (const ajv of [converting, strict]) (addFormats as unknown as (ajv: Ajv) => void)(ajv)
+  for (const ajv of [converting, strict]) {
+    ;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
+    ajv.addFormat('uuid', uuidPattern) // the usual one lets `urn:uuid:` through, which the database does not take
+  }
   app.setValidatorCompiler(({ schema, httpPart }) =>
     (httpPart === 'body' ? strict : converting).compile(schema as object),
   )
@@ -225,10 +229,11 @@ function validateWith(app: FastifyInstance): void {
 
 const patterns = routes.map(({ method, path }) => ({
   method,
-  pattern: new RegExp(`^${apiRoot}${path === '/' ? '/?' : path.replace(/:\w+/g, '[^/]+')}$`),
+  pattern: new RegExp(`^${apiRoot}${path === '/' ? '' : path.replace(/:\w+/g, '[^/]+')}$`),
 }))
 
-function methodsAt(path: string): string[] {
+function methodsAt(url: string): string[] {
+  const path = url.replace(/\/$/, '')
   if (path === `${apiRoot}/openapi.json`) return ['GET', 'HEAD']
   const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method as string)
   return methods.includes('GET') ? ['HEAD', ...methods] : methods

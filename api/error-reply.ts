@@ -87,17 +87,9 @@ function schemaMessage(errors: SchemaError[], context = 'body'): string {
     case 'type':
       return `${where} must be ${types.map(({ params }) => typeName(String(params['type']))).join(' or ')}.`
     case 'const':
-    case 'enum': {
-      const values = errors
-        .filter(({ instancePath }) => instancePath === error.instancePath)
-        .flatMap(({ params }) =>
-          Array.isArray(params['allowedValues'])
-            ? (params['allowedValues'] as unknown[])
-            : [params['allowedValue']],
-        )
-        .filter((value) => value !== undefined)
-      return `${where} must be one of: ${values.map(String).join(', ')}.`
-    }
+      return `${where} must be one of: ${String(params['allowedValue'])}.`
+    case 'enum':
+      return `${where} must be one of: ${(params['allowedValues'] as unknown[]).join(', ')}.`
     case 'maxLength':
       return `${where} must be at most ${String(params['limit'])} characters.`
     case 'minLength':

@@ -98,8 +98,8 @@ export function readRoot(routes: () => Route[]): Route {
         body: {
           name: 'Corkboard',
           version: apiVersion,
-          documentation: `${request.server.publicUrl}/api/v1/openapi.json`,
-          openapi: `${request.server.publicUrl}/api/v1/openapi.json`,
+          documentation: `${request.server.publicUrl()}/api/v1/openapi.json`,
+          openapi: `${request.server.publicUrl()}/api/v1/openapi.json`,
           scopes: principal.scopes,
           endpoints: [
             ...routes().map(({ method, path, scope, summary }) => ({

@@ -51,6 +51,8 @@ export interface Route {
   /** Success and its body. */
   answers: Record<number, TSchema>
   bodyLimitBytes?: number
+  /** It works on the live document, which may not be to be had. */
+  opensDocument?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
 }
 

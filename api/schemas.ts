@@ -5,6 +5,7 @@ import { errorCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const uuid = Type.String({ format: 'uuid' })
 export const timestamp = Type.String({ format: 'date-time' })
 const text = (limit: number) => Type.Optional(nullable(Type.String({ maxLength: limit })))
@@ -27,10 +28,7 @@ export const pageAnswer = {
 
 export const errorAnswer = Type.Object({
   error: Type.String({ description: 'For a person.' }),
-  code: Type.Union(
-    errorCodes.map((code) => Type.Literal(code)),
-    { description: 'Stable; branch on this.' },
-  ),
+  code: Type.Enum(errorCodes, { description: 'Stable; branch on this.' }),
 })
 
 export const identifiers = Type.Array(
@@ -42,19 +40,21 @@ export const identifiers = Type.Array(
 )
 export const props = Type.Object({}, { additionalProperties: true })
 
+export const boardView = Type.Enum(['canvas', 'list'])
+
 export const boardAnswer = Type.Object({
   id: uuid,
   name: Type.String(),
   workspace_id: uuid,
   parent_board_id: nullable(uuid),
-  view: Type.Union([Type.Literal('canvas'), Type.Literal('list')]),
+  view: boardView,
   deleted: Type.Boolean(),
   created_at: timestamp,
   updated_at: nullable(timestamp),
   scheduled_date: nullable(Type.String({ format: 'date' })),
   scheduled_end: nullable(Type.String({ format: 'date' })),
   day_label: nullable(Type.String()),
-  sched_status: Type.Union([Type.Literal('draft'), Type.Literal('published'), Type.Literal('cancelled')]),
+  sched_status: Type.Enum(['draft', 'published', 'cancelled']),
   sched_version: Type.Integer(),
   sched_published_at: nullable(timestamp),
   props: Type.Optional(nullable(props)),
@@ -71,7 +71,7 @@ const coordinate = number({
 
 /** The fields of a card that a write may carry. */
 export const cardFields = {
-  kind: Type.Optional(Type.String({ maxLength: 40, description: `One of ${kinds.join(', ')}.` })),
+  kind: Type.Optional(Type.String({ description: `One of ${kinds.join(', ')}.` })),
   title: text(textLimits.title),
   body: text(bodyLimit),
   html: text(textLimits.html),

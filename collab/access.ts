@@ -1,4 +1,5 @@
 /** Who may open which board, and how; asked when a socket authenticates and again every second. */
+import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import type { Database } from '../sql/database.ts'
 import type { Scope } from '../sql/tokens.ts'
 
@@ -32,4 +33,23 @@ export async function boardAccess(database: Database, questions: AccessQuestion[
     if (!access || !scopes) return 'none'
     return access === 'write' && scopes.includes('write') ? 'write' : 'read'
   })
+}
+
+/**
+ * Before a document is opened for a write: whoever may not write must not make the service load it. The commit decides
+ * all the same.
+ *
+ * @throws ServiceError `not_found`, `forbidden` or `conflict`
+ */
+export async function requireWritable(database: Database, account: string, boardId: string): Promise<void> {
+  const [board] = await database.asUser(
+    account,
+    (tx) => tx<{ access: 'write' | 'read'; trashed: boolean }[]>`
+      select board_access(${account}, id, workspace_id) as access, deleted_at is not null as trashed
+      from boards
+      where id = ${boardId}`,
+  )
+  if (!board) throw noBoard()
+  if (board.access !== 'write') throw notWritable()
+  if (board.trashed) throw inTrash()
 }

@@ -12,6 +12,7 @@ import {
   boundNumber,
   boundText,
   isCardId,
+  isLinkUrl,
   numberDefaults,
   propsFault,
   textFields,
@@ -67,6 +68,7 @@ export function readContent(shared: SharedMap): CardContent {
     const value = shared.get(field)
     texts[field] = typeof value === 'string' ? boundText(value, textLimits[field]) : null
   }
+  if (texts.url !== null && !isLinkUrl(texts.url)) texts.url = null
   const props = shared.get('props')
   return {
     ...texts,

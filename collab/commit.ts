@@ -11,6 +11,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
@@ -57,6 +58,12 @@ export interface FlushRows {
   groups: GroupRow[]
 }
 
+/** An API write that is in the log, and the cards whose rows went with it. */
+export interface CommittedWrite {
+  updates: Uint8Array[]
+  cards: ReadonlySet<string>
+}
+
 /** What the queue needs of a document that is in memory. */
 export interface CommittingDocument {
   /** It holds the log up to here, without a gap. */
@@ -66,7 +73,7 @@ export interface CommittingDocument {
   /** The rows of what edits touched; null when there are none. */
   project(): FlushRows | null
   /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
-  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void
+  committed(seq: number, writes: CommittedWrite[]): void
   /** What `project` gave last is in the index, or is not. */
   flushed(): void
   flushFailed(): void
@@ -79,7 +86,7 @@ export interface CommittingDocument {
 }
 
 export interface CommitQueueOptions {
-  commit(call: CommitCall): Promise<unknown>
+  commit(call: CommitCall, again: boolean): Promise<unknown>
   freeCardCap: number | null
   clock: Clock
   log: Logger
@@ -442,14 +449,17 @@ export class CommitQueue {
     const call = this.#encode(batch)
     for (let attempt = 0; !this.#stopped; attempt++) {
       try {
-        return (await withTimeout(this.#options.commit(call), this.#options.answerTimeoutMs)) as CommitAnswer
+        return (await withTimeout(
+          this.#options.commit(call, attempt > 0),
+          this.#options.answerTimeoutMs,
+        )) as CommitAnswer
       } catch (error) {
         if (certainlyRolledBack(error) && !transientCodes.has(errorCode(error))) throw error
         this.#options.log.warn(
           { err: error, commitId: call.commitId, attempt },
           'the commit has no answer yet; asking again',
         )
-        await delay(Math.min(1000, 25 * 2 ** attempt))
+        await delay(Math.min(250, 25 * 2 ** attempt))
       }
     }
     return null
@@ -476,7 +486,14 @@ export class CommitQueue {
         case 'flush':
           for (const row of item.flush.rows) rows.push({ n, ...row })
           for (const row of item.flush.groups) groups.push({ n, ...row })
-          return { ...common, o: randomUUID(), c: 'editor', seen: item.seen, actors: [] }
+          return {
+            ...common,
+            o: randomUUID(),
+            c: 'editor',
+            seen: item.seen,
+            actors: [],
+            top: highest(item.flush.rows),
+          }
         case 'write': {
           const { write, built } = item
           for (const row of built?.rows ?? []) rows.push({ n, ...row })
@@ -550,8 +567,8 @@ export class CommitQueue {
           queue,
           head.seq,
           ok.flatMap(({ item }) =>
-            item.kind === 'write'
-              ? item.updates.map((update) => ({ update, cards: item.built?.rows.map(({ id }) => id) ?? [] }))
+            item.kind === 'write' && item.updates.length > 0
+              ? [{ updates: item.updates, cards: new Set(item.built?.rows.map(({ id }) => id)) }]
               : [],
           ),
         )
@@ -599,9 +616,9 @@ export class CommitQueue {
   }
 
   /** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
-  #show(queue: BoardQueue, seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+  #show(queue: BoardQueue, seq: number, writes: CommittedWrite[]): void {
     try {
-      queue.document?.committed(seq, updates)
+      queue.document?.committed(seq, writes)
     } catch (error) {
       this.#options.log.error(
         { err: error, boardId: queue.boardId, seq },
@@ -684,7 +701,7 @@ export class CommitQueue {
 
 /** From so many frames in one commit on, the next one waits for company; and for how long. */
 const gatherFrom = 8
-const gatherMs = Number(process.env['GATHER'] ?? 2)
+const gatherMs = 2
 
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000
@@ -719,6 +736,10 @@ function itemBytes(item: BatchItem): number {
   return item.updates.reduce((sum, update) => sum + update.byteLength, rows * 300)
 }
 
+function highest(rows: CardRow[]): number | null {
+  return rows.reduce<number | null>((top, { z }) => (z === undefined ? top : Math.max(top ?? z, z)), null)
+}
+
 function endFlush(queue: BoardQueue): void {
   queue.flushWanted = false
   for (const waiter of queue.flushWaiters.splice(0)) waiter()
@@ -733,16 +754,16 @@ function rejectWrite(write: PendingWrite, error: unknown): void {
 function refusal(outcome: Outcome, used: number, adds: number, cap: number): ServiceError {
   switch (outcome) {
     case 'forbidden':
-      return new ServiceError('forbidden', 'You may view this board but not change it.')
+      return notWritable()
     case 'trashed':
-      return new ServiceError('conflict', 'The board is in the trash. Restore it first.')
+      return inTrash()
     case 'limit':
       return new ServiceError(
         'limit_reached',
         `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`,
       )
     default:
-      return new ServiceError('not_found', 'No such board.')
+      return noBoard()
   }
 }
 

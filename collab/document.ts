@@ -8,7 +8,7 @@ import { isCardId } from '../core/card.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
-import type { BoardQueue, CommitQueue, CommittingDocument, FlushRows } from './commit.ts'
+import type { BoardQueue, CommitQueue, CommittedWrite, CommittingDocument, FlushRows } from './commit.ts'
 import { replay, tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow } from './project.ts'
 
@@ -157,9 +157,9 @@ export class BoardDocument implements CommittingDocument {
 
   // ---- the commit path
 
-  committed(seq: number, updates: { update: Uint8Array; cards: string[] }[]): void {
+  committed(seq: number, writes: CommittedWrite[]): void {
     if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
-      for (const { update, cards } of updates) this.#applyFromLog(update, new Set(cards))
+      for (const { updates, cards } of writes) this.#applyFromLog(updates, cards)
       this.appliedSeq = seq
       if (this.#knownSeq < seq) this.#knownSeq = seq
     } else this.noticed(seq)
@@ -240,7 +240,7 @@ export class BoardDocument implements CommittingDocument {
     return head
   }
 
-  #applyFromLog(update: Uint8Array, indexed: ReadonlySet<string>): void {
+  #applyFromLog(updates: Uint8Array[], indexed: ReadonlySet<string>): void {
     // If editors' structs wait for what now comes, more than the written cards may change.
     const waiting = this.document.store.pendingStructs !== null
     const origin: LogOrigin = {
@@ -249,12 +249,17 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: waiting ? nothing : indexed,
     }
-    try {
-      Y.applyUpdate(this.document, update, origin)
-    } catch (error) {
-      this.#applyFailed(error) // it is committed: to fail here would be to write it again
+    const apply = () => {
+      for (const update of updates) {
+        try {
+          Y.applyUpdate(this.document, update, origin)
+        } catch (error) {
+          this.#applyFailed(error) // it is committed: to fail here would be to write it again
+        }
+        this.sizeBytes += update.byteLength
+      }
     }
-    this.sizeBytes += update.byteLength
+    Y.transact(this.document, apply, origin, false)
   }
 
   readonly #applyFailed = (error: unknown): void => {

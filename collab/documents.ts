@@ -1,5 +1,6 @@
 /** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import { noBoard } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { forgetLeft } from './presence.ts'
@@ -85,7 +86,7 @@ export class Documents {
       }
       if (!board.isGone && !board.isDistrusted) return { board, release }
       release()
-      if (board.isGone) throw new ServiceError('not_found', 'No such board.')
+      if (board.isGone) throw noBoard()
       break
     }
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')

@@ -129,8 +129,9 @@ export function openGateway(options: GatewayOptions): Gateway {
   const seats = new Map<string, Set<Seat>>()
   let closing = false
 
+  /** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
   async function admitTo(boardId: string, token: string): Promise<EditorContext & { readOnly: boolean }> {
-    if (closing) throw denied('service restart')
+    if (closing) throw denied(unavailable)
     const principal = await tokens.verify(token)
     if (!principal) throw denied('permission-denied')
     const account = principal.userId
@@ -142,6 +143,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     if ((seats.get(account)?.size ?? 0) >= bounds.maxSocketsPerAccount)
       throw denied('too many sockets of this account')
     await nodes?.opening(boardId)
+    // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
+    await documents.withDocument(boardId, () => undefined)
     const seat: Seat = { account, connection: null, clients: new Set(), refused: 0, owed: 0 }
     return { account, tokenId: principal.tokenId, seat, readOnly: access === 'read' }
   }

@@ -65,7 +65,7 @@ function listToJson(values: Iterable<unknown>, budget: JsonBudget): Json[] {
 /** Rich text as its markup; null when its attributes hold what markup cannot say. */
 function textToJson(value: Y.Text | Y.XmlFragment, budget: JsonBudget): Json {
   try {
-    return bounded(String(value.toJSON()), budget)
+    return bounded(value.toJSON(), budget)
   } catch {
     return null
   }

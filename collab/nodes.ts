@@ -45,6 +45,8 @@ export class Nodes {
   readonly #asked = new Map<string, { left: number; done(shown: boolean): void }>()
   /** Closed when the last beat looked. */
   #closedBefore = new Set<string>()
+  /** Closed, and the others are still to be told. */
+  readonly #toTell = new Set<string>()
   #closing: Promise<unknown> = Promise.resolve()
   #listener: Listener | null = null
   #beatTimer: NodeJS.Timeout | null = null
@@ -82,6 +84,7 @@ export class Nodes {
   /** Before the first canvas of a board is shown here. */
   async opening(boardId: string): Promise<void> {
     this.#closedBefore.delete(boardId)
+    this.#toTell.delete(boardId)
     await this.#closing
     if (this.#open.has(boardId)) return
     await this.#options.database.asSystem(async (tx) => {
@@ -182,13 +185,19 @@ export class Nodes {
     // A canvas may be opening at this very moment: only what has been closed for a whole beat is taken back.
     const stillClosed = closed.filter((boardId) => this.#closedBefore.has(boardId))
     this.#closedBefore = new Set(closed.filter((boardId) => !stillClosed.includes(boardId)))
-    for (const boardId of stillClosed) this.#open.delete(boardId)
-    if (stillClosed.length === 0) return
-    this.#closing = database.asSystem(
-      (tx) =>
-        tx`delete from open_boards where node_id = ${this.id} and board_id = any (${stillClosed}::uuid[])`,
+    for (const boardId of stillClosed) {
+      this.#open.delete(boardId)
+      this.#toTell.add(boardId)
+    }
+    if (this.#toTell.size === 0) return
+    const told = [...this.#toTell]
+    const telling = database.asSystem(
+      (tx) => tx`delete from open_boards where node_id = ${this.id} and board_id = any (${told}::uuid[])`,
     )
-    await this.#closing
+    // Who opens a board waits for it, however it ends; in vain, it is done again at the next beat.
+    this.#closing = telling.catch(() => undefined)
+    await telling
+    for (const boardId of told) this.#toTell.delete(boardId)
   }
 
   #scheduleBeat(): void {

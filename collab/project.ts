@@ -1,7 +1,7 @@
 /** Card and group → their rows in the mirror tables. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
-import type { CardContent } from '../core/card.ts'
+import { numberFields, textFields, type CardContent } from '../core/card.ts'
 import type { Group } from '../core/group.ts'
 import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
 import { toJson, type Json } from './json.ts'
@@ -59,7 +59,7 @@ export function cardRow(id: string, content: CardContent, interior: unknown): Ca
     poster_key: content.poster_key,
     url: content.url,
     identifiers: content.identifiers,
-    hash: hashOf([content, interior]),
+    hash: contentHash(content, interior),
   }
 }
 
@@ -71,7 +71,9 @@ export function projectCard(doc: Y.Doc, id: string): CardRow {
 
 export function projectGroup(doc: Y.Doc, id: string): GroupRow {
   const group = readGroup(doc, id)
-  return group ? { id, ...group, hash: hashOf(group) } : { id, gone: true }
+  return group
+    ? { id, ...group, hash: hashOf([group.name, group.color, group.shape, group.outline]) }
+    : { id, gone: true }
 }
 
 /**
@@ -89,11 +91,26 @@ export function interiorOf(shared: SharedMap, without?: string): Record<string, 
 
 const interiorBudget = 1024 * 1024
 
-/** Order of keys does not matter, so that every process comes to the same hash. */
-function hashOf(value: unknown): string {
-  return createHash('sha1').update(canonicalJson(value)).digest('base64').slice(0, 22)
+/** Every field, in an order of its own; whoever projects a card comes to the same hash. */
+function contentHash(content: CardContent, interior: unknown): string {
+  const { props, identifiers } = content
+  return hashOf([
+    content.kind,
+    content.body,
+    ...textFields.map((field) => content[field]),
+    ...numberFields.map((field) => content[field]),
+    content.section_header,
+    props && canonicalJson(props),
+    identifiers.length > 0 ? canonicalJson(identifiers) : null,
+    interior && canonicalJson(interior),
+  ])
 }
 
+function hashOf(value: unknown): string {
+  return hash('sha1', JSON.stringify(value), 'base64').slice(0, 22)
+}
+
+/** The order of keys does not matter. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

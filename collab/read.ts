@@ -3,6 +3,7 @@ import { presentCard, type CardContent } from '../core/card.ts'
 import { sanitizeHtml } from '../core/html.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, findCard, readContent, readRaw } from './canvas.ts'
+import type { BoardDocument } from './document.ts'
 import type { LiveBoards } from './live.ts'
 
 export interface Extras {
@@ -21,6 +22,7 @@ export async function readPage(
   page: { limit: number; offset: number },
   extras: Extras,
 ): Promise<{ cards: Record<string, unknown>[]; total: number }> {
+  await catchUp(live, boardId)
   const { cards, total } = await live.documents.withDocument(boardId, ({ document }) => {
     const order: { id: string; z: number }[] = []
     for (const id of cardsOf(document).keys()) {
@@ -53,6 +55,18 @@ export async function readPage(
       presentCard(id, content, times.get(id) ?? noTimes, { ...extras, raw }),
     ),
   }
+}
+
+/** Other processes may have committed to a board that this one has in memory. Null when it has not. */
+export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardDocument | null> {
+  const board = live.documents.find(boardId)
+  if (!board) return null
+  const [head] = await live.database.asSystem(
+    (tx) => tx<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
+  )
+  if (head) board.noticed(head.seq)
+  await board.settled()
+  return board
 }
 
 /** An editor may have written any `html`. */

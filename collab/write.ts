@@ -3,9 +3,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import {
+  boundNumber,
+  isCardId,
+  isKind,
   numberDefaults,
   presentCard,
   textFields,
+  unknownKind,
   type CardChange,
   type CardContent,
   type CardTimes,
@@ -13,11 +17,11 @@ import {
 } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import { FreeSpace, boundingBox } from '../core/layout/free-space.ts'
+import { requireWritable } from './access.ts'
 import {
   cardsOf,
   cardsRoot,
   findCard,
-  groupsOf,
   readCards,
   readContent,
   readGroup,
@@ -29,7 +33,7 @@ import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } fro
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
-import { cardTimes, safeContent } from './read.ts'
+import { cardTimes, catchUp, safeContent } from './read.ts'
 
 export type PresentedCard = Record<string, unknown>
 
@@ -48,14 +52,26 @@ export interface CardPatch {
 
 const wholeCard = { props: true, identifiers: true }
 
-/** Creates cards. Those without both coordinates are placed in free space, one after the other. */
+/**
+ * Creates cards. Those without both coordinates are placed in free space, one after the other. Cards that need nothing
+ * of the board go straight to the commit.
+ */
 export async function createCards(
   live: LiveBoards,
   request: { account: string; boardId: string; cards: NewCard[] },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const { boardId, account } = request
-  const cards = request.cards.map((card) => ({ ...card, id: newCardId() }))
-  const placed = cards.every((card) => isPlaced(card.change))
+  const placed = request.cards.every(({ change }) => isPlaced(change))
+  if (!placed || request.cards.some(({ change, removed }) => removed || change.group_id))
+    await requireWritable(live.database, account, boardId)
+  const ids = newCardIds(request.cards.length)
+  const cards = (await settleGroups(live, boardId, request.cards)).map(
+    ({ change, removed }, n): CardToCreate => ({
+      id: ids[n]!,
+      change,
+      kept: removed ? openRemoved(removed, change) : null,
+    }),
+  )
   let contents: CardContent[] = []
   const lease = placed ? null : await live.documents.lease(boardId)
   let written: Written
@@ -90,6 +106,7 @@ export async function patchCards(
   request: { account: string; boardId: string; patches: CardPatch[] },
 ): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
+  await requireWritable(live.database, account, boardId)
   const patches = mergeSame(request.patches)
   let changed: { id: string; content: CardContent }[] = []
   let notFound: string[] = []
@@ -137,8 +154,9 @@ export async function removeCards(
   request: { account: string; boardId: string; ids: string[] },
 ): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
+  await requireWritable(live.database, account, boardId)
   const ids = [...new Set(request.ids)]
-  const times = await cardTimes(live.database, boardId, ids)
+  const times = await cardTimes(live.database, boardId, ids.filter(isCardId))
   let removed: { id: string; token: string; content: CardContent }[] = []
   let notFound: string[] = []
   const written = await live.documents.withDocument(boardId, ({ document }) =>
@@ -183,11 +201,25 @@ export async function removeCards(
   }
 }
 
-/** Which of these groups are on the board: by the document if it is in memory, by the mirror otherwise. */
-export async function knownGroups(live: LiveBoards, boardId: string, ids: string[]): Promise<Set<string>> {
-  const board = live.documents.find(boardId)
+// ---- what a write refers to
+
+/** A `group_id` must be a group on the board; of a card that comes back one that is gone is dropped. */
+async function settleGroups(live: LiveBoards, boardId: string, cards: NewCard[]): Promise<NewCard[]> {
+  const named = [...new Set(cards.flatMap(({ change }) => change.group_id ?? []))]
+  if (named.length === 0) return cards
+  const known = await knownGroups(live, boardId, named)
+  return cards.map((card) => {
+    const { change, removed } = card
+    if (typeof change.group_id !== 'string' || known.has(change.group_id)) return card
+    if (!removed) throw unknownGroup(change.group_id)
+    return { ...card, change: { ...change, group_id: null } }
+  })
+}
+
+/** By the document if it is in memory, by the mirror otherwise. */
+async function knownGroups(live: LiveBoards, boardId: string, ids: string[]): Promise<Set<string>> {
+  const board = await catchUp(live, boardId)
   if (board) return new Set(ids.filter((id) => readGroup(board.document, id) !== null))
-  if (ids.length === 0) return new Set()
   const rows = await live.database.asSystem(
     (tx) => tx<{ group_id: string }[]>`
       select group_id from group_index where board_id = ${boardId} and group_id = any (${ids}) and deleted_at is null`,
@@ -195,9 +227,20 @@ export async function knownGroups(live: LiveBoards, boardId: string, ids: string
   return new Set(rows.map((row) => row.group_id))
 }
 
-// ---- building
-
 const removedRoot = 'card'
+
+/** A removed card as it was. Its kind stays, or becomes one that the API creates. */
+function openRemoved(state: Uint8Array, change: CardChange): SharedMap {
+  const document = new Y.Doc()
+  Y.applyUpdate(document, state)
+  const kept = document.getMap(removedRoot).get(removedRoot)
+  if (!(kept instanceof Y.Map)) throw new Error('What was kept of a removed card is not a card.')
+  const { kind } = readContent(kept as SharedMap)
+  if (change.kind !== undefined && change.kind !== kind && !isKind(change.kind)) throw unknownKind('', kind)
+  return kept as SharedMap
+}
+
+// ---- building
 
 function emptyWrite(): BuiltWrite {
   return { updates: [], used: 0, rows: [], adds: 0, top: null, removed: [] }
@@ -210,69 +253,68 @@ function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
   return write
 }
 
+interface CardToCreate {
+  id: string
+  change: CardChange
+  /** Of a card that comes back: what it was. */
+  kept: SharedMap | null
+}
+
 function buildCreates(
   head: BoardHead,
-  cards: (NewCard & { id: string })[],
+  cards: CardToCreate[],
   space: FreeSpace | null,
 ): { write: BuiltWrite; contents: CardContent[] } {
   const write = emptyWrite()
   const contents: CardContent[] = []
-  let clock = head.apiClock
   let top = head.topZ
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
   // Cards whose place is given keep it, so the others have to know of it first.
-  if (space)
-    for (const { change } of cards) if (isPlaced(change)) space.occupy(boundingBox(completeContent(change)))
-  for (const { id, change, removed } of cards) {
+  if (space) for (const card of cards) if (isPlaced(card.change)) space.occupy(boundingBox(shapeOf(card)))
+  for (const { id, change, kept } of cards) {
     const given = { ...change }
     if (space && !isPlaced(change)) {
-      const { w, h, rotation } = completeContent(change)
+      const { w, h, rotation } = shapeOf({ change, kept })
       Object.assign(given, space.place({ w, h, rotation }))
     }
-    given.z ??= top + 1
+    given.z ??= boundNumber.z(top + 1)
     top = Math.max(top, given.z)
     write.adds += 1
-    if (removed) {
-      const { update, used, content, interior } = buildRestore(head.apiClient, clock, id, given, removed)
+    if (kept) {
+      finish(write, builder)
+      const clock = head.apiClock + write.used
+      const { update, used, content, interior } = buildRestore(head.apiClient, clock, id, given, kept)
       write.updates.push(update)
-      clock += used
+      write.used += used
+      builder = new UpdateBuilder(head.apiClient, clock + used)
       contents.push(content)
       write.rows.push({ ...cardRow(id, content, interior), fresh: true })
       continue
     }
-    const builder = new UpdateBuilder(head.apiClient, clock)
     const content = completeContent(given)
     builder.createCard(
       id,
       { ...storedFields(content), rotation: content.rotation || null },
       content.body ?? '',
     )
-    clock += builder.used
     contents.push(content)
     write.rows.push({ ...cardRow(id, content, null), fresh: true })
-    const update = builder.build()
-    if (update) write.updates.push(update)
   }
-  write.used = clock - head.apiClock
   write.top = top
-  return { write, contents }
+  return { write: finish(write, builder), contents }
 }
 
-function buildRestore(client: number, clock: number, id: string, change: CardChange, state: Uint8Array) {
-  const kept = new Y.Doc()
-  Y.applyUpdate(kept, state)
-  const source = kept.getMap(removedRoot).get(removedRoot)
-  if (!(source instanceof Y.Map))
-    throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
+function buildRestore(client: number, clock: number, id: string, change: CardChange, kept: SharedMap) {
   const { body, ...given } = change
   const fields = storedFields(given)
   for (const [key, value] of Object.entries(fields))
-    if (isDeepStrictEqual((source as SharedMap).get(key) ?? null, value)) delete fields[key]
+    if (isDeepStrictEqual(kept.get(key) ?? null, value)) delete fields[key]
   const changes: CopyChanges = { fields }
-  if (body !== undefined && (body ?? '') !== (readContent(source as SharedMap).body ?? '')) {
+  if (body !== undefined && (body ?? '') !== (readContent(kept).body ?? '')) {
     changes.body = body ?? ''
     changes.fields['content'] = null
   }
-  const { update, used } = copyInto(source as SharedMap, cardsRoot, id, client, clock, changes)
+  const { update, used } = copyInto(kept, cardsRoot, id, client, clock, changes)
   // Read as it will be read, from a document that has only this card.
   const alone = new Y.Doc()
   if (clock > 0) alone.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
@@ -288,9 +330,7 @@ function buildPatch(
   patch: CardPatch,
 ): { content: CardContent; interior: unknown } {
   const before = readContent(shared)
-  const change = { ...patch.change }
-  if (change.body !== undefined && change.html === undefined) change.html = null // it would show the old text
-  const { body: wanted, ...fields } = change
+  const { body: wanted, ...fields } = patch.change
   for (const [key, value] of Object.entries(storedFields(fields))) {
     if (!isDeepStrictEqual(shared.get(key) ?? null, value)) builder.setField(shared, key, value)
   }
@@ -311,11 +351,11 @@ function buildPatch(
 }
 
 function requireGroup(document: Y.Doc, change: CardChange): void {
-  if (typeof change.group_id === 'string' && !groupsOf(document).has(change.group_id))
+  if (typeof change.group_id === 'string' && readGroup(document, change.group_id) === null)
     throw unknownGroup(change.group_id)
 }
 
-export function unknownGroup(id: string): ServiceError {
+function unknownGroup(id: string): ServiceError {
   return new ServiceError(
     'bad_request',
     `group_id must name a group on the same board; ${JSON.stringify(id)} is none.`,
@@ -330,6 +370,9 @@ function occupiedSpace(document: Y.Doc): FreeSpace {
 
 const isPlaced = (change: CardChange) => change.x !== undefined && change.y !== undefined
 
+const shapeOf = ({ change, kept }: Pick<CardToCreate, 'change' | 'kept'>): CardContent =>
+  kept ? { ...readContent(kept), ...change } : completeContent(change)
+
 function completeContent(change: CardChange): CardContent {
   const content = {
     ...emptyTexts,
@@ -340,20 +383,24 @@ function completeContent(change: CardChange): CardContent {
     identifiers: [],
     ...numberDefaults,
   }
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  return { kind: 'note', ...content, ...given, body: change.body || null } as CardContent
+  for (const [field, value] of Object.entries(change))
+    if (value !== undefined) (content as Record<string, unknown>)[field] = value
+  return { kind: 'note', ...content, body: change.body || null }
 }
 const emptyTexts = Object.fromEntries(textFields.map((field) => [field, null])) as Record<TextField, null>
 
 /** A card that is named twice gets both changes, the later one winning. */
 function mergeSame(patches: CardPatch[]): CardPatch[] {
   const merged = new Map<string, CardPatch>()
-  for (const patch of patches) {
-    const earlier = merged.get(patch.id)
-    merged.set(
-      patch.id,
-      earlier ? { ...earlier, ...patch, change: { ...earlier.change, ...patch.change } } : patch,
-    )
+  for (const { id, change, bodyBase } of patches) {
+    const earlier = merged.get(id)
+    const writesBody = change.body !== undefined
+    merged.set(id, {
+      id,
+      // Its html would show the text that it replaces.
+      change: { ...earlier?.change, ...(writesBody ? { html: null } : {}), ...change },
+      bodyBase: writesBody ? bodyBase : earlier?.bodyBase,
+    })
   }
   return [...merged.values()]
 }
@@ -363,7 +410,8 @@ function timesOf(written: Written, id: string): CardTimes {
   return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
 }
 
-/** 96 random bits, in the alphabet of card ids. */
-function newCardId(): string {
-  return randomBytes(12).toString('base64url')
+/** 96 random bits each, in the alphabet of card ids. */
+function newCardIds(count: number): string[] {
+  const bytes = randomBytes(count * 12)
+  return Array.from({ length: count }, (_, n) => bytes.toString('base64url', n * 12, n * 12 + 12))
 }

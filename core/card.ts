@@ -5,11 +5,18 @@
  * - *content*: the fields of a card as the document holds them, clamped. Absent is null.
  * - *card*: content with its id and times, as the API answers it.
  */
+import { ServiceError } from './errors.ts'
 import { limits } from './limits.ts'
 
 /** The kinds that the API creates. Editors have more (grids, schedules, palettes, shapes …). */
 export const kinds = ['note', 'image', 'link', 'doc', 'video', 'audio', 'pdf', 'file'] as const
 export type Kind = (typeof kinds)[number]
+
+export const isKind = (kind: string): kind is Kind => kinds.some((known) => known === kind)
+
+/** @param where how the card is named, such as `cards[3].` */
+export const unknownKind = (where: string, ...others: string[]) =>
+  new ServiceError('bad_request', `${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
 
 /** Plain strings and how many characters each holds. `body` is not among them: it is a shared text. */
 export const textLimits = {
@@ -107,6 +114,12 @@ export function boundText(text: string, limit: number): string {
   return characters.length <= limit ? clean : characters.slice(0, limit).join('')
 }
 
+/** What `url` may be: nothing that runs as code where it is clicked. */
+export function isLinkUrl(url: string): boolean {
+  const protocol = URL.parse(url)?.protocol
+  return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:'
+}
+
 /**
  * The reason why an object cannot be `props`, or null. What is not JSON (editors can write other values) is a reason too.
  * Bounds: 16 KB serialised, 5 levels, keys of at most 100 characters, no `__proto__`.
@@ -126,7 +139,8 @@ function nestingFault(value: Props | unknown[], level: number, budget: { left: n
   if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
   const keys = Array.isArray(value) ? [] : Object.keys(value)
   for (const key of keys) {
-    if (key.length > limits.props.key) return `keys must be at most ${limits.props.key} characters`
+    if (key.length > limits.props.key && Array.from(key).length > limits.props.key)
+      return `keys must be at most ${limits.props.key} characters`
     if (key === '__proto__') return 'must not have a key __proto__'
   }
   const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
@@ -134,16 +148,19 @@ function nestingFault(value: Props | unknown[], level: number, budget: { left: n
   for (const one of inner) {
     if (typeof one === 'string') budget.left -= one.length
     if (budget.left < 0) return propsTooLarge
-    if (typeof one === 'bigint') return onlyJson
-    if (typeof one !== 'object' || one === null) continue
-    if (!Array.isArray(one) && !isPlainObject(one)) return onlyJson
-    const fault = nestingFault(one, level + 1, budget)
-    if (fault) return fault
+    if (Array.isArray(one) || isPlainObject(one)) {
+      const fault = nestingFault(one, level + 1, budget)
+      if (fault) return fault
+    } else if (!isJsonScalar(one)) return onlyJson
   }
   return null
 }
 
-/** A literal, with no other prototype than literals have. */
+/** Editors can store what JSON has no word for: big integers, bytes, undefined, NaN. */
+const isJsonScalar = (value: unknown) =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+
+/** Neither a list nor an instance of a class, as shared types are. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

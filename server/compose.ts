@@ -1,9 +1,10 @@
 /** The composition root: makes every part, hands each what it needs, and takes them apart again in order. */
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import Fastify, { LogController, type FastifyInstance } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
 import { Documents } from '../collab/documents.ts'
@@ -16,9 +17,12 @@ import { systemClock, type Clock } from '../platform/clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
+import type { Loop } from '../workers/loop.ts'
 import { startRetention } from '../workers/retention.ts'
-import type { Config } from './config.ts'
+import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
+import { openLog } from './log.ts'
+import { logRequests } from './request-log.ts'
 
 export interface Service {
   app: FastifyInstance
@@ -45,7 +49,11 @@ export interface ComposeOptions {
   /** Time that a client has for the head of a request. */
   headersTimeoutMs?: number
   workers?: boolean
+  log?: FastifyBaseLogger
 }
+
+/** How long requests under way may take when the service stops. */
+const finishRequestsMs = 10_000
 
 export async function compose(
   config: Config,
@@ -55,22 +63,23 @@ export async function compose(
   const clock = options.clock ?? systemClock
   const headersTimeoutMs = options.headersTimeoutMs ?? 20_000
   const app = Fastify({
-    logger: {
-      level: config.logLevel,
-      redact: ['req.headers.authorization', 'token', 'err.parameters', 'err.args'],
-    },
+    loggerInstance: options.log ?? openLog(config.logLevel, []),
     genReqId: (request) => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && /^[\w-]{1,100}$/.test(given) ? given : randomUUID()
     },
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
-    logController: new LogController({ disableRequestLogging: config.logLevel !== 'debug' }),
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    rewriteUrl: ({ url }) => decodableUrl(url ?? '/'),
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
+    return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
+    requestTimeout: 120_000, // for the whole of a request to arrive
     bodyLimit: 1024 * 1024,
   })
   const { log } = app
+  logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
@@ -80,7 +89,7 @@ export async function compose(
     ...(options.compactRows ? { rows: options.compactRows } : {}),
   })
   const queue = new CommitQueue({
-    commit: (call) => database.commit(call),
+    commit: (call, again) => database.commit(call, again),
     freeCardCap: config.freeCardCap,
     clock,
     log,
@@ -111,12 +120,13 @@ export async function compose(
   })
   const live: LiveBoards = { database, queue, documents, nodes }
 
-  const publicUrl = config.publicUrl || `http://${config.host}:${config.port}`
+  const listeningUrl = () =>
+    `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
     tokens,
     limiter: new RateLimiter(clock),
     requestsPerHour: config.rateLimitPerHour,
-    publicUrl,
+    publicUrl: () => config.publicUrl ?? listeningUrl(),
     context: {
       database,
       live,
@@ -132,29 +142,36 @@ export async function compose(
     else refuseUpgrade(stream, '404 Not Found')
   })
 
-  await nodes.start()
-  const loops = options.workers === false ? [] : [startHealing(live, log), startRetention(database, log)]
-  await app.listen({ port: config.port, host: config.host })
-  const { port } = app.server.address() as AddressInfo
+  const loops: Loop[] = []
+  let closed: Promise<void> | null = null
+  const close = () => (closed ??= stop())
 
-  return {
-    app,
-    database,
-    live,
-    gateway,
-    compactor,
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-    async close() {
-      const served = app.close() // stops accepting at once, resolves when all requests are answered
-      await Promise.all(loops.map((loop) => loop.stop()))
-      await gateway.close()
-      await served
-      await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
-      await queue.stop(5000)
-      documents.stop()
-      await compactor.stop()
-      await nodes.stop()
-      if (!options.database) await database.close()
-    },
+  async function stop(): Promise<void> {
+    const served = app.close() // stops accepting at once, resolves when all requests are answered
+    // A connection whose last request was answered meanwhile would be kept open for the next one.
+    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
+    const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
+    await Promise.all(loops.map((loop) => loop.stop()))
+    await gateway.close()
+    await served
+    clearInterval(idle)
+    clearTimeout(cutOff)
+    await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
+    await queue.stop(5000)
+    documents.stop()
+    await compactor.stop()
+    await nodes.stop()
+    if (!options.database) await database.close()
   }
+
+  try {
+    await nodes.start()
+    await app.listen({ port: config.port, host: config.host })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
+
+  return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

@@ -1,21 +1,23 @@
 /** The environment, read once and checked: a bad value stops the start with one line that says what is accepted. */
+import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 
-const integer = (options: { default: number; minimum?: number; maximum?: number }) => Type.Integer(options)
+const integer = (options: { default: number; minimum: number; maximum?: number }) => Type.Integer(options)
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent']
 
 /** Every variable, with its default. The README's table is checked against this. */
 export const variables = Type.Object({
   PORT: integer({ default: 4000, minimum: 0, maximum: 65_535 }),
-  HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
-  PUBLIC_URL: Type.String({ default: '', pattern: '^(https?://\\S*[^/\\s])?$' }),
+  HOST: Type.String({ default: '127.0.0.1', pattern: '^\\S+$' }),
+  PUBLIC_URL: Type.String({ default: '', pattern: '^(https?://[^/\\s](\\S*[^/\\s])?)?$' }),
   DATA_DIR: Type.String({ default: './data', minLength: 1 }),
   DATABASE_URL: Type.String({ default: '', pattern: '^(postgres(ql)?://\\S+)?$' }),
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
   SECRET_KEY: Type.String({ default: '', pattern: '^(.{32,})?$' }),
   LOG_LEVEL: Type.Union(
-    ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level)),
+    logLevels.map((level) => Type.Literal(level)),
     { default: 'info' },
   ),
   RATE_LIMIT_PER_HOUR: integer({ default: 1000, minimum: 1 }),
@@ -26,22 +28,29 @@ export const variables = Type.Object({
   TRUST_PROXY: integer({ default: 0, minimum: 0 }),
 })
 
-const accepted: Partial<Record<keyof Static<typeof variables>, string>> = {
+type Variable = keyof Static<typeof variables>
+
+const accepted: Partial<Record<Variable, string>> = {
+  HOST: 'an address or a host name to listen on',
   PUBLIC_URL: 'an http or https URL without a slash at its end',
   DATABASE_URL: 'a postgres:// URL',
   SECRET_KEY: 'at least 32 characters',
-  LOG_LEVEL: 'debug, info, warn, error or silent',
+  LOG_LEVEL: logLevels.join(', ').replace(/, (\w+)$/, ' or $1'),
 }
+
+/** Never shown, not even when they are bad. */
+const secret = new Set<Variable>(['DATABASE_URL', 'SECRET_KEY'])
 
 export interface Config {
   port: number
   host: string
-  /** Empty: made of host and port once they are known. */
-  publicUrl: string
+  /** Where clients reach the service, without a slash at the end. Null: where it listens. */
+  publicUrl: string | null
   dataDir: string
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null
   databasePool: number
+  /** Empty when it was not set; secret-key.ts then makes one. */
   secretKey: string
   logLevel: string
   rateLimitPerHour: number
@@ -62,23 +71,24 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       return value ? [[name, value]] : []
     }),
   )
-  const values = Value.Convert(variables, Value.Default(variables, given)) as Static<typeof variables>
+  const typed = Object.fromEntries(
+    // Nothing else is a number: '1.5', '0x10' and 'true' must not become one silently.
+    Object.entries(given).map(([name, value]) => [
+      name,
+      isInteger(name) && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+    ]),
+  )
+  const values = Value.Default(variables, typed) as Static<typeof variables>
   const [error] = Value.Errors(variables, values)
   if (error) {
-    const name = error.instancePath.slice(1).split('/')[0] as keyof typeof accepted
-    throw new ConfigError(
-      `${name} must be ${accepted[name] ?? error.message.replace(/^must be /, '')}; it is ${JSON.stringify(given[name])}.`,
-    )
-  }
-  if (values.DATABASE_URL && !values.SECRET_KEY) {
-    throw new ConfigError(
-      'SECRET_KEY must be set when DATABASE_URL is: at least 32 characters, the same at every start.',
-    )
+    const name = error.instancePath.slice(1).split('/')[0] as Variable
+    const shown = secret.has(name) ? '' : `; it is ${JSON.stringify(given[name])}`
+    throw new ConfigError(`${name} must be ${accepted[name] ?? range(name)}${shown}.`)
   }
   return {
     port: values.PORT,
     host: values.HOST,
-    publicUrl: values.PUBLIC_URL,
+    publicUrl: values.PUBLIC_URL || null,
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DATABASE_URL || null,
     databasePool: values.DATABASE_POOL,
@@ -93,4 +103,22 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
+function isInteger(name: string): boolean {
+  return Type.IsInteger(variables.properties[name as Variable])
+}
+
+function range(name: Variable): string {
+  const { minimum, maximum } = variables.properties[name] as { minimum?: number; maximum?: number }
+  return `a whole number ${maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`}`
+}
+
+/** Whether only this machine can reach an address that is listened on. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+/** An address that is listened on, as a client names it in a URL. All addresses of a machine are none it could name. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
+}

@@ -26,6 +26,11 @@ export async function makeDemo(database: Database): Promise<Demo | null> {
   })
 }
 
+export async function hasAccounts(database: Database): Promise<boolean> {
+  const rows = await database.asSystem((tx) => tx`select from users limit 1`)
+  return rows.length > 0
+}
+
 export function demoText(demo: Demo, url: string): string {
   return `
   Corkboard runs at ${url}. A demo account and a board are made; put a card on it:
@@ -34,6 +39,16 @@ export function demoText(demo: Demo, url: string): string {
     -H 'authorization: Bearer ${demo.token}' \\
     -H 'content-type: application/json' \\
     -d '{"kind":"note","title":"Hello","body":"My first card"}'
+
+`
+}
+
+/** Where no demo account is made: others could reach it, or share its database. */
+export function firstAccountText(url: string): string {
+  return `
+  Corkboard runs at ${url}. There is no account yet; make one:
+
+  npm run -s corkboard -- user add --email you@example.com --name You
 
 `
 }

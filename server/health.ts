@@ -1,7 +1,7 @@
 /** Outside the API root: `/healthz`, is the process alive; `/readyz`, can it do its work. */
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../sql/database.ts'
-import { schemaFiles } from '../sql/migrate.ts'
+import { isCurrent, schemaFiles } from '../sql/migrate.ts'
 
 export async function registerHealth(app: FastifyInstance, database: Database): Promise<void> {
   const expected = await schemaFiles()
@@ -11,8 +11,7 @@ export async function registerHealth(app: FastifyInstance, database: Database): 
       const rows = await database.asSystem(
         (tx) => tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`,
       )
-      const applied = new Map(rows.map((row) => [row.name, row.checksum]))
-      const migrated = expected.every(({ name, checksum }) => applied.get(name) === checksum)
+      const migrated = isCurrent(expected, rows)
       return await reply.code(migrated ? 200 : 503).send({
         status: migrated ? 'ready' : 'not ready',
         database: 'ok',

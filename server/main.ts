@@ -1,56 +1,85 @@
 /** `npm start`. */
-import { mkdir } from 'node:fs/promises'
 import { startEmbedded, type EmbeddedPostgres } from '../sql/embedded.ts'
 import { migrate } from '../sql/migrate.ts'
 import { compose, type Service } from './compose.ts'
-import { ConfigError, isLoopback, readConfig, type Config } from './config.ts'
-import { demoText, makeDemo } from './demo.ts'
+import { isLoopback, readConfig, type Config } from './config.ts'
+import { demoText, firstAccountText, hasAccounts, makeDemo } from './demo.ts'
+import { openLog, passwordsIn, redactor } from './log.ts'
+import { resolveSecretKey } from './secret-key.ts'
+import { describeFault } from './describe-fault.ts'
+
+/** Longer than anything that an ordered stop waits for. */
+const stopWithinMs = 25_000
 
 const running: { embedded?: EmbeddedPostgres; service?: Service } = {}
+let redact = redactor([])
 let stopping = false
 
-async function start(config: Config): Promise<void> {
-  if (!config.databaseUrl) {
-    await mkdir(config.dataDir, { recursive: true })
-    running.embedded = await startEmbedded({ dataDir: config.dataDir })
+async function start(): Promise<void> {
+  const given = readConfig(process.env)
+  redact = redactor([given.secretKey, ...passwordsIn(given.databaseUrl)])
+  const config = { ...given, secretKey: await resolveSecretKey(given) }
+  if (config.databaseUrl) {
+    await serve(config, config.databaseUrl)
+  } else {
+    const log = openLog(config.logLevel, [])
+    running.embedded = await startEmbedded({ dataDir: config.dataDir, log: (line) => log.warn(line) })
+    await serve(config, running.embedded.url)
   }
-  const databaseUrl = config.databaseUrl ?? running.embedded!.url
+}
+
+async function serve(config: Config, databaseUrl: string): Promise<void> {
+  if (stopping) return
+  const log = openLog(config.logLevel, [config.secretKey, ...passwordsIn(databaseUrl)])
   await migrate(databaseUrl)
-  const service = await compose(config, databaseUrl)
+  if (stopping) return
+  const service = await compose(config, databaseUrl, { log })
   running.service = service
   // Libraries print here; what they print belongs into the log.
-  const { log } = service.app
   console.error =
     console.warn =
     console.log =
       (...parts: unknown[]) => log.warn({ parts: parts.map(String) }, 'printed by a library')
-  if (running.embedded && isLoopback(config.host)) {
-    const demo = await makeDemo(service.database)
-    if (demo) process.stderr.write(demoText(demo, service.url))
-  }
+  await welcome(config, service)
 }
 
-async function stop(signal: string): Promise<void> {
+/** What a person at the terminal needs to know, outside the log. */
+async function welcome(config: Config, service: Service): Promise<void> {
+  const demo = running.embedded && isLoopback(config.host) ? await makeDemo(service.database) : null
+  if (demo) process.stderr.write(demoText(demo, service.url))
+  else if (!(await hasAccounts(service.database))) process.stderr.write(firstAccountText(service.url))
+}
+
+async function stop(code: number): Promise<void> {
   if (stopping) return
   stopping = true
-  running.service?.app.log.info({ signal }, 'stopping')
-  setTimeout(() => process.exit(1), 25_000).unref()
-  await running.service?.close()
-  await running.embedded?.stop()
-  process.exit(0)
+  setTimeout(() => process.exit(code || 1), stopWithinMs).unref()
+  try {
+    await started
+    await running.service?.close()
+    await running.embedded?.stop()
+  } catch (error) {
+    process.stderr.write(redact(`corkboard: the stop failed: ${describeFault(error)}\n`))
+    process.exit(1)
+  }
+  process.exit(code)
 }
 
-process.on('SIGTERM', () => void stop('SIGTERM'))
-process.on('SIGINT', () => void stop('SIGINT'))
-
-try {
-  await start(readConfig(process.env))
-} catch (error) {
-  process.stderr.write(`corkboard: ${error instanceof ConfigError ? error.message : describe(error)}\n`)
-  await running.embedded?.stop()
-  process.exit(1)
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => {
+    running.service?.app.log.info({ signal }, 'stopping')
+    void stop(0)
+  })
+}
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error: unknown) => {
+    if (running.service) running.service.app.log.fatal({ err: error }, 'a fault of the program; it ends')
+    else process.stderr.write(redact(`corkboard: ${describeFault(error)}\n`))
+    void stop(1)
+  })
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
+const started = start().catch((error: unknown) => {
+  process.stderr.write(redact(`corkboard: ${describeFault(error)}\n`))
+  void stop(1)
+})

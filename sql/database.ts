@@ -1,8 +1,9 @@
-import postgres from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
+import postgres from './driver.ts'
 
 /** A transaction in progress: tagged templates run in it. */
-export type Transaction = postgres.TransactionSql<{ bigint: number }>
+export type Transaction = TransactionSql<{ bigint: number }>
 
 /** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
 export interface CommitCall {
@@ -31,8 +32,12 @@ export interface Database {
   asUser<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Runs `work` as the service itself: the log, the workers, authentication. */
   asSystem<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** One group commit, in autocommit: one round trip. Errors are the driver's own: their outcome has to be told apart. */
-  commit(call: CommitCall): Promise<unknown>
+  /**
+   * One group commit, in autocommit: one round trip, on a connection of its own, whose plans and caches are warm.
+   * `again`: the first call has no answer and may still hold that connection, so this one takes another.
+   * Errors are the driver's own: their outcome has to be told apart.
+   */
+  commit(call: CommitCall, again?: boolean): Promise<unknown>
   /** Hears what is sent to a channel, on a connection of its own that comes back by itself. What is sent meanwhile is lost. */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
   close(): Promise<void>
@@ -44,10 +49,11 @@ export interface Listener {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const timeout = String(options.statementTimeoutMs ?? 15_000)
-  const sql = postgres(options.url, {
-    max: options.poolSize ?? 12,
+  const settings = {
     onnotice: () => undefined,
     connect_timeout: 5,
+    // Seconds. The driver's own goes up to 20, which a database that is back would be waited for.
+    backoff: (attempt: number) => Math.min(0.25, 0.01 * 2 ** attempt),
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
       application_name: 'corkboard',
@@ -58,7 +64,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       idle_in_transaction_session_timeout: timeout as unknown as number,
       lock_timeout: '5000' as unknown as number,
     },
-  })
+  }
+  const sql = postgres(options.url, { ...settings, max: options.poolSize ?? 12 })
+  const committer = postgres(options.url, { ...settings, max: 1 })
 
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
@@ -77,8 +85,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     asUser: (userId, work) => run('corkboard_app', userId, work),
     asSystem: (work) => run('corkboard_system', '', work),
-    async commit(call) {
-      const [row] = await sql<{ answer: unknown }[]>`
+    async commit(call, again = false) {
+      const [row] = await (again ? sql : committer)<{ answer: unknown }[]>`
         select commit_batch(
           ${call.commitId}, ${call.freeCardCap}, ${call.items}::text::json, ${call.blob as Buffer},
           ${call.rows}::text::json, ${call.groups}::text::json, ${call.removed}::text::json
@@ -89,7 +97,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { unlisten } = await sql.listen(channel, heard)
       return { close: unlisten }
     },
-    close: () => sql.end({ timeout: 5 }),
+    async close() {
+      await Promise.all([sql.end({ timeout: 5 }), committer.end({ timeout: 5 })])
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import path from 'node:path'
-import postgres from 'postgres'
+import postgres from './driver.ts'
 import { chooseAccount } from './embedded/account.ts'
 import { locateBinaries } from './embedded/binaries.ts'
 import { claim } from './embedded/claim.ts'

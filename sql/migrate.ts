@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import postgres from 'postgres'
+import postgres from './driver.ts'
 
 const here = import.meta.dirname
 
@@ -12,10 +12,19 @@ const here = import.meta.dirname
  * @throws if a migration that was applied has changed since, or if the database is newer than this code
  */
 export async function migrate(url: string): Promise<string[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { search_path: 'corkboard' } })
+  const sql = postgres(url, {
+    max: 1,
+    onnotice: () => undefined,
+    connect_timeout: 10,
+    connection: { search_path: 'corkboard' },
+  })
   try {
     return (await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(1129270348)`
+      const [server] = await tx<{ version: string; number: number }[]>`
+        select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
+      if (server!.number < 150_000)
+        throw new Error(`Corkboard needs PostgreSQL 15 or newer; this database is ${server!.version}.`)
       await tx`create schema if not exists corkboard`
       await tx`
         create table if not exists corkboard.schema_files (
@@ -54,6 +63,28 @@ export async function migrate(url: string): Promise<string[]> {
 /** The files that this version consists of; `schema_files` holds them all once `migrate` has run. */
 export async function schemaFiles(): Promise<{ name: string; checksum: string }[]> {
   return [...(await sqlFiles('migrations')), ...(await sqlFiles('functions'))]
+}
+
+/** Whether the schema is this version's: `empty` before the first migration, `other` for an older or a newer one. */
+export async function schemaState(url: string): Promise<'empty' | 'current' | 'other'> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined, connect_timeout: 5 })
+  try {
+    const [table] = await sql`select to_regclass('corkboard.schema_files') as name`
+    if (table!['name'] === null) return 'empty'
+    const applied = await sql<{ name: string; checksum: string }[]>`
+      select name, checksum from corkboard.schema_files`
+    return isCurrent(await schemaFiles(), applied) ? 'current' : 'other'
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
+export function isCurrent(
+  expected: { name: string; checksum: string }[],
+  applied: { name: string; checksum: string }[],
+): boolean {
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
+  return expected.every(({ name, checksum }) => checksums.get(name) === checksum)
 }
 
 async function sqlFiles(folder: string): Promise<{ name: string; checksum: string; text: string }[]> {

@@ -1,11 +1,15 @@
 /** Access tokens: 256 random bits, a prefix to recognise them by, a checksum to tell a typo; SHA-256 at rest. */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Clock } from '../platform/clock.ts'
 import type { Database, Transaction } from './database.ts'
 
 export const scopes = ['read', 'write', 'delete'] as const
 export type Scope = (typeof scopes)[number]
+
+/** Milliseconds since 1970. */
+interface Clock {
+  now(): number
+}
 
 /** Who is behind a request or a socket. */
 export interface Principal {
@@ -20,7 +24,7 @@ export interface Principal {
   rateLimit: number | null
 }
 
-const tokenPrefix = 'cork_'
+export const tokenPrefix = 'cork_'
 const tokenPattern = /^cork_([A-Za-z0-9_-]{43})([0-9a-z]{7})$/
 
 export function makeToken(): string {

@@ -1,4 +1,5 @@
 /** A board as its row has it, and as the API shows it. */
+import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 
@@ -64,10 +65,6 @@ export async function requireVisible(tx: Transaction, id: string): Promise<void>
   const rows = await tx`select from boards where id = ${id}`
   if (rows.length === 0) throw noBoard()
 }
-
-export const noBoard = () => new ServiceError('not_found', 'No such board.')
-export const inTrash = () => new ServiceError('conflict', 'The board is in the trash. Restore it first.')
-export const notWritable = () => new ServiceError('forbidden', 'You may view this board but not change it.')
 
 /** The checks on a parent: visible, live, and in this workspace. */
 export async function requireParent(

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
 import { boardAnswer, nullable, uuid } from '../schemas.ts'
 import { presentBoard, readBoard, requireParent } from './board.ts'
@@ -35,7 +36,7 @@ export const createBoard = route({
         values (
           ${workspaceId}, ${body.parent_board_id ?? null}, ${name}, ${body.view === 'list' ? 'list' : 'canvas'},
           ${body.scheduled_date ?? null}, ${body.scheduled_end ?? null}, ${body.day_label ?? null},
-          ${body.props ? tx.json(body.props as never) : null}, ${tx.json((body.identifiers ?? []) as never)}
+          ${body.props ? tx.json(body.props as never) : null}, ${tx.json(distinctIdentifiers(body.identifiers ?? []) as never)}
         )
         returning id`
       return readBoard(tx, made!.id)
@@ -48,15 +49,16 @@ async function chooseWorkspace(
   tx: Transaction,
   body: { workspace_id?: string; parent_board_id?: string | null },
 ): Promise<string> {
-  if (body.workspace_id !== undefined) {
-    const [workspace] = await tx`select from workspaces where id = ${body.workspace_id}`
+  const workspaceId = body.workspace_id?.toLowerCase()
+  if (workspaceId !== undefined) {
+    const [workspace] = await tx`select from workspaces where id = ${workspaceId}`
     if (!workspace) throw new ServiceError('not_found', 'workspace_id: no such workspace.')
   }
   if (body.parent_board_id) {
-    const parent = await requireParent(tx, body.parent_board_id, body.workspace_id ?? null)
+    const parent = await requireParent(tx, body.parent_board_id, workspaceId ?? null)
     return parent.workspaceId
   }
-  if (body.workspace_id !== undefined) return body.workspace_id
+  if (workspaceId !== undefined) return workspaceId
   const [personal] = await tx<{ id: string }[]>`select personal_workspace() as id`
   return personal!.id
 }

@@ -1,7 +1,8 @@
 import Type from 'typebox'
+import { notWritable } from '../../core/board.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams } from '../schemas.ts'
-import { notWritable, presentBoard, readBoard } from './board.ts'
+import { presentBoard, readBoard } from './board.ts'
 
 export const deleteBoard = route({
   method: 'DELETE',

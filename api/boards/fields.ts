@@ -7,10 +7,7 @@ import { identifiers, nullable, props } from '../schemas.ts'
 
 const date = Type.Optional(nullable(Type.String({ format: 'date', description: 'YYYY-MM-DD' })))
 
-export const name = Type.String({
-  maxLength: limits.boardName * 2,
-  description: 'Trimmed; at most 200 characters.',
-})
+export const name = Type.String({ description: 'Trimmed; then 1 to 200 characters.' })
 
 export const scheduleFields = {
   scheduled_date: date,
@@ -33,6 +30,9 @@ export function trimmedName(given: string): string {
 }
 
 export function requireSchedule(date: string | null | undefined, end: string | null | undefined): void {
+  for (const [field, value] of Object.entries({ scheduled_date: date, scheduled_end: end })) {
+    if (value?.startsWith('0000')) throw new ServiceError('bad_request', `${field} must be a valid date.`)
+  }
   if (!end) return
   if (!date) throw new ServiceError('bad_request', 'scheduled_end needs a scheduled_date.')
   if (end < date) throw new ServiceError('bad_request', 'scheduled_end must not be before scheduled_date.')

@@ -2,20 +2,16 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { boardAnswer, pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import { boardAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../schemas.ts'
 import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './board.ts'
 
 const query = Type.Object({
   workspace: Type.Optional(uuid),
   parent: Type.Optional(Type.String({ description: 'A board id, or `root` for top-level boards.' })),
-  deleted: Type.Optional(
-    Type.Union([Type.Literal('1'), Type.Literal('0')], { description: '`1` lists the trash.' }),
-  ),
+  deleted: Type.Optional(Type.Enum(['1', '0'], { description: '`1` lists the trash.' })),
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`.' })),
   ...pageQuery,
 })
-
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export const listBoards = route({
   method: 'GET',

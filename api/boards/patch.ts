@@ -1,14 +1,16 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { inTrash, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams, nullable, uuid } from '../schemas.ts'
-import { inTrash, notWritable, presentBoard, readBoard, requireParent } from './board.ts'
+import { boardAnswer, boardParams, boardView, nullable, uuid } from '../schemas.ts'
+import { presentBoard, readBoard, requireParent } from './board.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 
-const body = Type.Object({
+const patch = Type.Object({
   name: Type.Optional(name),
-  view: Type.Optional(Type.Union([Type.Literal('canvas'), Type.Literal('list')])),
+  view: Type.Optional(boardView),
   parent_board_id: Type.Optional(nullable(uuid)),
   ...scheduleFields,
   ...freeFields,
@@ -20,7 +22,7 @@ export const patchBoard = route({
   path: '/boards/:id',
   scope: 'write',
   summary: 'Change a board: its name, view, parent, schedule, properties.',
-  schemas: { params: boardParams, body },
+  schemas: { params: boardParams, body: patch },
   answers: { 200: Type.Object({ board: boardAnswer }) },
   async handle({ database }, { principal, params, body }) {
     requireProps(body.props)
@@ -46,16 +48,15 @@ export const patchBoard = route({
 })
 
 /** Only what was sent. */
-function columns(tx: Transaction, body: Record<string, unknown>): Record<string, never> {
+function columns(tx: Transaction, body: Static<typeof patch>): Record<string, never> {
   const changes: Record<string, unknown> = {}
-  for (const field of ['view', 'parent_board_id', 'scheduled_date', 'scheduled_end', 'day_label']) {
+  for (const field of ['view', 'parent_board_id', 'scheduled_date', 'scheduled_end', 'day_label'] as const) {
     if (body[field] !== undefined) changes[field] = body[field]
   }
-  if (typeof body['name'] === 'string') changes['name'] = trimmedName(body['name'])
-  if (body['props'] !== undefined)
-    changes['props'] = body['props'] === null ? null : tx.json(body['props'] as never)
-  if (body['identifiers'] !== undefined)
-    changes['identifiers'] = tx.json((body['identifiers'] ?? []) as never)
+  if (body.name !== undefined) changes['name'] = trimmedName(body.name)
+  if (body.props !== undefined) changes['props'] = body.props === null ? null : tx.json(body.props as never)
+  if (body.identifiers !== undefined)
+    changes['identifiers'] = tx.json(distinctIdentifiers(body.identifiers ?? []) as never)
   return changes as Record<string, never>
 }
 

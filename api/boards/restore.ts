@@ -1,8 +1,9 @@
 import Type from 'typebox'
+import { notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams } from '../schemas.ts'
-import { notWritable, presentBoard, readBoard } from './board.ts'
+import { presentBoard, readBoard } from './board.ts'
 
 export const restoreBoard = route({
   method: 'POST',
@@ -27,7 +28,8 @@ export const restoreBoard = route({
         { tier: string; used: number }[]
       >`select tier, used from lock_board_owner(${params.id})`
       const reached = (owner?.used ?? 0) + own.card_count
-      if (owner?.tier === 'free' && freeCardCap !== null && reached > freeCardCap) {
+      const adds = own.card_count > 0
+      if (adds && owner?.tier === 'free' && freeCardCap !== null && reached > freeCardCap) {
         throw new ServiceError(
           'limit_reached',
           `Restoring this board would bring its owner to ${reached} cards; the plan holds ${freeCardCap}.`,

@@ -2,18 +2,19 @@
 import Type, { type Static } from 'typebox'
 import {
   boundNumber,
-  boundText,
-  kinds,
+  isKind,
+  isLinkUrl,
   numberFields,
   propsFault,
   textFields,
   textLimits,
-  bodyLimit,
+  unknownKind,
   type CardChange,
   type Props,
 } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { sanitizeHtml } from '../../core/html.ts'
+import { distinctIdentifiers } from '../identifiers.ts'
 import { cardFields } from '../schemas.ts'
 
 const cardBody = Type.Object(cardFields)
@@ -23,17 +24,15 @@ export type CardInput = Static<typeof cardBody>
 export function cardChange(input: CardInput, where: string, options: { anyKind?: boolean } = {}): CardChange {
   const change: CardChange = {}
   if (input.kind !== undefined) {
-    if (!options.anyKind && !kinds.some((kind) => kind === input.kind)) {
-      throw new ServiceError('bad_request', `${where}kind must be one of: ${kinds.join(', ')}.`)
-    }
+    if (!options.anyKind && !isKind(input.kind)) throw unknownKind(where)
     change.kind = input.kind
   }
   for (const field of textFields) {
     const value = input[field]
     if (value === undefined) continue
-    change[field] = value === null || value === '' ? null : boundText(value, textLimits[field])
+    change[field] = value || null
   }
-  if (input.body !== undefined) change.body = input.body === null ? null : boundText(input.body, bodyLimit)
+  if (input.body !== undefined) change.body = input.body || null
   for (const field of numberFields) {
     const value = input[field]
     if (value === undefined) continue
@@ -46,7 +45,7 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
     if (fault) throw new ServiceError('bad_request', `${where}props: ${fault}.`)
     change.props = input.props as Props | null
   }
-  if (input.identifiers !== undefined) change.identifiers = distinct(input.identifiers ?? [])
+  if (input.identifiers !== undefined) change.identifiers = distinctIdentifiers(input.identifiers ?? [])
   if (typeof change.url === 'string' && !isLinkUrl(change.url)) {
     throw new ServiceError('bad_request', `${where}url must be an http, https or mailto URL.`)
   }
@@ -61,19 +60,4 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
     change.html = clean || null
   }
   return change
-}
-
-function isLinkUrl(url: string): boolean {
-  const parsed = URL.parse(url)
-  return parsed !== null && ['http:', 'https:', 'mailto:'].includes(parsed.protocol)
-}
-
-function distinct(identifiers: { scope: string; value: string }[]): { scope: string; value: string }[] {
-  const seen = new Map(
-    identifiers.map(({ scope, value }) => {
-      const bounded = { scope: boundText(scope, 100), value: boundText(value, 500) }
-      return [JSON.stringify([bounded.scope, bounded.value]), bounded]
-    }),
-  )
-  return [...seen.values()]
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { createCards, knownGroups, unknownGroup, type NewCard } from '../../collab/write.ts'
+import { createCards, type NewCard } from '../../collab/write.ts'
 import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -29,6 +29,7 @@ export const createCardsRoute = route({
   schemas: { params: boardParams, body },
   answers: { 201: Type.Object({ board_id: uuid, cards: Type.Array(cardAnswer), live }) },
   bodyLimitBytes: limits.cardBatchBodyBytes,
+  opensDocument: true,
   async handle(context, { principal, params, body }) {
     const inputs = body.cards ?? [body]
     const where = (at: number) => (body.cards ? `cards[${at}].` : '')
@@ -47,23 +48,10 @@ export const createCardsRoute = route({
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
       return removed ? { change, removed } : { change }
     })
-    await settleGroups(context, params.id, cards)
     const created = await createCards(context.live, { account: principal.userId, boardId: params.id, cards })
     return { status: 201, body: { board_id: params.id, ...created } }
   },
 })
-
-/** A `group_id` must be a group on the board; with a restore token one that is gone is dropped. */
-async function settleGroups({ live }: ApiContext, boardId: string, cards: NewCard[]): Promise<void> {
-  const named = [...new Set(cards.flatMap(({ change }) => change.group_id ?? []))]
-  if (named.length === 0) return
-  const known = await knownGroups(live, boardId, named)
-  for (const { change, removed } of cards) {
-    if (typeof change.group_id !== 'string' || known.has(change.group_id)) continue
-    if (!removed) throw unknownGroup(change.group_id)
-    change.group_id = null
-  }
-}
 
 /** What is kept of removed cards, for those tokens that the caller may see. */
 async function removedCards(

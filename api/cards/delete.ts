@@ -16,6 +16,7 @@ export const deleteCard = route({
   answers: {
     200: Type.Object({ deleted: Type.Literal(true), card: cardAnswer, restore_with: Type.String(), live }),
   },
+  opensDocument: true,
   async handle(context, { principal, params }) {
     const { cards, live } = await removeCards(context.live, {
       account: principal.userId,
@@ -49,6 +50,7 @@ export const deleteManyCards = route({
       live,
     }),
   },
+  opensDocument: true,
   async handle(context, { principal, params, body }) {
     const { cards, notFound, live } = await removeCards(context.live, {
       account: principal.userId,

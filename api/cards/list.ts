@@ -22,7 +22,7 @@ const query = Type.Object({
   cursor: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'With `source=index`: the `next_cursor` of the page before.',
+      description: 'The `next_cursor` of the page before, of a walk with `source=index`.',
     }),
   ),
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`, `raw`.' })),
@@ -48,10 +48,11 @@ export const listCards = route({
       }),
     ]),
   },
+  opensDocument: true,
   async handle(context, { principal, params, query }) {
     const include = includeOf(query.include, ['props', 'identifiers', 'raw'])
     const page = pageOf(query)
-    if (query.source === 'index')
+    if (query.source === 'index' || query.cursor !== undefined)
       return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const { cards, total } = await readPage(context.live, params.id, page, include)
@@ -76,15 +77,13 @@ async function listIndex(
   cursor: string | undefined,
   limit: number,
 ): Promise<Answer> {
-  if (cursor !== undefined && !isCardId(cursor)) {
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page.')
-  }
+  const after = cursor === undefined ? '' : cardAfter(boardId, cursor)
   const rows = await database.asUser(userId, async (tx) => {
     const visible = requireVisible(tx, boardId)
     const rows = tx<IndexRow[]>`
       select card_id as id, kind, title, x, y, image_key, updated_at
       from card_index
-      where board_id = ${boardId} and card_id > ${cursor ?? ''} and deleted_at is null
+      where board_id = ${boardId} and card_id > ${after} and deleted_at is null
       order by card_id
       limit ${limit + 1}`
     return (await Promise.all([visible, rows]))[1]
@@ -98,7 +97,15 @@ async function listIndex(
       cards,
       limit,
       has_more: more,
-      next_cursor: more ? (cards.at(-1)?.id ?? null) : null,
+      next_cursor: more ? `${boardId}|${cards.at(-1)!.id}` : null,
     },
   }
+}
+
+/** The last card of the page before. @throws ServiceError `bad_request` for the cursor of another walk */
+function cardAfter(boardId: string, cursor: string): string {
+  const [board, card, ...more] = cursor.split('|')
+  if (board !== boardId || card === undefined || !isCardId(card) || more.length > 0)
+    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of this board.')
+  return card
 }

@@ -4,23 +4,25 @@ import { bodyLimit } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
-import { boardParams, cardAnswer, cardFields, live, uuid } from '../schemas.ts'
+import { boardParams, cardAnswer, cardFields, live, nullable, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
 
 const patchFields = {
   ...cardFields,
   body_base: Type.Optional(
-    Type.String({
-      maxLength: bodyLimit,
-      description: 'The text that the edit of `body` started from: what others wrote since stays.',
-    }),
+    nullable(
+      Type.String({
+        maxLength: bodyLimit,
+        description: 'The text that the edit of `body` started from: what others wrote since stays.',
+      }),
+    ),
   ),
 }
 const patch = Type.Object(patchFields)
 
 function toPatch(id: string, input: Static<typeof patch>, where: string): CardPatch {
   const change = cardChange(input, where)
-  return input.body_base === undefined ? { id, change } : { id, change, bodyBase: input.body_base }
+  return input.body_base === undefined ? { id, change } : { id, change, bodyBase: input.body_base ?? '' }
 }
 
 export const patchCard = route({
@@ -31,6 +33,7 @@ export const patchCard = route({
   schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }), body: patch },
   answers: { 200: Type.Object({ card: cardAnswer, live }) },
   bodyLimitBytes: limits.cardBatchBodyBytes,
+  opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patches = [toPatch(params.cardId, body, '')]
     const { cards, live } = await patchCards(context.live, {
@@ -68,6 +71,7 @@ export const patchManyCards = route({
     }),
   },
   bodyLimitBytes: limits.cardBatchBodyBytes,
+  opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patches = body.cards.map((input, at) => toPatch(input.id, input, `cards[${at}].`))
     const { cards, notFound, live } = await patchCards(context.live, {

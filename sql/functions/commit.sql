@@ -103,7 +103,7 @@ begin
     with items as materialized (
       select * from unnest(batch) as i
       where i.k = 'write'
-    ), rights as (
+    ), rights as materialized (
       select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
       from (select distinct i.b, i.u from items i) p
       join boards bo on bo.id = p.b

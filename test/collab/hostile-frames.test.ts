@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import * as encoding from 'lib0/encoding'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'

@@ -48,7 +48,7 @@ test('[J1] two editors see 1,000 cards of the API at once, a drag of one is in t
     async () => {
       // The index is walked by id: start right before the card.
       const before = dragged.slice(0, -1)
-      const index = await user.api.get(`${path}?source=index&limit=100&cursor=${before}`)
+      const index = await user.api.get(`${path}?source=index&limit=100&cursor=${board.id}|${before}`)
       return index.body.cards.some(
         (card: { id: string; x: number }) => card.id === dragged && card.x === 12_345,
       )

@@ -198,7 +198,7 @@ test('[S7] requests for one board that share a commit have each their own result
   expect(JSON.parse(database.calls[before]!.items)).toHaveLength(3)
   expect(answers[1]!.body.cards[0].title).toBe('a')
   expect(answers[3]!.body.cards[0].title).toBe('c')
-  const titles = [...cardsIn(await fromLog(boardId)).values()].map((card) => card.get('title')).sort()
+  const titles = [...cardsIn(await fromLog(boardId)).values()].map((card) => String(card.get('title'))).sort()
   expect(titles).toEqual(['a', 'c', 'held', 'warm'])
   expect(await verifyBoard(database, boardId)).toEqual([])
 })

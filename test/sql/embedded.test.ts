@@ -6,8 +6,9 @@ import net from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import postgres from 'postgres'
+import type { Options, Sql } from 'postgres'
 import { afterEach, expect, test, vi } from 'vitest'
+import postgres from '../../sql/driver.ts'
 import { findEmbedded, startEmbedded } from '../../sql/embedded.ts'
 import type { EmbeddedPostgres } from '../../sql/embedded.ts'
 import { locateBinaries } from '../../sql/embedded/binaries.ts'
@@ -15,6 +16,7 @@ import { claim } from '../../sql/embedded/claim.ts'
 import { clusterProcesses } from '../../sql/embedded/processes.ts'
 import { locateCluster } from '../../sql/embedded/cluster.ts'
 
+const patience = { timeout: 20_000 }
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
@@ -33,7 +35,7 @@ async function start(dataDir: string): Promise<EmbeddedPostgres> {
   return server
 }
 
-function connect(url: string, options: postgres.Options<Record<string, never>> = {}): postgres.Sql {
+function connect(url: string, options: Options<Record<string, never>> = {}): Sql {
   const sql = postgres(url, { max: 1, ...options })
   cleanups.push(() => sql.end({ timeout: 0 }))
   return sql
@@ -74,7 +76,7 @@ async function keepBusy(url: string): Promise<number> {
   await vi.waitUntil(async () => {
     const [busy] = await admin`select from pg_stat_activity where pid = ${row!.pid} and state = 'active'`
     return busy
-  })
+  }, patience)
   return row!.pid
 }
 
@@ -180,7 +182,7 @@ test('[D24] after kill -9 of process and server, the next start works beside a b
   const busy = await keepBusy(url)
   await kill(node)
   process.kill(postmaster, 'SIGKILL')
-  await vi.waitUntil(async () => !(await running(dataDir)).includes(postmaster))
+  await vi.waitUntil(async () => !(await running(dataDir)).includes(postmaster), patience)
   expect(await running(dataDir)).toContain(busy)
 
   const server = await start(dataDir)
@@ -196,7 +198,7 @@ test('[D25] a server that is killed comes back by itself on the same port, also 
     if (withOrphan) await keepBusy(server.url)
     const killed = server.pid
     process.kill(killed, 'SIGKILL')
-    await vi.waitUntil(() => server.pid !== killed && answers(server.url), { timeout: 20_000 })
+    await vi.waitUntil(() => server.pid !== killed && answers(server.url), patience)
     expect(await connect(server.url)`table notes`).toEqual([{ words: 'kept' }])
   }
   await server.stop()

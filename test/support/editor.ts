@@ -22,13 +22,20 @@ const open = new Set<Editor>()
 /** Resolves once the board is there. */
 export async function openEditor(
   serviceUrl: string,
-  options: { boardId: string; token: string; document?: Y.Doc; reconnect?: boolean; expectRefusal?: boolean },
+  options: {
+    boardId: string
+    token: string
+    document?: Y.Doc
+    reconnect?: boolean
+    expectRefusal?: boolean
+    webSocket?: new (url: string) => WebSocket
+  },
 ): Promise<Editor> {
   const document = options.document ?? new Y.Doc()
   const closes: Editor['closes'] = []
   const socket = new HocuspocusProviderWebsocket({
     url: `${serviceUrl.replace('http', 'ws')}/collab`,
-    WebSocketPolyfill: WebSocket,
+    WebSocketPolyfill: options.webSocket ?? WebSocket,
     delay: 50,
     minDelay: 50,
     maxDelay: 200,

@@ -25,11 +25,11 @@ export function gatedDatabase(url: string): GatedDatabase {
       await gated.afterSystem?.(result)
       return result
     },
-    async commit(call) {
+    async commit(call, again) {
       gated.calls.push(call)
       await gate?.promise
       const way = ways.shift()
-      return way ? way(call, database.commit) : database.commit(call)
+      return way ? way(call, database.commit) : database.commit(call, again)
     },
     listen: database.listen,
     close: database.close,

@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { findUser, shareBoard, type ShareRole } from '../../sql/accounts.ts'
+import { answer } from './answer.ts'
+import { withDatabase } from './database.ts'
+import { emailOption, idOption, roleOption } from './options.ts'
+
+const roles: readonly ShareRole[] = ['editor', 'viewer', 'none']
+
+export function boardCommands(program: Command): void {
+  const board = program.command('board').description('boards')
+  board
+    .command('share')
+    .description(
+      'Opens one board, not its children, to an account; `none` takes that away:\n{"board_id","email","role"}',
+    )
+    .addOption(idOption('--board <board-id>', 'id of the board'))
+    .addOption(emailOption())
+    .addOption(roleOption(roles))
+    .addHelpText(
+      'after',
+      '\nExample:\n  npm run -s corkboard -- board share --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --email cleo@example.com --role viewer',
+    )
+    .action(async ({ board: boardId, email, role }: { board: string; email: string; role: ShareRole }) => {
+      await withDatabase((database) =>
+        database.asSystem(async (tx) => shareBoard(tx, { boardId, userId: await findUser(tx, email), role })),
+      )
+      answer({ board_id: boardId, email, role })
+    })
+}

@@ -1,0 +1,53 @@
+/** `npm run -s corkboard -- …`: the command line, one file for each group of commands. */
+import { Command, CommanderError } from 'commander'
+import { describeFault } from '../describe-fault.ts'
+import { boardCommands } from './board.ts'
+import { memberCommands } from './member.ts'
+import { tokenCommands } from './token.ts'
+import { userCommands } from './user.ts'
+import { verifyCommand } from './verify.ts'
+import { workspaceCommands } from './workspace.ts'
+
+const exitCodes = { done: 0, refused: 1, usage: 2 } as const
+
+const program = new Command('corkboard')
+  .description(
+    'Administers a Corkboard. Works on the database of the running instance: that of DATABASE_URL, or the embedded ' +
+      'one under DATA_DIR, which it starts for as long as a command takes when no instance runs.',
+  )
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
+  .addHelpText(
+    'after',
+    '\nExit codes: 0 done, 1 refused or failed (verify: differences), 2 a wrong command line.' +
+      '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada',
+  )
+
+for (const register of [
+  userCommands,
+  tokenCommands,
+  workspaceCommands,
+  memberCommands,
+  boardCommands,
+  verifyCommand,
+])
+  register(program)
+
+process.exitCode = await run()
+
+async function run(): Promise<number> {
+  try {
+    await program.parseAsync()
+    return Number(process.exitCode ?? exitCodes.done)
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    process.stderr.write(`corkboard: ${describeFault(error)}\n`)
+    return exitCodes.refused
+  }
+}
+
+/** `error: unknown option '--foo'\n(Did you mean …?)` → one line */
+function oneLine(text: string): string {
+  const line = text.trim().replace(/^error: /, '')
+  return `corkboard: ${line.replaceAll(/\s*\n\s*/g, ' ')}\n`
+}

@@ -1,0 +1,71 @@
+/** The values that commands take, checked before anything is touched. */
+import { InvalidArgumentError, Option } from 'commander'
+import { limits } from '../../core/limits.ts'
+import { scopes, type Scope } from '../../sql/tokens.ts'
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const emailPattern = /^[^\s@]+@[^\s@]+$/
+const maxEmailLength = 254
+
+export const emailOption = (flags = '--email <email>', description = 'e-mail address of the account') =>
+  new Option(flags, description).argParser(parseEmail).makeOptionMandatory()
+
+export const nameOption = (description: string) =>
+  new Option('--name <name>', description).argParser(parseName).makeOptionMandatory()
+
+export const idOption = (flags: string, description: string) =>
+  new Option(flags, description).argParser(parseId).makeOptionMandatory()
+
+export const roleOption = (roles: readonly string[]) =>
+  new Option('--role <role>', 'what the account may do there').choices(roles).makeOptionMandatory()
+
+export const scopesOption = (preset: readonly Scope[]) =>
+  new Option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}`)
+    .argParser(parseScopes)
+    .default([...preset], preset.join(','))
+
+export const ttlOption = () =>
+  new Option(
+    '--ttl-days <days>',
+    'how long the token lives, 1 to 3650 days; until it is revoked when left out',
+  ).argParser((text: string) => parseCount(text, limits.tokenLifetimeDays, 'days'))
+
+export const rateLimitOption = () =>
+  new Option(
+    '--rate-limit <requests>',
+    'requests an hour, 1 to 100000; RATE_LIMIT_PER_HOUR when left out',
+  ).argParser((text: string) => parseCount(text, limits.rateLimitMax, 'requests an hour'))
+
+export function parseId(text: string): string {
+  if (!uuidPattern.test(text)) throw new InvalidArgumentError('It takes a UUID.')
+  return text.toLowerCase()
+}
+
+function parseEmail(text: string): string {
+  const email = text.trim()
+  if (!emailPattern.test(email) || email.length > maxEmailLength)
+    throw new InvalidArgumentError('It takes an e-mail address.')
+  return email
+}
+
+function parseName(text: string): string {
+  const name = text.trim()
+  if (name === '' || Array.from(name).length > limits.name)
+    throw new InvalidArgumentError(`It takes 1 to ${limits.name} characters.`)
+  return name
+}
+
+function parseScopes(text: string): Scope[] {
+  const named = text.split(',').map((scope) => scope.trim())
+  const unknown = named.find((name) => !scopes.some((scope) => scope === name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`It takes a comma-separated list of ${scopes.join(', ')}.`)
+  return scopes.filter((scope) => named.includes(scope))
+}
+
+function parseCount(text: string, maximum: number, unit: string): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > maximum)
+    throw new InvalidArgumentError(`It takes a whole number of ${unit}, 1 to ${maximum}.`)
+  return value
+}

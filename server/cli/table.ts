@@ -1,0 +1,13 @@
+/** Columns as wide as their widest cell, two spaces apart. */
+export function formatTable(head: string[], rows: string[][]): string {
+  const widths = head.map((name, at) => Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)))
+  return [head, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { AccountError, findUser } from '../../sql/accounts.ts'
+import { mintToken, revokeToken, type Scope } from '../../sql/tokens.ts'
+import { answer } from './answer.ts'
+import { withDatabase } from './database.ts'
+import { emailOption, idOption, nameOption, rateLimitOption, scopesOption, ttlOption } from './options.ts'
+
+interface AddOptions {
+  email: string
+  name: string
+  scopes: Scope[]
+  ttlDays?: number
+  rateLimit?: number
+}
+
+export function tokenCommands(program: Command): void {
+  const token = program.command('token').description('access tokens')
+  token
+    .command('add')
+    .description(
+      'Makes another token of an account, which is shown this once:\n{"user_id","email","token","token_id"}',
+    )
+    .addOption(emailOption())
+    .addOption(nameOption('what the token is for'))
+    .addOption(scopesOption(['read']))
+    .addOption(ttlOption())
+    .addOption(rateLimitOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  npm run -s corkboard -- token add --email ada@example.com --name backup --scopes read --ttl-days 90',
+    )
+    .action(async ({ email, name, scopes, ttlDays, rateLimit }: AddOptions) => {
+      const made = await withDatabase((database) =>
+        database.asSystem(async (tx) => {
+          const userId = await findUser(tx, email)
+          return { userId, ...(await mintToken(tx, { userId, name, scopes, ttlDays, rateLimit })) }
+        }),
+      )
+      answer({ user_id: made.userId, email, token: made.token, token_id: made.tokenId })
+    })
+
+  token
+    .command('revoke')
+    .description(
+      'Ends a token: within two seconds it is refused everywhere, and its open sockets are closed:\n{"token_id","revoked"}',
+    )
+    .addOption(idOption('--id <token-id>', 'id of the token, as `user add` and `token add` gave it'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  npm run -s corkboard -- token revoke --id 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11',
+    )
+    .action(async ({ id }: { id: string }) => {
+      await withDatabase((database) =>
+        database.asSystem(async (tx) => {
+          if (!(await revokeToken(tx, id)))
+            throw new AccountError(`There is no token ${id}, or it is revoked already.`)
+        }),
+      )
+      answer({ token_id: id, revoked: true })
+    })
+}

@@ -1,0 +1,55 @@
+import { Option, type Command } from 'commander'
+import { addUser } from '../../sql/accounts.ts'
+import { mintToken, scopes, type Scope } from '../../sql/tokens.ts'
+import { answer } from './answer.ts'
+import { withDatabase } from './database.ts'
+import { emailOption, nameOption, scopesOption, ttlOption } from './options.ts'
+
+interface AddOptions {
+  email: string
+  name: string
+  tier: 'free' | 'pro'
+  scopes: Scope[]
+  ttlDays?: number
+}
+
+export function userCommands(program: Command): void {
+  const user = program.command('user').description('accounts')
+  user
+    .command('add')
+    .description(
+      'Makes an account with its personal workspace and a first token, which is shown this once:\n' +
+        '{"user_id","email","workspace_id","token","token_id"}',
+    )
+    .addOption(emailOption('--email <email>', 'e-mail address, one account each'))
+    .addOption(nameOption('display name, also of the personal workspace'))
+    .addOption(new Option('--tier <tier>', 'plan of the account').choices(['free', 'pro']).default('free'))
+    .addOption(scopesOption(scopes))
+    .addOption(ttlOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada --tier pro',
+    )
+    .action(async (options: AddOptions) => {
+      const { email, name, tier } = options
+      const made = await withDatabase((database) =>
+        database.asSystem(async (tx) => {
+          const account = await addUser(tx, { email, name, tier })
+          const token = await mintToken(tx, {
+            userId: account.userId,
+            name: 'command line',
+            scopes: options.scopes,
+            ttlDays: options.ttlDays,
+          })
+          return { ...account, ...token }
+        }),
+      )
+      answer({
+        user_id: made.userId,
+        email,
+        workspace_id: made.workspaceId,
+        token: made.token,
+        token_id: made.tokenId,
+      })
+    })
+}

@@ -1,0 +1,70 @@
+import { Option, type Command } from 'commander'
+import { boardIds, repairBoard, verifyBoard, type Difference } from '../../collab/verify.ts'
+import { AccountError } from '../../sql/accounts.ts'
+import type { Database } from '../../sql/database.ts'
+import { withDatabase } from './database.ts'
+import { parseId } from './options.ts'
+import { showProgress } from './progress.ts'
+import { formatTable } from './table.ts'
+
+interface VerifyOptions {
+  board?: string
+  repair?: boolean
+}
+
+export function verifyCommand(program: Command): void {
+  program
+    .command('verify')
+    .summary('holds the card index against the documents')
+    .description(
+      'Holds the card index against the documents, board by board. Exits with 0 when they are equal, else with 1 and\n' +
+        'a table of the differences.',
+    )
+    .addOption(new Option('--board <board-id>', 'this board only').argParser(parseId))
+    .option('--repair', 'write the index anew where it differs; exits with 0 when all is equal afterwards')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npm run -s corkboard -- verify' +
+        '\n  npm run -s corkboard -- verify --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --repair',
+    )
+    .action(async (options: VerifyOptions) => {
+      process.exitCode = await withDatabase((database, { shared }) => verify(database, options, shared))
+    })
+}
+
+async function verify(database: Database, options: VerifyOptions, shared: boolean): Promise<0 | 1> {
+  const all = await boardIds(database)
+  if (options.board !== undefined && !all.includes(options.board))
+    throw new AccountError(`There is no board ${options.board}.`)
+  const boards = options.board === undefined ? all : [options.board]
+  // A running service indexes the last seconds' edits by itself; where none runs, nobody would.
+  const wait = shared ? {} : { waitMs: 0 }
+  const found: Difference[] = []
+  const left: Difference[] = []
+  const progress = showProgress('boards', boards.length)
+  for (const boardId of boards) {
+    const differences = await verifyBoard(database, boardId, wait)
+    found.push(...differences)
+    if (differences.length > 0 && options.repair) {
+      await repairBoard(database, boardId)
+      left.push(...(await verifyBoard(database, boardId, wait)))
+    }
+    progress.step()
+  }
+  progress.end()
+  report(boards.length, found, options.repair ? left : null)
+  return (options.repair ? left : found).length === 0 ? 0 : 1
+}
+
+/** @param left what a repair did not mend; null without one */
+function report(boards: number, found: Difference[], left: Difference[] | null): void {
+  const count = `${boards} ${boards === 1 ? 'board' : 'boards'}`
+  if (found.length === 0) {
+    process.stdout.write(`${count}: the index equals the documents.\n`)
+    return
+  }
+  const rows = found.map(({ boardId, what, id, fault, detail }) => [boardId, what, id, fault, detail])
+  process.stdout.write(formatTable(['board', 'what', 'id', 'fault', 'detail'], rows))
+  const mended = left === null ? '' : left.length === 0 ? ', all mended' : `, ${left.length} not mended`
+  process.stdout.write(`${count}: ${found.length} differences${mended}.\n`)
+}

@@ -1,0 +1,55 @@
+/** What tests of the API do to get started: boards and cards, made as a client makes them. */
+import type { ApiAnswer } from '../support/http.ts'
+import type { TestUser } from '../support/service.ts'
+
+/** A board or a card as the API answers it. */
+export type Shown = Record<string, any> & { id: string }
+
+export async function makeBoard(user: TestUser, fields: Record<string, unknown> = {}): Promise<Shown> {
+  const { board } = succeeded(await user.api.post('/boards', { name: 'Board', ...fields }))
+  return board
+}
+
+export async function makeCards(
+  user: TestUser,
+  boardId: string,
+  cards: Record<string, unknown>[],
+): Promise<Shown[]> {
+  const placed = cards.map((card, n) => ({ kind: 'note', x: n * 300, y: 0, ...card }))
+  return succeeded(await user.api.post(`/boards/${boardId}/cards`, { cards: placed })).cards
+}
+
+export async function makeCard(
+  user: TestUser,
+  boardId: string,
+  fields: Record<string, unknown> = {},
+): Promise<Shown> {
+  return (await makeCards(user, boardId, [fields]))[0]!
+}
+
+/** The whole of a listing, page by page. */
+export async function listCards(user: TestUser, boardId: string, query = ''): Promise<Shown[]> {
+  const cards: Shown[] = []
+  for (let offset: number | null = 0; offset !== null;) {
+    const page: any = succeeded(
+      await user.api.get(`/boards/${boardId}/cards?limit=500&offset=${offset}${query}`),
+    )
+    cards.push(...page.cards)
+    offset = page.next_offset
+  }
+  return cards
+}
+
+/** The body of a 2xx. */
+export function succeeded<Body>(answer: ApiAnswer<Body>): Body {
+  if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+export const nowhere = '00000000-0000-4000-8000-000000000000'
+
+/** The body of an error. */
+export interface Problem {
+  error: string
+  code: string
+}

@@ -1,0 +1,89 @@
+/** What clients see of faults that are not theirs. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/editor.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { makeBoard, makeCard, type Problem, type Shown } from './board.ts'
+
+let database: TestDatabase
+let service: TestService
+let user: TestUser
+let board: Shown
+
+beforeAll(async () => {
+  database = await cloneDatabase()
+  service = await startService({ testDatabase: database, workers: false, writeDeadlineMs: 400 })
+  user = await service.user()
+  board = await makeBoard(user)
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+})
+
+test('[E24] a fault of the service is 500 internal_error: the request id, and nothing from inside', async () => {
+  await service.admin`alter table boards rename column view to appearance`
+  const answer = await user.api.get(`/boards/${board.id}`)
+  await service.admin`alter table boards rename column appearance to view`
+  expect([answer.status, answer.body.code]).toEqual([500, 'internal_error'])
+  expect(answer.body['error']).toContain(answer.headers.get('x-request-id'))
+  expect(answer.text).not.toMatch(/view|column|select|sql/i)
+  expect((await user.api.get(`/boards/${board.id}`)).status).toBe(200)
+})
+
+test('[E25] with the database out of reach reads and writes are 503 storage_unavailable with retry-after; afterwards all goes on', async () => {
+  const card = await makeCard(user, board.id)
+  const [{ name }] = (await service.admin`select current_database() as name`) as unknown as [{ name: string }]
+  await service.admin.unsafe(`alter database ${name} connection limit 0`)
+  await service.admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = 'corkboard'`
+  const answers = await Promise.all([
+    user.api.get('/boards'),
+    user.api.get(`/boards/${board.id}/cards`),
+    user.api.post('/boards', { name: 'a' }),
+    user.api.patch(`/boards/${board.id}/cards/${card.id}`, { title: 'a' }),
+    user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 }),
+    user.api.post(`/boards/${board.id}/cards`, { kind: 'note' }),
+  ])
+  await service.admin.unsafe(`alter database ${name} connection limit -1`)
+  for (const { status, body, headers } of answers) {
+    expect([status, body['code']]).toEqual([503, 'storage_unavailable'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  await until(async () => (await user.api.get('/boards')).status === 200, 'reads work again')
+  await until(
+    async () => (await user.api.post(`/boards/${board.id}/cards`, { kind: 'note' })).status === 201,
+    'writes work again',
+  )
+})
+
+test('[E26] a board whose lock is held for too long answers 503 and holds up no other', async () => {
+  const other = await makeBoard(user)
+  const locked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const held = service.admin.begin(async (tx) => {
+    await tx`select from board_documents where board_id = ${board.id} for update`
+    locked.resolve()
+    await released.promise
+  })
+  await locked.promise
+  const stuck = user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })
+  expect((await user.api.post(`/boards/${other.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(201)
+  const answer = await stuck
+  released.resolve()
+  await held
+  expect([answer.status, answer.body.code]).toEqual([503, 'storage_unavailable'])
+  expect((await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(201)
+})
+
+test('[E27] once the service stops, a card write is 503 session_unavailable', async () => {
+  const ending = await startService({ testDatabase: database, workers: false })
+  await ending.live.queue.stop(100)
+  const answer = await fetch(`${ending.url}/api/v1/boards/${board.id}/cards`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'note', x: 0, y: 0 }),
+  })
+  expect([answer.status, ((await answer.json()) as Problem).code]).toEqual([503, 'session_unavailable'])
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  await ending.stop()
+})

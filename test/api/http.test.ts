@@ -1,0 +1,437 @@
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { routes } from '../../api/routes.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { makeBoard, makeCard, nowhere, type Problem, type Shown } from './board.ts'
+
+let service: TestService
+let user: TestUser
+let board: Shown
+
+beforeAll(async () => {
+  service = await startService({ workers: false })
+  user = await service.user()
+  board = await makeBoard(user)
+})
+afterAll(() => service.stop())
+
+const base = () => `${service.url}/api/v1`
+const bearer = () => ({ authorization: `Bearer ${user.token}` })
+const json = { 'content-type': 'application/json' }
+const exposed = [
+  'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after', 'idempotent-replay', 'x-request-id',
+  'etag',
+] // prettier-ignore
+
+/** Every way in which a request can end before its handler, and after. */
+const endings: [what: string, status: number, send: () => Promise<Response>][] = [
+  ['success', 200, () => fetch(`${base()}/me`, { headers: bearer() })],
+  ['no token', 401, () => fetch(`${base()}/me`)],
+  ['unknown route', 404, () => fetch(`${base()}/nothing`, { headers: bearer() })],
+  ['unknown method', 405, () => fetch(`${base()}/me`, { method: 'PUT', headers: bearer() })],
+  ['unknown board', 404, () => fetch(`${base()}/boards/${nowhere}`, { headers: bearer() })],
+  ['bad path', 400, () => fetch(`${base()}/boards/x`, { headers: bearer() })],
+  ['bad query', 400, () => fetch(`${base()}/boards?limit=x`, { headers: bearer() })],
+  ['malformed path', 400, () => fetch(`${base()}/boards/%zz`, { headers: bearer() })],
+  ['bad JSON', 400, () => fetch(`${base()}/boards`, { method: 'POST', body: '{', headers: { ...bearer(), ...json } })],
+  ['not JSON', 415, () => fetch(`${base()}/boards`, { method: 'POST', body: 'x', headers: bearer() })],
+  [
+    'big body', 413,
+    () => fetch(`${base()}/boards`, { method: 'POST', body: ' '.repeat(1024 * 1024 + 1), headers: { ...bearer(), ...json } }),
+  ],
+  ['description', 200, () => fetch(`${base()}/openapi.json`)],
+] // prettier-ignore
+
+test('[E1] a preflight needs no token and allows the methods and headers that clients send', async () => {
+  for (const path of ['/boards', `/boards/${nowhere}/cards`, '/openapi.json', '/nothing']) {
+    const answer = await fetch(base() + path, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://example.test',
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      },
+    })
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    const list = (name: string) => (answer.headers.get(name) ?? '').toLowerCase().split(/, */)
+    expect(list('access-control-allow-methods')).toEqual(
+      expect.arrayContaining(['get', 'post', 'patch', 'delete']),
+    )
+    expect(list('access-control-allow-headers')).toEqual(
+      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+    )
+  }
+})
+
+test('[E2] every answer can be read by a page of any origin, with the headers that are of use', async () => {
+  for (const [what, status, send] of endings) {
+    const answer = await send()
+    expect([what, answer.status]).toEqual([what, status])
+    expect(answer.headers.get('access-control-allow-origin'), what).toBe('*')
+    expect(answer.headers.get('access-control-expose-headers')?.split(/, */), what).toEqual(exposed)
+  }
+})
+
+test('[E3] every answer carries x-request-id: a new one, or the one that was sent if it is plain', async () => {
+  const seen = new Set<string>()
+  for (const [what, , send] of endings) {
+    const id = (await send()).headers.get('x-request-id')
+    expect(id, what).toMatch(/^[0-9a-f-]{36}$/)
+    seen.add(id!)
+  }
+  expect(seen.size).toBe(endings.length)
+  const sent = async (id: string) =>
+    (await fetch(`${base()}/me`, { headers: { ...bearer(), 'x-request-id': id } })).headers.get(
+      'x-request-id',
+    )
+  expect(await sent('trace-42_a')).toBe('trace-42_a')
+  expect(await sent('a b')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(await sent('x'.repeat(101))).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+test('[E4] every answer carries the rate-limit figures, and every request counts, errors too', async () => {
+  let before: number | null = null
+  for (const [what, , send] of endings) {
+    const { headers } = await send()
+    expect(Number(headers.get('x-ratelimit-limit')), what).toBe(100_000_000)
+    expect(Number(headers.get('x-ratelimit-reset')), what).toBeGreaterThan(Date.now() / 1000)
+    const remaining = Number(headers.get('x-ratelimit-remaining'))
+    if (what !== 'no token' && what !== 'description') {
+      if (before !== null) expect(remaining, what).toBe(before - 1)
+      before = remaining
+    }
+    expect(headers.get('retry-after'), what).toBeNull()
+  }
+})
+
+test('[E5] an error is {error, code} as JSON, and nothing else', async () => {
+  for (const [what, status, send] of endings) {
+    if (status < 400) continue
+    const answer = await send()
+    expect(answer.headers.get('content-type'), what).toMatch(/^application\/json/)
+    expect(await answer.json(), what).toEqual({ error: expect.any(String), code: expect.any(String) })
+  }
+})
+
+test('[E6] malformed JSON, and JSON that is not an object, is 400', async () => {
+  for (const body of [
+    '{',
+    '{"name":}',
+    'nul',
+    '[]',
+    'null',
+    '"x"',
+    '3',
+    '',
+    '{"name":"a"} x',
+    '\u0000',
+    "{'name':'a'}",
+  ]) {
+    const answer = await user.api.send('POST', '/boards', body)
+    expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_request'])
+  }
+  const deep = `{"props":${'['.repeat(200_000)}${']'.repeat(200_000)},"name":"a\\u0041"}`
+  expect((await user.api.send('POST', '/boards', deep)).status).toBe(400)
+})
+
+test('[E7] a body of another type than JSON is 415; charset and case of the type do not matter', async () => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonx']) {
+    const answer = await user.api.send('POST', '/boards', '{"name":"a"}', { 'content-type': type })
+    expect([type, answer.status, answer.body.code]).toEqual([type, 415, 'unsupported_media_type'])
+  }
+  for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
+    expect((await user.api.send('POST', '/boards', '{"name":"a"}', { 'content-type': type })).status).toBe(201)
+  }
+}) // prettier-ignore
+
+test('[E8] a request without a body works where none is needed, with and without a content type', async () => {
+  for (const headers of [{}, json]) {
+    const answer = await fetch(`${base()}/boards/${board.id}/restore`, {
+      method: 'POST',
+      headers: { ...bearer(), ...headers },
+    })
+    expect(answer.status).toBe(200)
+    const card = await makeCard(user, board.id)
+    const removed = await fetch(`${base()}/boards/${board.id}/cards/${card.id}`, {
+      method: 'DELETE',
+      headers: { ...bearer(), ...headers },
+    })
+    expect(removed.status).toBe(200)
+  }
+  for (const [method, path] of [['POST', '/boards'], ['PATCH', `/boards/${board.id}`], ['DELETE', `/boards/${board.id}/cards`]]) {
+    const answer = await fetch(base() + path!, { method: method!, headers: { ...bearer(), ...json } })
+    expect([method, answer.status]).toEqual([method, 400])
+  }
+}) // prettier-ignore
+
+/** Says that it will send so much, and waits for the answer. */
+function announce(path: string, bytes: number): Promise<{ status: number; code: string }> {
+  return new Promise((resolve, reject) => {
+    const sending = httpRequest(
+      base() + path,
+      { method: 'POST', headers: { ...bearer(), ...json, 'content-length': bytes } },
+      (answer) => {
+        let text = ''
+        answer.on('data', (chunk) => (text += chunk))
+        answer.on('end', () => {
+          sending.destroy()
+          resolve({ status: answer.statusCode!, code: JSON.parse(text).code })
+        })
+      },
+    )
+    sending.on('error', reject)
+    sending.flushHeaders()
+  })
+}
+
+test('[E9] a body over 1 MB is 413, over 64 MB for card batches', async () => {
+  const board = await makeBoard(user)
+  const padded = (bytes: number) => `{"name":"a"${' '.repeat(bytes - 12)}}`
+  expect((await user.api.send('POST', '/boards', padded(1024 * 1024))).status).toBe(201)
+  const over = await user.api.send('POST', '/boards', padded(1024 * 1024 + 1))
+  expect([over.status, over.body.code]).toEqual([413, 'payload_too_large'])
+  const path = `/boards/${board.id}/cards`
+  expect(await announce(path, 64 * 1024 * 1024 + 1)).toEqual({ status: 413, code: 'payload_too_large' })
+  const body = 'x'.repeat(20_000)
+  const cards = Array.from({ length: 120 }, (_, n) => ({ kind: 'note', body, x: n * 300, y: 0 }))
+  expect((await user.api.post(path, { cards })).status).toBe(201)
+})
+
+const samplePath = (path: string) =>
+  (path === '/' ? '' : path).replace(':id', board.id).replace(':cardId', 'a')
+
+test('[E10] a known path with another method is 405 with Allow', async () => {
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']
+  for (const path of [...new Set(routes.map((route) => route.path)), '/openapi.json']) {
+    const allowed = routes.filter((route) => route.path === path).map(({ method }) => method as string)
+    if (path === '/openapi.json') allowed.push('GET')
+    if (allowed.includes('GET')) allowed.push('HEAD')
+    for (const method of methods.filter((one) => !allowed.includes(one))) {
+      for (const slash of ['', '/']) {
+        const answer = await fetch(base() + samplePath(path) + slash, { method, headers: bearer() })
+        expect([method, path, answer.status]).toEqual([method, path, 405])
+        expect(answer.headers.get('allow')?.split(', ').toSorted(), path).toEqual(allowed.toSorted())
+        if (method !== 'HEAD') expect(((await answer.json()) as Problem).code).toBe('method_not_allowed')
+      }
+    }
+  }
+})
+
+test('[E11] HEAD answers as GET does, without the body', async () => {
+  for (const path of ['/me', '/boards', `/boards/${board.id}`, `/boards/${nowhere}`, '/openapi.json']) {
+    const [head, get] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => fetch(base() + path, { method, headers: bearer() })),
+    )
+    expect([path, head!.status]).toEqual([path, get!.status])
+    expect(head!.headers.get('content-type')).toBe(get!.headers.get('content-type'))
+    expect(await head!.text()).toBe('')
+  }
+})
+
+test('[E12] an unknown query parameter and an unknown field of a body are ignored', async () => {
+  expect((await user.api.get('/boards?colour=red&limit=3&x[]=1')).body.limit).toBe(3)
+  const made = await user.api.post('/boards', { name: 'a', colour: 'red', id: nowhere, sched_version: 7 })
+  expect(made.status).toBe(201)
+  expect(made.body.board.id).not.toBe(nowhere)
+  expect(made.body.board).not.toHaveProperty('colour')
+  expect(made.body.board.sched_version).toBe(0)
+  const odd = await user.api.send('POST', '/boards', '{"name":"b","__proto__":{"view":"list"},"constructor":{"prototype":{}}}')
+  expect(odd.body.board).toMatchObject({ name: 'b', view: 'canvas' })
+}) // prettier-ignore
+
+test('[E13] a known query parameter with a bad value is 400 that names it and what it accepts', async () => {
+  const cards = `/boards/${board.id}/cards`
+  const cases: [path: string, says: RegExp][] = [
+    ['/boards?limit=0', /^limit .*1/],
+    ['/boards?limit=501', /^limit .*500/],
+    ['/boards?limit=ten', /^limit must be an integer/],
+    ['/boards?limit=1.5', /^limit must be an integer/],
+    ['/boards?limit=', /^limit must be an integer/],
+    ['/boards?limit=1&limit=2', /^limit must be an integer/],
+    ['/boards?offset=-1', /^offset .*0/],
+    ['/boards?offset=99999999999999999999', /^offset/],
+    ['/boards?workspace=abc', /^workspace must be a valid uuid/],
+    [`/boards?workspace=urn:uuid:${nowhere}`, /^workspace must be a valid uuid/],
+    ['/boards?parent=abc', /^parent must be/],
+    ['/boards?parent=%00', /^parent must be/],
+    ['/boards?deleted=yes', /^deleted must be one of: 1, 0/],
+    ['/boards?include=prop', /^include .*props, identifiers.*"prop"/],
+    ['/workspaces?limit=x', /^limit must be an integer/],
+    [`${cards}?include=all`, /^include .*props, identifiers, raw.*"all"/],
+    [`${cards}?source=mirror`, /^source must be one of: index/],
+    [`${cards}?source=index&cursor=%2F`, /^cursor must be/],
+    [`${cards}?source=index&cursor=${'x'.repeat(201)}`, /^cursor must be at most 200/],
+    ['/boards/abc', /^id must be a valid uuid/],
+    [`/boards/urn:uuid:${nowhere}`, /^id must be a valid uuid/],
+  ]
+  for (const [path, says] of cases) {
+    const answer = await user.api.get(path)
+    expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'bad_request'])
+    expect(answer.body['error']).toMatch(says)
+  }
+  expect((await user.api.get(`/boards?offset=${Number.MAX_SAFE_INTEGER}&limit=500`)).body.boards).toEqual([])
+})
+
+test('[E14] U+0000 and halves of surrogate pairs are 400 in any text, and the message names the field', async () => {
+  const path = `/boards/${board.id}/cards`
+  const bad = ['a\\u0000b', '\\ud83d', '\\udc00x', 'x\\uD800\\u0041']
+  for (const text of bad) {
+    const cases: [method: string, path: string, body: string, field: string][] = [
+      ['POST', '/boards', `{"name":"${text}"}`, 'name'],
+      ['POST', '/boards', `{"name":"a","day_label":"${text}"}`, 'day_label'],
+      ['POST', '/boards', `{"name":"a","props":{"x":["${text}"]}}`, 'props.x[0]'],
+      ['POST', '/boards', `{"name":"a","props":{"${text}":1}}`, 'props'],
+      ['POST', '/boards', `{"name":"a","identifiers":[{"scope":"s","value":"${text}"}]}`, 'identifiers[0].value'],
+      ['PATCH', `/boards/${board.id}`, `{"name":"${text}"}`, 'name'],
+      ['POST', path, `{"kind":"note","x":0,"y":0,"title":"${text}"}`, 'title'],
+      ['POST', path, `{"cards":[{"kind":"note","x":0,"y":0},{"kind":"note","x":0,"y":0,"body":"${text}"}]}`, 'cards[1].body'],
+      ['PATCH', path, `{"cards":[{"id":"${text}","title":"a"}]}`, 'cards[0].id'],
+      ['DELETE', path, `{"card_ids":["a","${text}"]}`, 'card_ids[1]'],
+    ]
+    for (const [method, path, body, field] of cases) {
+      const answer = await user.api.send(method, path, body)
+      expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_request'])
+      expect(answer.body['error']).toContain(`${field} must be text without U+0000`)
+    }
+  }
+  const plain = await user.api.send('POST', '/boards', '{"name":"\\\\u0000 \\ud83d\\ude00 \\u00e9 \\ufffd"}')
+  expect(plain.body.board.name).toBe('\\u0000 😀 é \ufffd')
+  for (const id of ['%00', '%ED%A0%80', '%zz']) {
+    expect([id, (await user.api.delete(`${path}/${id}`)).status]).toEqual([id, 404])
+    expect([id, (await user.api.patch(`${path}/${id}`, {})).status]).toEqual([id, 404])
+    expect([id, (await user.api.get(`/boards/${id}`)).status]).toEqual([id, 400])
+  }
+}) // prettier-ignore
+
+test('[E15] a body says its types itself: text for a number, or a number for text, is 400', async () => {
+  const path = `/boards/${board.id}/cards`
+  const cases: [path: string, body: Record<string, unknown>, says: string][] = [
+    ['/boards', { name: 5 }, 'name must be a string'],
+    ['/boards', { name: 'a', scheduled_date: 20260101 }, 'scheduled_date must be a string or null'],
+    ['/boards', { name: 'a', props: '{}' }, 'props must be an object or null'],
+    ['/boards', { name: 'a', identifiers: {} }, 'identifiers must be an array or null'],
+    ['/boards', { name: 'a', notify: 'false' }, 'notify must be a boolean'],
+    ['/boards', {}, 'name is required'],
+    [path, { kind: 'note', x: '1', y: 0 }, 'x must be a number'],
+    [path, { kind: 'note', w: null }, 'w must be a number'],
+    [path, { kind: 'note', title: 5 }, 'title must be a string or null'],
+    [path, { kind: 'note', section_header: 'true' }, 'section_header must be a boolean'],
+    [path, { cards: [{ kind: 'note', x: 0, y: true }] }, 'cards[0].y must be a number'],
+    [path, { cards: [7] }, 'cards[0] must be an object'],
+    [path, { cards: {} }, 'cards must be an array'],
+  ]
+  for (const [path, body, says] of cases) {
+    const answer = await user.api.post(path, body)
+    expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_request'])
+    expect(answer.body['error']).toContain(says)
+  }
+})
+
+test('[E16] an unknown path is 404, with and without a token', async () => {
+  for (const path of ['/nothing', '/boards/x/y/z', `/nothing/${'a'.repeat(2000)}`, '/me/me', '/BOARDS']) {
+    for (const api of [user.api, service.anonymous]) {
+      const answer = await api.get(path)
+      expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not_found'])
+    }
+  }
+  expect((await fetch(`${service.url}/`)).status).toBe(404)
+}) // prettier-ignore
+
+test('[E17] an id in capitals is the same id', async () => {
+  const board = await makeBoard(user)
+  const card = await makeCard(user, board.id)
+  const path = `/boards/${board.id.toUpperCase()}`
+  expect((await user.api.get(path)).body.board.id).toBe(board.id)
+  const listed = await user.api.get(`${path}/cards`)
+  expect(listed.body).toMatchObject({ board_id: board.id, total: 1 })
+  expect((await user.api.patch(`${path}/cards/${card.id}`, { title: 'b' })).status).toBe(200)
+  expect((await user.api.post(`${path}/cards`, { kind: 'note' })).body.board_id).toBe(board.id)
+  expect((await user.api.get(`/boards/${board.id}/cards`)).body.total).toBe(2)
+  expect(
+    service.live.documents.all().filter(({ boardId }) => boardId.toLowerCase() === board.id),
+  ).toHaveLength(1)
+})
+
+test('[E18] what is invisible and what is not there are answered alike: status, headers and body', async () => {
+  const stranger = await service.user()
+  const hidden = await makeBoard(user)
+  const trashed = await makeBoard(user)
+  const card = await makeCard(user, hidden.id)
+  await user.api.delete(`/boards/${trashed.id}`)
+  const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'connection', 'keep-alive'])
+  const bodies: Record<string, unknown> = {
+    'POST /boards/:id/cards': { kind: 'note', x: 0, y: 0 },
+    'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
+    'DELETE /boards/:id/cards': { card_ids: [card.id] },
+  }
+  const variants: [route: string, body: unknown][] = routes
+    .filter(({ path }) => path.includes(':id'))
+    .map(({ method, path }) => [`${method} ${path}`, bodies[`${method} ${path}`] ?? (method === 'GET' ? undefined : {})])
+  variants.push(
+    ['POST /boards/:id/cards', { kind: 'note' }],
+    ['POST /boards/:id/cards', { kind: 'note', x: 0, y: 0, group_id: 'g' }],
+    ['PATCH /boards/:id', { parent_board_id: nowhere }],
+    ['GET /boards/:id/cards?source=index', undefined],
+    ['GET /boards/:id/cards?include=raw', undefined],
+  )
+  for (const [route, body] of variants) {
+    const [method, path] = route.split(' ') as [string, string]
+    const ask = async (boardId: string) => {
+      const { status, headers, text } = await stranger.api.send(
+        method,
+        path.replace(':id', boardId).replace(':cardId', card.id),
+        body,
+      )
+      return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }
+    }
+    const missing = await ask(nowhere)
+    expect([route, missing.status]).toEqual([route, 404])
+    expect(await ask(hidden.id), route).toEqual(missing)
+    expect(await ask(trashed.id), route).toEqual(missing)
+  }
+  for (const field of ['workspace_id', 'parent_board_id']) {
+    const ask = async (id: string) => {
+      const { status, text } = await stranger.api.post('/boards', { name: 'a', [field]: id })
+      return { status, text }
+    }
+    const missing = await ask(nowhere)
+    expect(missing.status).toBe(404)
+    expect(await ask(field === 'workspace_id' ? user.workspaceId : hidden.id)).toEqual(missing)
+  }
+}) // prettier-ignore
+
+test('[E19] whoever may not write makes the service load no document', async () => {
+  const [stranger, viewer] = await Promise.all([service.user(), service.user()])
+  const [board, trashed, other] = await Promise.all([makeBoard(user), makeBoard(user), makeBoard(user)])
+  const [card, lost, gone] = await Promise.all(
+    [board, trashed, other].map(({ id }) => makeCard(user, id)), // with positions: nothing is loaded for them
+  )
+  const { body: removed } = await user.api.delete(`/boards/${other.id}/cards/${gone!.id}`)
+  await service.share(board.id, viewer, 'viewer')
+  await user.api.delete(`/boards/${trashed.id}`)
+  const loaded = () => service.live.documents.all().map(({ boardId }) => boardId)
+  const cases: [who: TestUser, boardId: string, cardId: string, status: number][] = [
+    [stranger, board.id, card!.id, 404],
+    [viewer, board.id, card!.id, 403],
+    [user, trashed.id, lost!.id, 409],
+    [user, nowhere, card!.id, 404],
+  ]
+  for (const [who, boardId, cardId, status] of cases) {
+    const path = `/boards/${boardId}/cards`
+    const answers = [
+      await who.api.patch(`${path}/${cardId}`, { title: 'a' }),
+      await who.api.patch(path, { cards: [{ id: cardId, title: 'a' }] }),
+      await who.api.delete(`${path}/${cardId}`),
+      await who.api.delete(path, { card_ids: [cardId] }),
+      await who.api.post(path, { kind: 'note' }),
+      await who.api.post(path, { kind: 'note', x: 0, y: 0, group_id: 'g' }),
+      await who.api.post(path, { kind: 'note', x: 0, y: 0 }),
+    ]
+    if (who === user) answers.push(await who.api.post(path, removed.card))
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status))
+    expect(loaded()).not.toContain(boardId)
+  }
+  expect((await user.api.patch(`/boards/${board.id}/cards/${card!.id}`, { title: 'a' })).status).toBe(200)
+  expect(loaded()).toContain(board.id)
+})

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../../api/routes.ts'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { openDatabase } from '../../sql/database.ts'
+import { ApiClient } from '../support/http.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { makeBoard, makeCard, makeCards } from './board.ts'
+import { permissions, roles, socketPermissions, type Role, type Scene } from './permissions.ts'
+
+let service: TestService
+let workspaceId: string
+const users = {} as Record<Role, TestUser>
+
+beforeAll(async () => {
+  service = await startService({ workers: false })
+  for (const role of roles.slice(0, 7)) users[role] = await service.user({ name: role })
+  const { owner } = users
+  const [{ id }] = (await service.admin`
+    insert into workspaces (name, owner_id) values ('Shared', ${owner.userId}) returning id`) as any
+  workspaceId = id
+  for (const role of ['editor', 'viewer'] as const) await service.member(workspaceId, users[role], role)
+  await service.member(workspaceId, users.removed, 'editor')
+  await service.member(workspaceId, users.removed, 'none')
+  for (const role of ['revoked token', 'expired token'] as const) users[role] = await service.token(owner, { ttlDays: 1 })
+  await service.admin`update tokens set revoked_at = now() where id = ${users['revoked token'].tokenId}`
+  await service.admin`update tokens set expires_at = now() where id = ${users['expired token'].tokenId}`
+}) // prettier-ignore
+afterAll(async () => {
+  leaveAll()
+  await service.stop()
+})
+
+async function makeScene(): Promise<Scene> {
+  const board = await makeBoard(users.owner, { workspace_id: workspaceId })
+  const [child, cards] = await Promise.all([
+    makeBoard(users.owner, { parent_board_id: board.id }),
+    makeCards(users.owner, board.id, [{}, {}]),
+    service.share(board.id, users['shared editor'], 'editor'),
+    service.share(board.id, users['shared viewer'], 'viewer'),
+  ])
+  return { workspaceId, boardId: board.id, childId: child.id, cardIds: cards.map(({ id }) => id) }
+}
+
+test('[A1] every route has its row in the table of permissions, and no row is without its route', () => {
+  expect(Object.keys(permissions).toSorted()).toEqual(
+    routes.map(({ method, path }) => `${method} ${path}`).toSorted(),
+  )
+})
+
+describe('[A2] each role gets from each operation what the table says', () => {
+  for (const [route, operations] of Object.entries(permissions)) {
+    test(`[A2] ${route}`, async () => {
+      const [method, path] = route.split(' ') as [string, string]
+      for (const [n, operation] of operations.entries()) {
+        await Promise.all(
+          roles.map(async (role) => {
+            const scene = await makeScene()
+            if (operation.trashed) await users.owner.api.delete(`/boards/${scene.boardId}`)
+            const url = path.replace(':id', scene.boardId).replace(':cardId', scene.cardIds[0]!)
+            const answer = await users[role].api.send(
+              method,
+              url + (operation.query?.(scene) ?? ''),
+              operation.body?.(scene),
+            )
+            const where = `${route} #${n} as ${role}: ${answer.text}`
+            expect(answer.status, where).toBe(operation.expect[role])
+            if (answer.status < 300 && operation.holds)
+              expect(operation.holds(answer.body, scene), where).toEqual(operation.sees?.[role])
+          }),
+        )
+      }
+    })
+  }
+})
+
+test('[A3] what a role may not do changes nothing', async () => {
+  const scene = await makeScene()
+  const state = async () =>
+    service.admin`
+      select b.*, d.seq, d.card_count, (select array_agg(c.hash order by c.card_id) from card_index c where c.board_id = b.id) as hashes
+      from boards b join board_documents d on d.board_id = b.id
+      where b.workspace_id = ${workspaceId}
+      order by b.id`
+  const before = await state()
+  for (const [route, operations] of Object.entries(permissions)) {
+    const [method, path] = route.split(' ') as [string, string]
+    if (method === 'GET') continue
+    for (const { body, expect: expected, trashed } of operations) {
+      for (const role of roles) {
+        if (trashed || expected[role] < 400) continue
+        const url = path.replace(':id', scene.boardId).replace(':cardId', scene.cardIds[0]!)
+        await users[role].api.send(method, url, body?.(scene))
+      }
+    }
+  }
+  expect(await state()).toEqual(before)
+})
+
+describe('[A4] at the socket each role opens, reads and edits as the table says', () => {
+  for (const { board: which, expect: expected } of socketPermissions) {
+    test(`[A4] the ${which} board`, async () => {
+      await Promise.all(
+        roles.map(async (role) => {
+          const scene = await makeScene()
+          const boardId = which === 'child' ? scene.childId : scene.boardId
+          await makeCard(users.owner, boardId, { title: 'of the owner' })
+          if (which === 'trashed') await users.owner.api.delete(`/boards/${boardId}`)
+          const access = expected[role]
+          const editor = await openEditor(service.url, {
+            boardId,
+            token: users[role].token,
+            reconnect: false,
+            expectRefusal: access === 'refused',
+          })
+          if (access === 'refused') {
+            expect(editor.cards.size, role).toBe(0)
+            editor.addCard('intruder')
+          } else {
+            expect(editor.cards.size, role).toBeGreaterThan(0)
+            editor.addCard('mine')
+            if (access === 'edit') await editor.saved()
+          }
+          if (which === 'trashed') {
+            editor.leave()
+            await users.owner.api.post(`/boards/${boardId}/restore`)
+          }
+          // What the role sent came before this on its socket, so it would be here by now.
+          const later = await makeCard(users.owner, boardId, { title: 'later' })
+          if (access !== 'refused') await until(() => editor.cards.has(later.id), 'the later card is there')
+          const { cards } = (await users.owner.api.get(`/boards/${boardId}/cards`)).body
+          const ids = cards.map(({ id }: { id: string }) => id)
+          expect([role, ids.includes('mine'), ids.includes('intruder')]).toEqual([role, access === 'edit', false])
+          editor.leave()
+        }),
+      )
+    }) // prettier-ignore
+  }
+})
+
+test('[A5] an editor who loses the right is turned read-only or cut off within 2 s, and what follows is refused', async () => {
+  const scene = await makeScene()
+  const losing: [lose: (user: TestUser, tokenId: string) => Promise<unknown>, then: 'read' | 'closed'][] = [
+    [(user) => service.member(workspaceId, user, 'none'), 'closed'],
+    [(user) => service.member(workspaceId, user, 'viewer'), 'read'],
+    [(_user, tokenId) => service.admin`update tokens set revoked_at = now() where id = ${tokenId}`, 'closed'],
+    [(_user, tokenId) => service.admin`update tokens set expires_at = now() where id = ${tokenId}`, 'closed'],
+  ]
+  await Promise.all(
+    losing.map(async ([lose, then], n) => {
+      const user = await service.user()
+      await service.member(workspaceId, user, 'editor')
+      const editor = await openEditor(service.url, { boardId: scene.boardId, token: user.token, reconnect: false })
+      editor.addCard(`before-${n}`)
+      await editor.saved()
+      await lose(user, user.tokenId)
+      const lostAt = performance.now()
+      const ended = () =>
+        then === 'closed' ? editor.closes.length > 0 : editor.provider.authorizedScope === 'readonly'
+      await until(ended, `the loss #${n} is noticed`, 2000)
+      if (then === 'closed') expect(editor.closes[0]!.code).toBe(4403)
+      editor.addCard(`after-${n}`)
+      const write = async () =>
+        (await user.api.patch(`/boards/${scene.boardId}/cards/${scene.cardIds[0]}`, { title: 'x' })).status
+      const left = Math.max(1, 2000 - (performance.now() - lostAt))
+      await until(async () => (await write()) === [404, 403, 401, 401][n], `the API refuses #${n}`, left)
+    }),
+  )
+  const later = await makeCard(users.owner, scene.boardId)
+  const { cards } = (await users.owner.api.get(`/boards/${scene.boardId}/cards`)).body
+  const ids = cards.map(({ id }: { id: string }) => id)
+  expect(ids).toContain(later.id)
+  expect(ids.filter((id: string) => /^(before|after)/.test(id)).toSorted()).toEqual(
+    losing.map((_, n) => `before-${n}`),
+  )
+}) // prettier-ignore
+
+test('[A6] a token with the scope read alone opens read-only, whatever its account may do', async () => {
+  const scene = await makeScene()
+  const reader = await service.token(users.owner, { scopes: ['read', 'delete'] })
+  const editor = await openEditor(service.url, { boardId: scene.boardId, token: reader.token })
+  expect(editor.provider.authorizedScope).toBe('readonly')
+  expect(editor.cards.size).toBe(2)
+})
+
+test('[A15] a service with one connection to its database serves two users by turns, each its own', async () => {
+  const database = openDatabase({ url: service.databaseUrl, poolSize: 1 })
+  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
+  const narrow = await startService({ testDatabase, database, workers: false })
+  const pair = await Promise.all([service.user(), service.user()])
+  const clients = pair.map(({ token }) => new ApiClient(narrow.url, token))
+  const boards = await Promise.all(pair.map((user) => makeBoard(user)))
+  for (let turn = 0; turn < 1000; turn++) {
+    const at = turn % 2
+    const { body } = await clients[at]!.get('/boards?include=props')
+    expect(body.boards.map(({ id }: { id: string }) => id)).toEqual([boards[at]!.id])
+    if (turn % 10 > 1) continue
+    expect((await clients[at]!.get(`/boards/${boards[1 - at]!.id}/cards`)).status).toBe(404)
+    expect((await clients[at]!.post(`/boards/${boards[1 - at]!.id}/cards`, { kind: 'note' })).status).toBe(
+      404,
+    )
+    expect((await clients[at]!.post(`/boards/${boards[at]!.id}/cards`, { kind: 'note' })).status).toBe(201)
+  }
+  await narrow.stop()
+  await database.close()
+})

@@ -1,0 +1,110 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { RateLimiter } from '../../api/rate-limit.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import type { Problem } from './board.ts'
+
+const hourMs = 3_600_000
+const startMs = Date.UTC(2030, 0, 1)
+const clock = { ms: startMs, now: () => clock.ms }
+let service: TestService
+let user: TestUser
+
+beforeAll(async () => {
+  service = await startService({ clock, workers: false, config: { rateLimitPerHour: 5 } })
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  clock.ms = Math.max(clock.ms, startMs) + 3 * hourMs
+  user = await service.user()
+})
+
+const figures = (headers: Headers) => ({
+  limit: Number(headers.get('x-ratelimit-limit')),
+  remaining: Number(headers.get('x-ratelimit-remaining')),
+  reset: Number(headers.get('x-ratelimit-reset')),
+})
+
+test('[E20] over the limit: 429 with retry-after, until the oldest request has left the hour, to the millisecond', async () => {
+  const first = clock.ms
+  for (let n = 0; n < 5; n++) {
+    const answer = await user.api.get('/me')
+    expect(answer.status).toBe(200)
+    expect(figures(answer.headers)).toEqual({ limit: 5, remaining: 4 - n, reset: Math.ceil((first + hourMs) / 1000) })
+    expect(answer.body.rate_limit).toEqual(figures(answer.headers))
+    clock.ms += 60_000
+  }
+  const refused = await user.api.get('/me')
+  expect(refused.status).toBe(429)
+  expect(refused.body.code).toBe('rate_limited')
+  expect(refused.headers.get('retry-after')).toBe(String((first + hourMs - clock.ms) / 1000))
+  expect(figures(refused.headers).remaining).toBe(0)
+
+  clock.ms = first + hourMs - 1
+  const early = await user.api.get('/me')
+  expect([early.status, early.headers.get('retry-after')]).toEqual([429, '1'])
+  clock.ms = first + hourMs
+  const again = await user.api.get('/me')
+  expect(again.status).toBe(200)
+  expect(figures(again.headers)).toEqual({ limit: 5, remaining: 0, reset: (first + 60_000 + hourMs) / 1000 })
+  expect((await user.api.get('/me')).status).toBe(429)
+  clock.ms += 60_000
+  expect((await user.api.get('/me')).status).toBe(200)
+}) // prettier-ignore
+
+test('[E21] errors count like successes, whatever the token may do', async () => {
+  const reader = await service.token(user, { scopes: ['read'] })
+  const statuses = [
+    (await reader.api.get('/boards/x')).status,
+    (await reader.api.post('/boards', { name: 'a' })).status,
+    (await reader.api.get('/nothing')).status,
+    (await reader.api.send('PUT', '/me')).status,
+    (await reader.api.get('/openapi.json')).status,
+    (await reader.api.get('/boards/x')).status,
+  ]
+  expect(statuses).toEqual([400, 403, 404, 405, 200, 429])
+})
+
+test('[E22] each token has its own hour and may have its own limit; without one the address counts', async () => {
+  const other = await service.token(user, {})
+  await service.admin`update tokens set rate_limit = 7 where id = ${other.tokenId}`
+  for (let n = 0; n < 5; n++) expect((await user.api.get('/me')).status).toBe(200)
+  expect((await user.api.get('/me')).status).toBe(429)
+  expect(figures((await other.api.get('/me')).headers)).toMatchObject({ limit: 7, remaining: 6 })
+
+  const anonymous = () => fetch(`${service.url}/api/v1/me`)
+  for (let n = 0; n < 5; n++) {
+    const answer = await anonymous()
+    expect([answer.status, figures(answer.headers).remaining]).toEqual([401, 4 - n])
+  }
+  const refused = await anonymous()
+  expect([refused.status, ((await refused.json()) as Problem).code]).toEqual([429, 'rate_limited'])
+  expect((await fetch(`${service.url}/api/v1/boards`, { method: 'OPTIONS' })).status).toBe(204)
+  expect((await other.api.get('/me')).status).toBe(200)
+})
+
+test('[E23] in no hour, wherever it begins, are more than the limit let through, and none is refused while there is room', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.array(fc.integer({ min: 0, max: 400_000 }), { maxLength: 400 }),
+      (limit, waits) => {
+        let now = startMs
+        const limiter = new RateLimiter({ now: () => now })
+        const allowed: number[] = []
+        for (const wait of waits) {
+          now += wait
+          const inHour = allowed.filter((time) => time > now - hourMs)
+          const decision = limiter.take('key', limit)
+          expect(decision.allowed).toBe(inHour.length < limit)
+          if (decision.allowed) allowed.push(now)
+          const oldest = allowed.find((time) => time > now - hourMs)!
+          expect(decision.remaining).toBe(limit - allowed.filter((time) => time > now - hourMs).length)
+          expect(decision.reset).toBe(Math.ceil((oldest + hourMs) / 1000))
+          expect(decision.retryAfter).toBe(Math.max(1, Math.ceil((oldest + hourMs - now) / 1000)))
+        }
+      },
+    ),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,162 @@
+/** An editor at full speed: new cards, drags, typing, deletions, each of them in the ledger. */
+import { setTimeout as delay } from 'node:timers/promises'
+import * as Y from 'yjs'
+import { openEditor, until, type Editor } from '../support/editor.ts'
+import { Acknowledgements } from './acknowledgements.ts'
+import { maxSharedText, tokenGap, type BoardLedger, type Entry, type Version } from './ledger.ts'
+import type { Random } from './random.ts'
+
+/** Edits that may wait for their acknowledgement; also how many are made offline. */
+const maxOutstanding = 64
+
+export class EditorLoad {
+  readonly boardId: string
+  readonly name: string
+  readonly #ledger: BoardLedger
+  readonly #random: Random
+  readonly #versions: Version[] = []
+  readonly #own = new Map<string, { card: Y.Map<unknown>; entry: Entry }>()
+  readonly #acknowledgements = new Acknowledgements((upTo) => {
+    for (; this.#settled < upTo; this.#settled++) this.#versions[this.#settled]!.acknowledged = true
+  })
+  #settled = 0
+  #editor: Editor | null = null
+  #running: Promise<void> | null = null
+  #stopped = false
+  #count = 0
+
+  constructor(boardId: string, name: string, ledger: BoardLedger, random: Random) {
+    this.boardId = boardId
+    this.name = name
+    this.#ledger = ledger
+    this.#random = random
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledgements.acknowledged
+  }
+
+  /** All its edits are acknowledged. */
+  get isSaved(): boolean {
+    return this.#acknowledgements.acknowledged === this.#acknowledgements.made
+  }
+
+  get document(): Y.Doc {
+    return this.#editor!.document
+  }
+
+  async open(url: string, token: string): Promise<void> {
+    const { boardId } = this
+    const webSocket = this.#acknowledgements.observedSocket()
+    this.#editor = await openEditor(url, { boardId, token, webSocket })
+  }
+
+  start(): void {
+    this.#stopped = false
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running
+  }
+
+  /** @throws when its edits are not acknowledged in time: it did not come back, or its acknowledgements did not */
+  async saved(timeoutMs: number): Promise<void> {
+    const state = () =>
+      `${this.acknowledged} of ${this.#acknowledgements.made} acknowledged, unsynced ${this.#editor!.provider.unsyncedChanges}, ` +
+      `authenticated ${this.#editor!.provider.isAuthenticated}, closes ${JSON.stringify(this.#editor!.closes.slice(-3))}`
+    await until(() => this.isSaved && this.#editor!.provider.isSynced, 'saved', timeoutMs).catch(() => {
+      throw new Error(
+        `editor ${this.name} on board ${this.boardId} is not saved after ${timeoutMs} ms: ${state()}`,
+      )
+    })
+  }
+
+  /** For good, as a closed browser tab. */
+  leave(): void {
+    this.#stopped = true
+    this.#editor?.leave()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      if (this.#acknowledgements.made - this.acknowledged < maxOutstanding) this.#edit()
+      await delay(this.#random.between(0, 4))
+    }
+  }
+
+  #edit(): void {
+    const dice = this.#random.next()
+    const own = [...this.#own.keys()]
+    if (own.length === 0 || (dice < 0.3 && own.length < 100)) return this.#add()
+    const id = this.#random.pick(own)
+    if (dice < 0.6) return this.#drag(id)
+    if (dice < 0.8) return this.#type(id)
+    if (dice < 0.9 && this.#writeToken()) return
+    if (dice < 0.95) this.#delete(id)
+    else this.#drag(id)
+  }
+
+  /** One transaction is one frame. */
+  #record(version: Version, edit: () => void): void {
+    this.#versions.push(version)
+    this.#acknowledgements.made += 1
+    this.document.transact(edit)
+  }
+
+  #add(): void {
+    const id = `${this.name}-${(this.#count += 1)}`
+    const [x, y, body] = [this.#place(), this.#place(), `${id} `]
+    const entry = this.#ledger.card(id)
+    const version = entry.write({ x, y, body })
+    this.#record(version, () => {
+      const card = this.#editor!.addCard(id, { title: id, x, y, body })
+      this.#own.set(id, { card, entry })
+    })
+  }
+
+  #drag(id: string): void {
+    const { card, entry } = this.#own.get(id)!
+    const version = entry.write({ x: this.#place(), y: this.#place(), body: String(card.get('body')) })
+    this.#record(version, () => {
+      card.set('x', version.state!.x)
+      card.set('y', version.state!.y)
+    })
+  }
+
+  #type(id: string): void {
+    const { card, entry } = this.#own.get(id)!
+    const body = card.get('body') as Y.Text
+    const version = entry.write(null)
+    this.#record(version, () => {
+      const at = this.#random.between(0, body.length + 1)
+      if (body.length > 200) body.delete(0, 50)
+      else body.insert(at, `w${(this.#count += 1)} `)
+    })
+    version.state = { x: card.get('x') as number, y: card.get('y') as number, body: body.toString() }
+  }
+
+  /** Into the text that all editors of the board write to. */
+  #writeToken(): boolean {
+    const shared = [...this.#editor!.cards.values()].find(
+      (card) => card.get('title') === this.#ledger.sharedTitle,
+    )
+    const text = shared?.get('body')
+    if (!(text instanceof Y.Text) || text.length > maxSharedText) return false
+    const { token, version } = this.#ledger.newToken()
+    const at = tokenGap(this.#random.between(0, text.length + 1))
+    this.#record(version, () => text.insert(at, token))
+    return true
+  }
+
+  #delete(id: string): void {
+    const { entry } = this.#own.get(id)!
+    this.#own.delete(id)
+    this.#record(entry.write(null), () => this.#editor!.cards.delete(id))
+  }
+
+  #place(): number {
+    return this.#random.between(-100_000, 100_000)
+  }
+}

@@ -1,0 +1,173 @@
+/** What runs against the service: editors and API clients on several boards, some of them on the same. */
+import { addUser } from '../../sql/accounts.ts'
+import { mintToken } from '../../sql/tokens.ts'
+import { until } from '../support/editor.ts'
+import { ApiLoad, type ApiFigures, type LoadBoard } from './api-load.ts'
+import { checkBoard, shown } from './check.ts'
+import { EditorLoad } from './editor-load.ts'
+import { BoardLedger } from './ledger.ts'
+import type { Random } from './random.ts'
+import type { ServiceProcess } from './service-process.ts'
+
+/** Editors of each board, and the API clients that write to it alone. One more client writes to all of them. */
+const plan = [
+  { editors: 2, clients: 1 },
+  { editors: 2, clients: 0 },
+  { editors: 1, clients: 2 },
+  { editors: 1, clients: 0 },
+  { editors: 0, clients: 2 },
+  { editors: 0, clients: 1 },
+]
+
+/** How long an editor may take to come back and have all its edits acknowledged. */
+const savedWithinMs = 30_000
+
+export interface LoadFigures extends Omit<ApiFigures, 'faults'> {
+  /** Edits that were acknowledged to editors. */
+  acknowledged: number
+}
+
+let names = 0
+
+export class Load {
+  readonly boards: LoadBoard[]
+  readonly #service: ServiceProcess
+  readonly #token: string
+  readonly #random: Random
+  readonly #clients: ApiLoad[]
+  #editors: EditorLoad[] = []
+  /** Of editors that have left. */
+  #acknowledged = 0
+  #fences = 0
+
+  private constructor(service: ServiceProcess, token: string, boards: LoadBoard[], random: Random) {
+    this.#service = service
+    this.#token = token
+    this.#random = random
+    this.boards = boards
+    const client = (its: LoadBoard[]) => new ApiLoad(service.url, token, `a${(names += 1)}`, its, random)
+    this.#clients = [
+      client(boards),
+      ...plan.flatMap(({ clients }, at) => Array.from({ length: clients }, () => client([boards[at]!]))),
+    ]
+  }
+
+  /** An account of its own, with new boards. */
+  static async make(service: ServiceProcess, random: Random): Promise<Load> {
+    const email = `load${(names += 1)}@example.test`
+    const token = await service.withDatabase((database) =>
+      database.asSystem(async (tx) => {
+        const { userId } = await addUser(tx, { email, name: 'Load', tier: 'pro' })
+        return (await mintToken(tx, { userId, name: 'load', scopes: ['read', 'write', 'delete'] })).token
+      }),
+    )
+    const load = new Load(service, token, [], random)
+    const boards = await Promise.all(
+      plan.map(async (): Promise<LoadBoard> => {
+        const { board } = await load.#post('/boards', { name: 'Crash' })
+        const sharedTitle = `shared${(names += 1)}`
+        const shared = { kind: 'note', title: sharedTitle, x: 0, y: 0 }
+        const { cards } = await load.#post(`/boards/${board.id}/cards`, shared)
+        return { boardId: board.id, ledger: new BoardLedger(sharedTitle), sharedId: cards[0].id }
+      }),
+    )
+    return new Load(service, token, boards, random)
+  }
+
+  /** Editors that left are replaced by new ones. Resolves when all are open. */
+  async start(): Promise<void> {
+    if (this.#editors.length === 0) {
+      this.#editors = plan.flatMap(({ editors }, at) =>
+        Array.from({ length: editors }, () => {
+          const { boardId, ledger } = this.boards[at]!
+          return new EditorLoad(boardId, `e${(names += 1)}`, ledger, this.#random)
+        }),
+      )
+      await Promise.all(this.#editors.map((editor) => editor.open(this.#service.url, this.#token)))
+    }
+    for (const writer of [...this.#editors, ...this.#clients]) writer.start()
+  }
+
+  /** All editors are gone in this instant, with what was not acknowledged. */
+  leave(): void {
+    for (const editor of this.#editors) {
+      editor.leave()
+      this.#acknowledged += editor.acknowledged
+    }
+    this.#editors = []
+  }
+
+  /** @returns faults: what did not come to an end in time */
+  async stop(): Promise<string[]> {
+    await Promise.all([...this.#editors, ...this.#clients].map((writer) => writer.stop()))
+    const saved = await Promise.allSettled(this.#editors.map((editor) => editor.saved(savedWithinMs)))
+    return [
+      ...saved.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : [])),
+      ...this.#clients.flatMap(({ figures }) => figures.faults.splice(0)),
+    ]
+  }
+
+  /** After `stop`: the database against the ledger, what the editors show and what the service serves against the database. */
+  async check(): Promise<string[]> {
+    // The commits of a board are made in order: once this one is through, none is under way any more.
+    for (const { boardId, ledger } of this.boards) {
+      const title = `fence${(this.#fences += 1)}`
+      const [x, y, body] = [0, 0, 'fence']
+      await this.#post(`/boards/${boardId}/cards`, { kind: 'note', title, x, y, body })
+      ledger.card(title).write({ x, y, body }).acknowledged = true
+    }
+    const faults: string[] = []
+    await this.#service.withDatabase(async (database) => {
+      for (const { boardId, ledger } of this.boards) {
+        const { faults: found, document } = await checkBoard(database, boardId, ledger)
+        faults.push(...found)
+        const expected = shown(document)
+        for (const editor of this.#editors.filter((editor) => editor.boardId === boardId))
+          await until(() => shown(editor.document) === expected, 'the same', 5000).catch(() =>
+            faults.push(`board ${boardId}: editor ${editor.name} shows something else than the log holds`),
+          )
+        const { total } = await this.#get(`/boards/${boardId}/cards?limit=1`)
+        const count = document.getMap('cards').size
+        if (total !== count)
+          faults.push(`board ${boardId}: the service counts ${total} cards, the log holds ${count}`)
+        document.destroy()
+      }
+    })
+    return faults
+  }
+
+  get figures(): LoadFigures {
+    const acknowledged = this.#editors.reduce((sum, editor) => sum + editor.acknowledged, this.#acknowledged)
+    const figures = { acknowledged, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
+    for (const { figures: of } of this.#clients) {
+      figures.written += of.written
+      figures.unanswered += of.unanswered
+      figures.unavailable += of.unavailable
+      figures.slowestMs = Math.max(figures.slowestMs, of.slowestMs)
+    }
+    return figures
+  }
+
+  #post(path: string, body: object): Promise<any> {
+    return this.#request('POST', path, body)
+  }
+
+  #get(path: string): Promise<any> {
+    return this.#request('GET', path)
+  }
+
+  async #request(method: string, path: string, body?: object): Promise<any> {
+    const response = await fetch(`${this.#service.url}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`)
+    return JSON.parse(text)
+  }
+}

@@ -1,0 +1,54 @@
+/** `npm run crash -- --rounds 200`: crash rounds by hand, and what they came to. */
+import { Command, InvalidArgumentError } from 'commander'
+import { CrashRun, kills, type Kill } from './round.ts'
+
+const whole = (text: string) => {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}
+
+const options = new Command('crash')
+  .description('Kills the service and its PostgreSQL under load, and counts what is lost.')
+  .option('--rounds <n>', 'how many', whole, 5)
+  .option('--minutes <n>', 'end after the round that is under way by then', whole)
+  .option('--seed <n>', 'of the random choices', whole, Date.now() % 1_000_000)
+  .option('--kill <what...>', `only these, of: ${Object.keys(kills).join(', ')}`)
+  .parse()
+  .opts<{ rounds: number; minutes?: number; seed: number; kill?: Kill[] }>()
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const startedAt = performance.now()
+const run = await CrashRun.start({ seed: options.seed, ...(options.kill ? { kills: options.kill } : {}) })
+process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
+let faults = 0
+let rounds = 0
+try {
+  print(`seed ${options.seed}`)
+  for (; rounds < options.rounds; rounds++) {
+    if (options.minutes && performance.now() - startedAt > options.minutes * 60_000) break
+    const report = await run.round()
+    faults += report.faults.length
+    const { acknowledged, written, unanswered, unavailable } = run.figures
+    print(
+      `${report.round}: ${report.kill}, editors ${report.editorsStay ? 'stay' : 'leave'}, ready again after ` +
+        `${Math.round(report.recoveryMs)} ms; so far ${acknowledged} edits acknowledged, ${written} writes 2xx, ` +
+        `${unanswered} unanswered, ${unavailable} × 503, ${faults} faults`,
+    )
+    for (const fault of report.faults) print(`    ${fault}`)
+    if (report.faults.length > 0) print(run.output)
+  }
+  const left = await run.checkAll()
+  faults += left.length
+  for (const fault of left) print(fault)
+  const { acknowledged, written, slowestMs } = run.figures
+  print(
+    `${rounds} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${acknowledged} acknowledged edits, ` +
+      `${written} writes answered 2xx, slowest answer ${Math.round(slowestMs)} ms, ${faults} lost, doubled or wrong`,
+  )
+} catch (error) {
+  print(run.output)
+  throw error
+} finally {
+  await run.end()
+}
+process.exitCode = faults > 0 ? 1 : 0

@@ -1,0 +1,136 @@
+/** Rounds: writers at full speed, something is killed at a random moment, and what was acknowledged has to be there. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Load, type LoadFigures } from './load.ts'
+import { Random } from './random.ts'
+import { ServiceProcess } from './service-process.ts'
+
+/** What is killed. */
+export const kills = {
+  process: 'the process; its PostgreSQL lives on until the next start',
+  'process twice': 'the process, and again while it starts or heals',
+  postmaster: 'the postmaster alone; the process lives',
+  cluster: 'all processes of PostgreSQL; the process lives',
+  everything: 'all processes of PostgreSQL, and the process a moment later',
+} as const
+export type Kill = keyof typeof kills
+
+export interface RoundReport {
+  round: number
+  kill: Kill
+  /** Whether the editors came back; otherwise they were gone with what was killed. */
+  editorsStay: boolean
+  /** From the kill until the service was ready again. */
+  recoveryMs: number
+  faults: string[]
+}
+
+/** After so many rounds the next ones write to new boards. */
+const roundsPerLoad = 5
+
+export class CrashRun {
+  readonly #service: ServiceProcess
+  readonly #random: Random
+  readonly #kills: readonly Kill[]
+  readonly #loads: Load[] = []
+  #rounds = 0
+
+  private constructor(service: ServiceProcess, random: Random, kills: readonly Kill[]) {
+    this.#service = service
+    this.#random = random
+    this.#kills = kills
+  }
+
+  static async start(options: { seed: number; kills?: readonly Kill[] }): Promise<CrashRun> {
+    const service = await ServiceProcess.make()
+    try {
+      service.launch()
+      await service.ready()
+    } catch (error) {
+      await service.remove()
+      throw error
+    }
+    const all = Object.keys(kills) as Kill[]
+    return new CrashRun(service, new Random(options.seed), options.kills ?? all)
+  }
+
+  /** The last of what the service printed. */
+  get output(): string {
+    return this.#service.output
+  }
+
+  /** Of all rounds so far. */
+  get figures(): LoadFigures {
+    const sum = { acknowledged: 0, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
+    for (const { figures } of this.#loads) {
+      sum.acknowledged += figures.acknowledged
+      sum.written += figures.written
+      sum.unanswered += figures.unanswered
+      sum.unavailable += figures.unavailable
+      sum.slowestMs = Math.max(sum.slowestMs, figures.slowestMs)
+    }
+    return sum
+  }
+
+  async round(): Promise<RoundReport> {
+    const service = this.#service
+    const random = this.#random
+    const kill = this.#kills[this.#rounds % this.#kills.length]!
+    const editorsStay = random.chance(0.5)
+    const load = await this.#load()
+    this.#rounds += 1
+    await load.start()
+    await delay(random.between(200, 2000))
+
+    const killedAt = performance.now()
+    switch (kill) {
+      case 'process':
+      case 'process twice':
+        await service.kill()
+        break
+      case 'postmaster':
+        await service.killPostgres('postmaster')
+        break
+      case 'cluster':
+        await service.killPostgres('all')
+        break
+      case 'everything':
+        await service.killPostgres('all')
+        await delay(random.between(0, 500))
+        await service.kill()
+    }
+    if (!editorsStay) load.leave()
+    if (kill === 'process twice') {
+      service.launch()
+      await delay(random.between(0, 2000))
+      await service.kill()
+    }
+    if (service.isAlive) await service.postgresBack()
+    else service.launch()
+    await service.ready()
+    const recoveryMs = performance.now() - killedAt
+    await delay(random.between(0, 500))
+    const faults = [...(await load.stop()), ...(await load.check())]
+    if (!service.isAlive) faults.push('the process died by itself')
+    return { round: this.#rounds, kill, editorsStay, recoveryMs, faults }
+  }
+
+  /** Everything that was ever acknowledged, once more. */
+  async checkAll(): Promise<string[]> {
+    const faults: string[] = []
+    for (const load of this.#loads) faults.push(...(await load.check()))
+    return faults
+  }
+
+  async end(): Promise<void> {
+    for (const load of this.#loads) load.leave()
+    await this.#service.remove()
+  }
+
+  async #load(): Promise<Load> {
+    if (this.#rounds % roundsPerLoad === 0) {
+      this.#loads.at(-1)?.leave()
+      this.#loads.push(await Load.make(this.#service, this.#random))
+    }
+    return this.#loads.at(-1)!
+  }
+}

@@ -1,0 +1,223 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import net, { type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { expect, onTestFinished, test } from 'vitest'
+import { findEmbedded } from '../../sql/embedded.ts'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { ApiClient } from '../support/http.ts'
+import { corkboard, launch, repository, run, startInstance, testDataDir } from '../support/instance.ts'
+
+const runsFor = { timeout: 90_000 }
+
+function demoOf(stderr: string): { curl: string; token: string; boardId: string } {
+  const [curl = ''] = /^ *curl [^]*?'$/m.exec(stderr) ?? []
+  const [, token = ''] = /Bearer ([^']+)'/.exec(curl) ?? []
+  const [, boardId = ''] = /boards\/([^/]+)\//.exec(curl) ?? []
+  return { curl, token, boardId }
+}
+
+test(
+  '[O1, O2, O9] a first start is ready in time and prints a curl that works; after kill -9 the next has the card',
+  runsFor,
+  async () => {
+    const dataDir = await testDataDir()
+    const began = performance.now()
+    const first = await startInstance(dataDir)
+    expect(performance.now() - began).toBeLessThan(15_000)
+    await until(() => first.stderr().includes('first card'), 'the demo is printed')
+    const demo = demoOf(first.stderr())
+    expect(first.stdout()).not.toContain(demo.token)
+
+    const { stdout } = await run('bash', ['-c', demo.curl])
+    const answer = JSON.parse(stdout) as { board_id: string; live: boolean; cards: { title: string }[] }
+    expect(answer).toMatchObject({ board_id: demo.boardId, live: true, cards: [{ title: 'Hello' }] })
+    first.signal('SIGKILL')
+    await first.ended
+    expect(await findEmbedded(dataDir)).not.toBe(null)
+
+    const second = await startInstance(dataDir)
+    const api = new ApiClient(second.url, demo.token)
+    const { body } = await api.get(`/boards/${demo.boardId}/cards`)
+    expect(body.cards).toMatchObject([{ title: 'Hello', body: 'My first card' }])
+    const outcome = await second.stop()
+    expect(outcome.code).toBe(0)
+    expect(outcome.stderr).toBe('')
+    expect(await findEmbedded(dataDir)).toBe(null)
+  },
+)
+
+test(
+  '[O3] a start for others to reach makes no account, and says how to make the first',
+  runsFor,
+  async () => {
+    const instance = await startInstance(await testDataDir(), { HOST: '0.0.0.0' })
+    await until(() => instance.stderr().includes('user add'), 'the first account is explained')
+    expect(instance.stderr()).not.toContain('cork_')
+    const running = await findEmbedded(instance.dataDir)
+    const sql = postgres(running!.adminUrl.replace(/postgres$/, 'corkboard'), { max: 1 })
+    expect(await sql`select id from corkboard.users`).toEqual([])
+    await sql.end()
+    expect((await instance.stop()).code).toBe(0)
+  },
+)
+
+test('[O4, O5] a bad value and a missing SECRET_KEY each stop the start with one line', async () => {
+  const dataDir = await testDataDir()
+  const bad = await launch(dataDir, { PORT: 'many' }).ended
+  expect(bad).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'corkboard: PORT must be a whole number from 0 to 65535; it is "many".\n',
+  })
+  const keyless = await launch(dataDir, { DATABASE_URL: 'postgres://cork@127.0.0.1:1/cork' }).ended
+  expect(keyless).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'corkboard: SECRET_KEY must be set when DATABASE_URL is: at least 32 characters, the same at every start.\n',
+  })
+})
+
+test('[O5] the embedded start keeps its key under DATA_DIR', runsFor, async () => {
+  const instance = await startInstance(await testDataDir())
+  const file = join(instance.dataDir, 'secret-key')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const key = await readFile(file, 'utf8')
+  await instance.stop()
+  const again = await startInstance(instance.dataDir)
+  expect(await readFile(file, 'utf8')).toBe(key)
+  await again.stop()
+})
+
+test('[O6] a port in use is said in one line, and no database server is left', runsFor, async () => {
+  const dataDir = await testDataDir()
+  const taken = net.createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await until(() => taken.listening, 'the port is taken')
+  const { port } = taken.address() as AddressInfo
+  const { code, stderr } = await launch(dataDir, { PORT: String(port), LOG_LEVEL: 'silent' }).ended
+  expect(stderr).toBe(
+    `corkboard: Something listens on 127.0.0.1:${port} already: end it, or set PORT to another port.\n`,
+  )
+  expect(code).toBe(1)
+  expect(await findEmbedded(dataDir)).toBe(null)
+})
+
+test('[O7] a database out of reach, and a data folder that is none, are said in one line', async () => {
+  const dataDir = await testDataDir()
+  const closed = net.createServer().listen(0, '127.0.0.1')
+  await until(() => closed.listening, 'a port is known')
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  const DATABASE_URL = `postgres://cork:canary-password@127.0.0.1:${port}/cork`
+  const away = await launch(dataDir, { DATABASE_URL, SECRET_KEY: 'k'.repeat(32) }).ended
+  expect(away.stderr).toBe(
+    `corkboard: The database at 127.0.0.1:${port} can't be reached (ECONNREFUSED): check DATABASE_URL, and that it runs.\n`,
+  )
+  expect(away.code).toBe(1)
+
+  await writeFile(join(dataDir, 'file'), '')
+  const none = await launch(join(dataDir, 'file')).ended
+  expect(none.stderr).toMatch(/^corkboard: DATA_DIR can't be used: [^\n]+\n$/)
+  expect(none.code).toBe(1)
+})
+
+test('[O8] what npm left out without install scripts is said in one line', async () => {
+  const folder = await testDataDir()
+  const preflight = join(folder, 'server', 'preflight.js')
+  const start = (...flags: string[]) =>
+    run(process.execPath, [...flags, '--import', `file://${preflight}`, '-e', 'process.stdout.write("runs")'])
+  await mkdir(join(folder, 'server'))
+  await writeFile(preflight, await readFile(join(repository, 'server', 'preflight.js')))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  expect((await start()).stderr).toBe('corkboard: The packages are not installed: run `npm ci`.\n')
+
+  await mkdir(join(folder, 'node_modules', 'fastify'), { recursive: true })
+  expect((await start()).stdout).toBe('runs')
+  const old = await start('--no-strip-types')
+  expect(old.code).toBe(1)
+  expect(old.stderr).toMatch(
+    /^corkboard: This Node \(v[\d.]+\) can't run Corkboard.*--ignore-scripts=false`\.\n$/,
+  )
+
+  const patch = [
+    'diff --git a/node_modules/pg/a.js b/node_modules/pg/a.js',
+    '--- a/node_modules/pg/a.js',
+    '+++ b/node_modules/pg/a.js',
+    '@@ -1,2 +1,2 @@',
+    ' }',
+    '-  socket.write(x)',
+    '+  socket && socket.write(x)',
+    '',
+  ]
+  await mkdir(join(folder, 'patches'))
+  await writeFile(join(folder, 'patches', 'pg+1.0.0.patch'), patch.join('\n'))
+  await mkdir(join(folder, 'node_modules', 'pg'))
+  await writeFile(join(folder, 'node_modules', 'pg', 'a.js'), '}\n  socket.write(x)\n')
+  const unpatched = await start()
+  expect(unpatched.code).toBe(1)
+  expect(unpatched.stderr).toMatch(
+    /^corkboard: .*pg\/a\.js lacks the correction.*--ignore-scripts=false`\.\n$/,
+  )
+  await writeFile(join(folder, 'node_modules', 'pg', 'a.js'), '}\n  socket && socket.write(x)\n')
+  expect((await start()).stdout).toBe('runs')
+})
+
+test(
+  '[O10] SIGTERM answers what runs, closes sockets with 1012, indexes, and ends the database server',
+  runsFor,
+  async () => {
+    const instance = await startInstance(await testDataDir())
+    await until(() => instance.stderr().includes('first card'), 'the demo is printed')
+    const { token, boardId } = demoOf(instance.stderr())
+    const api = new ApiClient(instance.url, token)
+    const other = (await api.post('/boards', { name: 'Other' })).body.board.id as string
+    const running = await findEmbedded(instance.dataDir)
+    const admin = postgres(running!.adminUrl.replace(/postgres$/, 'corkboard'), { max: 1 })
+    const editor = await openEditor(instance.url, { boardId, token, reconnect: false })
+    onTestFinished(leaveAll)
+
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    let locked = false
+    const lock = admin.begin(async (tx) => {
+      await tx`select from corkboard.board_documents where board_id = ${other} for update`
+      locked = true
+      await released
+    })
+    await until(() => locked, 'the board is locked')
+    let answered = false
+    const write = api.post(`/boards/${other}/cards`, { kind: 'note', title: 'Under way', x: 0, y: 0 })
+    void write.then(() => (answered = true))
+    editor.addCard('dropped', { title: 'Just before the end', x: 5 })
+    await editor.saved()
+
+    instance.signal('SIGTERM')
+    await until(() => editor.closes.length > 0, 'the socket is closed')
+    expect(editor.closes[0]).toMatchObject({ code: 1012 })
+    await expect(fetch(`${instance.url}/healthz`)).rejects.toThrow('fetch failed')
+    expect(answered).toBe(false)
+    release()
+    const releasedAt = performance.now()
+    expect((await write).status).toBe(201)
+    await lock
+    await admin.end()
+    expect((await instance.ended).code).toBe(0)
+    expect(performance.now() - releasedAt).toBeLessThan(5000) // it waits for no connection that is idle by then
+    expect(await findEmbedded(instance.dataDir)).toBe(null)
+
+    // Nothing runs that could index it now.
+    const verified = await corkboard(instance.dataDir, ['verify'])
+    expect(verified).toEqual({ code: 0, stdout: '2 boards: the index equals the documents.\n', stderr: '' })
+  },
+)
+
+test('[O11] SIGTERM during the start ends it in order', runsFor, async () => {
+  const dataDir = await testDataDir()
+  const starting = launch(dataDir, { PORT: '0' })
+  await until(async () => (await findEmbedded(dataDir)) !== null, 'the database server is up', 20_000)
+  const { code } = await starting.stop()
+  expect(code).toBe(0)
+  expect(await findEmbedded(dataDir)).toBe(null)
+})
