@@ -14,6 +14,10 @@ export interface Seat {
   connection: Connection<EditorContext> | null
   /** Awareness clients that it speaks for. */
   readonly clients: Set<number>
+  /** Updates that were refused since it became a viewer's. */
+  refused: number
+  /** Updates that were refused and come again with its next SyncStep2: the provider counts on an acknowledgement for each. */
+  owed: number
 }
 
 /** Closing the connection alone would leave the socket open and the provider waiting. */

@@ -77,7 +77,7 @@ export function follow(options: {
   }
 }
 
-function apply(connection: Connection, access: BoardAccess): void {
+function apply(connection: Connection<EditorContext>, access: BoardAccess): void {
   if (access === 'none') {
     closeConnection(connection, closeCodes.forbidden)
     return
@@ -86,9 +86,12 @@ function apply(connection: Connection, access: BoardAccess): void {
   if (connection.readOnly === readOnly) return
   connection.readOnly = readOnly
   const { messageAddress, document } = connection
+  const { seat } = connection.context
   connection.send(new OutgoingMessage(messageAddress).writeAuthenticated(readOnly).toUint8Array())
-  if (readOnly) return
-  // What was written meanwhile was refused; without it, all that its author writes from now on would wait for ever.
+  if (readOnly || seat.refused === 0) return
+  // Without what was refused, all that its author writes from now on would wait for ever.
+  seat.owed += seat.refused
+  seat.refused = 0
   const ask = new OutgoingMessage(messageAddress).createSyncMessage().writeFirstSyncStepFor(document)
   connection.send(ask.toUint8Array())
 }

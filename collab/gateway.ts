@@ -145,7 +145,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     await nodes?.opening(boardId)
     // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
     await documents.withDocument(boardId, () => undefined)
-    const seat: Seat = { account, connection: null, clients: new Set() }
+    const seat: Seat = { account, connection: null, clients: new Set(), refused: 0, owed: 0 }
     return { account, tokenId: principal.tokenId, seat, readOnly: access === 'read' }
   }
 
@@ -223,10 +223,14 @@ export function openGateway(options: GatewayOptions): Gateway {
         return
       }
       const state = stateOf(connection)
-      if (connection.readOnly || !state) return
+      if (!state) return
+      if (connection.readOnly) {
+        if (type === syncStep.update) connection.context.seat.refused += 1
+        return
+      }
       const board = documents.find(documentName)
       if (board?.document !== connection.document) throw cutOff(connection, closeCodes.tryLater)
-      const frame = { connection, update: payload.slice(), socket: state.socket }
+      const frame = { connection, update: payload.slice(), socket: state.socket, counts: 1 }
       if (!inbox.receiveNow(board, frame)) state.withheld.add(connection.messageAddress)
       payload.fill(0) // an update of nothing: what Hocuspocus applies after us, it would apply unguarded
     },
@@ -244,12 +248,31 @@ export function openGateway(options: GatewayOptions): Gateway {
     const { document } = connection
     const board = documents.find(document.name)
     if (board?.document !== document) close(state, closeCodes.tryLater)
-    else if (!connection.readOnly) inbox.receive(board, { update: frame.payload, connection, socket })
-    else answerViewer(state, frame, board)
+    else if (connection.readOnly) answerViewer(state, frame, board, connection)
+    else
+      inbox.receive(board, {
+        update: frame.payload,
+        connection,
+        socket,
+        counts: countsFor(frame, connection),
+      })
+  }
+
+  /** Once, but for the update that brings again what was refused before. */
+  function countsFor({ step }: Frame, { context: { seat } }: Connection<EditorContext>): number {
+    if (step !== syncStep.missing || seat.owed === 0) return 1
+    const { owed } = seat
+    seat.owed = 0
+    return owed
   }
 
   /** A viewer's update is never applied; what the document holds already is acknowledged all the same. */
-  function answerViewer(state: SocketState, { address, step, payload }: Frame, board: BoardDocument): void {
+  function answerViewer(
+    state: SocketState,
+    { address, step, payload }: Frame,
+    board: BoardDocument,
+    connection: Connection<EditorContext>,
+  ): void {
     let isHeld = false
     try {
       isHeld = step === syncStep.missing && holdsUpdate(board.document, payload)
@@ -257,6 +280,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       close(state, closeCodes.badFrame)
       return
     }
+    if (step === syncStep.update) connection.context.seat.refused += 1
     state.socket.send(new OutgoingMessage(address).writeSyncStatus(isHeld).toUint8Array())
   }
 

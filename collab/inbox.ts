@@ -19,6 +19,8 @@ export interface UpdateFrame {
   update: Uint8Array
   connection: Connection<EditorContext>
   socket: EditorSocket
+  /** How many acknowledgements it is worth. */
+  counts: number
 }
 
 export interface InboxOptions {
@@ -91,8 +93,8 @@ export class Inbox {
 
   #acknowledge(board: BoardDocument, frames: UpdateFrame[]): void {
     const mark = board.queue.queuedMark
-    for (const { socket, connection } of frames)
-      socket.acknowledge(connection.messageAddress, board.queue, mark)
+    for (const { socket, connection, counts } of frames)
+      for (let n = 0; n < counts; n++) socket.acknowledge(connection.messageAddress, board.queue, mark)
   }
 
   /** Applies frames in one transaction, and those that waited for what they brought. */
@@ -120,7 +122,11 @@ export class Inbox {
 
   #take(board: BoardDocument, frame: UpdateFrame, origin: TurnOrigin, turn: Turn): void {
     const { connection, update } = frame
-    if (!board.document.hasConnection(connection) || connection.readOnly) return
+    if (!board.document.hasConnection(connection)) return
+    if (connection.readOnly) {
+      connection.context.seat.refused += frame.counts
+      return
+    }
     const { account } = connection.context
     if (!origin.actors.includes(account)) origin.actors.push(account)
     const result = this.#options.apply(board, update, account, origin)
