@@ -454,12 +454,7 @@ export class CommitQueue {
           this.#options.answerTimeoutMs,
         )) as CommitAnswer
       } catch (error) {
-        // What fails again and again may be too much for one statement: in parts it goes through.
-        if (
-          certainlyRolledBack(error) &&
-          (!transientCodes.has(errorCode(error)) || attempt >= maxSameAttempts)
-        )
-          throw error
+        if (certainlyRolledBack(error) && !isPassing(error, attempt)) throw error
         this.#options.log.warn(
           { err: error, commitId: call.commitId, attempt },
           'the commit has no answer yet; asking again',
@@ -708,8 +703,12 @@ export class CommitQueue {
 const gatherFrom = 8
 const gatherMs = 2
 
-/** A call that the server rolled back is tried again so often before its items go one by one. */
-const maxSameAttempts = 4
+/** Whether the same call may go through a moment later. What takes too long again and again goes in parts. */
+function isPassing(error: unknown, attempt: number): boolean {
+  const code = errorCode(error)
+  return transientCodes.has(code) && !(code === '57014' && attempt >= maxTimeouts)
+}
+const maxTimeouts = 2
 
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000
