@@ -454,7 +454,12 @@ export class CommitQueue {
           this.#options.answerTimeoutMs,
         )) as CommitAnswer
       } catch (error) {
-        if (certainlyRolledBack(error) && !transientCodes.has(errorCode(error))) throw error
+        // What fails again and again may be too much for one statement: in parts it goes through.
+        if (
+          certainlyRolledBack(error) &&
+          (!transientCodes.has(errorCode(error)) || attempt >= maxSameAttempts)
+        )
+          throw error
         this.#options.log.warn(
           { err: error, commitId: call.commitId, attempt },
           'the commit has no answer yet; asking again',
@@ -702,6 +707,9 @@ export class CommitQueue {
 /** From so many frames in one commit on, the next one waits for company; and for how long. */
 const gatherFrom = 8
 const gatherMs = 2
+
+/** A call that the server rolled back is tried again so often before its items go one by one. */
+const maxSameAttempts = 4
 
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000

@@ -41,9 +41,9 @@ export const closeCodes = {
   tooBig: { code: 1009, reason: 'message too big' },
   restart: { code: 1012, reason: 'service restart' },
   tryLater: { code: 1013, reason: 'try again later' },
+  tooMany: { code: 1013, reason: 'too many sockets' },
   badFrame: { code: 4400, reason: 'malformed frame' },
   unauthorized: { code: 4401, reason: 'unauthorized' },
   forbidden: { code: 4403, reason: 'access ended' },
-  tooMany: { code: 1013, reason: 'too many sockets' },
   tooSlow: { code: 4408, reason: 'reads too slowly' },
 } as const

@@ -129,11 +129,15 @@ export function unavailable(error: unknown): boolean {
   )
 }
 
+/** The driver refuses such a statement itself. */
+const neverSent = new Set(['UNDEFINED_VALUE', 'MAX_PARAMETERS_EXCEEDED'])
+
 /**
  * Whether it is certain that the statement changed nothing: the server itself refused it. After a lost connection, or a
  * server that was told to stop, it may have been committed.
  */
 export function certainlyRolledBack(error: unknown): boolean {
+  if (neverSent.has(errorCode(error))) return true
   return error instanceof postgres.PostgresError && !unavailableButAnswered(error.code)
 }
 
