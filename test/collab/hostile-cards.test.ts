@@ -91,7 +91,7 @@ const strange: Record<string, unknown> = {
   object: { a: { b: { c: { d: { e: { f: 1 } } } } } },
   'no text': { toString: 1, valueOf: 1 },
   'no JSON': { toJSON: 1 },
-  'no class': { constructor: 'x', hasOwnProperty: 1, then: 1, length: -1 },
+  'no class': JSON.parse('{"constructor": "x", "hasOwnProperty": 1, "then": 1, "length": -1}'),
   'bigint inside': { a: [1n] },
   'bytes inside': { a: new Uint8Array(3) },
   'NUL inside': { 'a\0': '\0' },

@@ -33,7 +33,7 @@ beforeAll(async () => {
     bounds: {
       maxFrameBytes,
       maxRefusals: 5,
-      authenticationMs: 300,
+      authenticationMs: 1500,
       maxBoardsPerSocket: 4,
       maxStatesPerConnection: 3,
     },
@@ -231,7 +231,8 @@ describe('boards and tokens', () => {
 
   test('[X5] a socket on which nobody authenticates in time is closed, whatever else it sends', async () => {
     const client = await connect(service.url)
-    const frames = setInterval(() => client.send(frame(randomUUID(), type.queryAwareness)), 100)
+    const address = randomUUID()
+    const frames = setInterval(() => client.send(frame(address, type.queryAwareness)), 100)
     expect(await client.untilClosed()).toBe(4401)
     clearInterval(frames)
   })

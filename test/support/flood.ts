@@ -27,7 +27,9 @@ export async function flood(target: Target): Promise<Flood> {
     async stop() {
       const sent = message()
       worker.postMessage('stop')
-      return sent.finally(() => void worker.terminate())
+      await sent
+      await worker.terminate()
+      return sent
     },
   }
 }
