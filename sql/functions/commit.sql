@@ -27,7 +27,7 @@ end $$;
 create or replace function commit_batch(
   p_commit uuid, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
 ) returns json
-language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+language plpgsql volatile security definer set search_path = corkboard, pg_temp set enable_seqscan = off as $$
 declare
   r record;
   locked uuid[];
@@ -221,20 +221,38 @@ begin
       where c.position <= excluded.position
         and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause = 'rebuild');
 
+      -- From the given rows to those of the index, one by one. A plan from when the table was small, and such a plan is
+      -- kept, would go through the given rows for each card of the board: minutes for an editor's 40,000 cards.
       update card_index c
-      set deleted_at = t, updated_at = t, hash = '', position = d.seq, op = i.o, cause = i.c
-      from unnest(card_rows) as v
-      join unnest(batch) as i on i.n = v.n
-      join board_documents d on d.board_id = i.b
-      where v.gone and v.n = any (accepted)
-        and c.board_id = d.board_id and c.card_id = v.id and c.deleted_at is null and c.position <= d.seq;
+      set deleted_at = t, updated_at = t, hash = '', position = g.seq, op = g.o, cause = g.c
+      from (
+        select o.ctid as place, d.seq, i.o, i.c
+        from unnest(card_rows) as v
+        join unnest(batch) as i on i.n = v.n
+        join board_documents d on d.board_id = i.b
+        cross join lateral (
+          select x.ctid
+          from card_index x
+          where x.board_id = d.board_id and x.card_id = v.id and x.deleted_at is null and x.position <= d.seq
+          offset 0
+        ) o
+        where v.gone and v.n = any (accepted)
+        offset 0
+      ) g
+      where c.ctid = g.place;
 
-      select json_agg(json_build_array(v.n, v.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
+      select json_agg(json_build_array(w.n, w.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
       into times
-      from unnest(card_rows) as v
-      join unnest(batch) as i on i.n = v.n
-      join card_index c on c.board_id = i.b and c.card_id = v.id
-      where i.k = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true;
+      from (
+        select v.n, v.id, i.b
+        from unnest(card_rows) as v
+        join unnest(batch) as i on i.n = v.n
+        where i.k = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true
+        offset 0
+      ) w
+      cross join lateral (
+        select x.created_at, x.updated_at from card_index x where x.board_id = w.b and x.card_id = w.id offset 0
+      ) c;
     end if;
 
     if p_groups is not null then
@@ -253,12 +271,22 @@ begin
       where c.position <= excluded.position and (c.hash <> excluded.hash or c.deleted_at is not null);
 
       update group_index c
-      set deleted_at = t, updated_at = t, hash = '', position = d.seq
-      from json_to_recordset(p_groups) as v(n integer, id text, gone boolean)
-      join unnest(batch) as i on i.n = v.n
-      join board_documents d on d.board_id = i.b
-      where v.gone and v.n = any (accepted)
-        and c.board_id = d.board_id and c.group_id = v.id and c.deleted_at is null and c.position <= d.seq;
+      set deleted_at = t, updated_at = t, hash = '', position = g.seq
+      from (
+        select o.ctid as place, d.seq
+        from json_to_recordset(p_groups) as v(n integer, id text, gone boolean)
+        join unnest(batch) as i on i.n = v.n
+        join board_documents d on d.board_id = i.b
+        cross join lateral (
+          select x.ctid
+          from group_index x
+          where x.board_id = d.board_id and x.group_id = v.id and x.deleted_at is null and x.position <= d.seq
+          offset 0
+        ) o
+        where v.gone and v.n = any (accepted)
+        offset 0
+      ) g
+      where c.ctid = g.place;
     end if;
 
     if p_removed is not null then
