@@ -33,6 +33,8 @@ export async function writeEntries(
   const updates = placed.filter((_, at) => targets[at] !== undefined)
   const inserts = placed.filter((_, at) => targets[at] === undefined)
   const updatedIds = targets.filter((id) => id !== undefined)
+  for (const { where, columns } of inserts)
+    requireSchedule(columns.scheduled_date, columns.scheduled_end, where)
   await requireUpdatable(tx, updates, updatedIds)
   const insertedIds = await insertBoards(tx, inserts)
   if (updates.length > 0) await updateBoards(tx, updates, updatedIds)
