@@ -23,13 +23,18 @@ export type Parents = Map<string, string | null>
 
 /** These boards and all that lie above them. */
 export async function readAbove(tx: Transaction, boardIds: string[]): Promise<Parents> {
+  // One look-up for each board on the way, whatever the planner thinks of how many there are: any other plan goes
+  // through the whole table at each step.
+  tx`select set_config('enable_seqscan', 'off', true)`.execute()
   const rows = await tx<{ id: string; parent_board_id: string | null }[]>`
     with recursive above as (
       select id, parent_board_id from boards where id = any (${boardIds}::uuid[])
       union
       select b.id, b.parent_board_id
       from above a
-      join boards b on b.id = a.parent_board_id
+      cross join lateral (
+        select b.id, b.parent_board_id from boards b where b.id = a.parent_board_id offset 0
+      ) b
     )
     select id, parent_board_id from above`
   return new Map(rows.map((row) => [row.id, row.parent_board_id]))
