@@ -44,6 +44,10 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
+    async corkboardDatabaseUrl() {
+      const { dataDir } = await corkboard()
+      return options.databaseUrl ?? embeddedPostgresUrl(dataDir, 'corkboard')
+    },
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),
