@@ -32,8 +32,10 @@ export const patchBoard = route({
     requireProps(body.props)
     const board = await database.asUser(principal.userId, async (tx) => {
       const { workspace_id: workspaceId } = await readBoard(tx, params.id)
-      if (body.parent_board_id !== undefined || body.identifiers !== undefined)
+      if (body.parent_board_id !== undefined || body.identifiers !== undefined) {
+        await requireWritable(tx, params.id, workspaceId) // who may not write holds up nobody
         await lockStructure(tx, [workspaceId])
+      }
       await tx`select lock_board(${params.id})`
       const before = await readBoard(tx, params.id)
       const changes = columns(tx, body)
@@ -41,9 +43,7 @@ export const patchBoard = route({
         body.scheduled_date === undefined ? before.scheduled_date : body.scheduled_date,
         body.scheduled_end === undefined ? before.scheduled_end : body.scheduled_end,
       )
-      const [writable] = await tx<{ access: string }[]>`
-        select board_access(current_user_id(), ${params.id}, ${before.workspace_id}) as access`
-      if (writable?.access !== 'write') throw notWritable()
+      await requireWritable(tx, params.id, workspaceId)
       if (before.deleted) throw inTrash()
       if (body.parent_board_id) await requireParent(tx, before, body.parent_board_id.toLowerCase())
       if (body.identifiers !== undefined) await requireIdentifiers(tx, before, body.identifiers ?? [])
@@ -53,6 +53,12 @@ export const patchBoard = route({
     return { body: { board: presentBoard(board, { props: true, identifiers: true }) } }
   },
 })
+
+async function requireWritable(tx: Transaction, boardId: string, workspaceId: string): Promise<void> {
+  const [row] = await tx<{ access: string }[]>`
+    select board_access(current_user_id(), ${boardId}, ${workspaceId}) as access`
+  if (row?.access !== 'write') throw notWritable()
+}
 
 /** Only what was sent. */
 function columns(tx: Transaction, body: Static<typeof patch>): Record<string, never> {

@@ -27,6 +27,9 @@ export const restoreBoard = route({
   async handle({ database, freeCardCap }, { principal, params }) {
     return database.asUser(principal.userId, async (tx) => {
       const { workspace_id: workspaceId } = await readBoard(tx, params.id)
+      const [writer] = await tx`
+        select where ${workspaceId} in (select writable_workspaces(current_user_id()))`
+      if (!writer) throw notWritable()
       await lockStructure(tx, [workspaceId])
       await tx`select lock_board(${params.id})`
       const [own] = await tx<{ card_count: number }[]>`

@@ -25,7 +25,7 @@ export type Parents = Map<string, string | null>
 export async function readAbove(tx: Transaction, boardIds: string[]): Promise<Parents> {
   // One look-up for each board on the way, whatever the planner thinks of how many there are: any other plan goes
   // through the whole table at each step.
-  tx`select set_config('enable_seqscan', 'off', true)`.execute()
+  await tx`select set_config('enable_seqscan', 'off', true)`
   const rows = await tx<{ id: string; parent_board_id: string | null }[]>`
     with recursive above as (
       select id, parent_board_id from boards where id = any (${boardIds}::uuid[])

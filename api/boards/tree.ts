@@ -49,7 +49,7 @@ export const readTree = route({
       throw new ServiceError('bad_request', 'Exactly one of root and workspace is required.')
     const boards = await database.asUser(principal.userId, async (tx) => {
       // A plan from when the table was small, and such a plan is kept, would go through all of it for each board.
-      tx`select set_config('enable_seqscan', 'off', true)`.execute()
+      await tx`select set_config('enable_seqscan', 'off', true)`
       if (root !== undefined) return readLevels(tx, { root, depth, withTrash })
       return readWorkspace(tx, workspace!, depth, withTrash)
     })
