@@ -12,7 +12,7 @@ export const entryFields = {
   view: Type.Optional(Type.Unknown({ description: '`list`; anything else is `canvas`.' })),
   ...scheduleFields,
   ...freeFields,
-  notify: Type.Optional(Type.Boolean()),
+  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
 }
 const entry = Type.Object(entryFields)
 
@@ -35,6 +35,8 @@ export interface Entry {
   workspaceField: string
   workspaceId?: string
   columns: EntryColumns
+  /** A change of the schedule is told to nobody. */
+  quiet: boolean
 }
 
 /** @throws ServiceError `bad_request`; of the schedule only what can be told without the board that may be there */
@@ -63,5 +65,6 @@ export function readEntry(
     workspaceField: given.workspace_id === undefined ? 'workspace_id' : `${where}workspace_id`,
     ...(workspaceId === undefined ? {} : { workspaceId: workspaceId.toLowerCase() }),
     columns,
+    quiet: given.notify === false,
   }
 }

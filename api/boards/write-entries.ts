@@ -2,7 +2,7 @@
 import { notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { readBoards, type BoardRow } from './board.ts'
+import { changeQuietly, readBoards, type BoardRow } from './board.ts'
 import type { Entry } from './entry.ts'
 import { requireSchedule } from './fields.ts'
 import { carriedKey, identifierTaken, nameIdentifier, readCarriers, type Carried } from './identified.ts'
@@ -146,6 +146,8 @@ async function updateBoards(tx: Transaction, entries: Placed[], boardIds: string
     id: boardIds[at],
     sent: Object.keys(columns),
   }))
+  const quiet = boardIds.filter((_, at) => entries[at]!.quiet)
+  if (quiet.length > 0) await changeQuietly(tx, quiet)
   const written = await tx`
     update boards b
     set name = e.name,

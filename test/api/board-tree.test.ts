@@ -14,7 +14,7 @@ const tree = async (who: TestUser, query: string) => succeeded(await who.api.get
 /** `name depth parent` of each. */
 const shape = async (who: TestUser, query: string) => {
   const { boards } = await tree(who, query)
-  const names = new Map(boards.map(({ id, name }: Shown) => [id, name]))
+  const names = new Map<string, string>(boards.map(({ id, name }: any) => [id, name]))
   return boards.map((board: Shown) => `${board['name']} ${board['depth']} ${names.get(board['parent_board_id']) ?? '-'}`)
 } // prettier-ignore
 

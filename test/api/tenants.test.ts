@@ -179,7 +179,7 @@ test('[BB37] what a tenant is answered does not depend on what other tenants hav
         const answers = []
         for (const [n, one] of tenants.entries()) answers.push(sorted(normal(one, known[n]!, await send(one, step))))
         expect(answers[0], JSON.stringify(step)).toBe(answers[1])
-        if (/^4/.test(answers[0]!)) refused += 1
+        if (answers[0]!.startsWith('4')) refused += 1
         expect(answers[0]).not.toMatch(/^5/)
       }
     }),
