@@ -11,6 +11,12 @@ export const limits = {
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
   /** Above this the editor's `z` is clamped, so that `top + 1` stays a different number. */
   z: 1_000_000_000_000,
+  arrange: {
+    gap: { min: 0, max: 1000 },
+    width: { min: 100, max: 100_000 },
+    rowHeight: { min: 40, max: 4000 },
+    columns: { min: 1, max: 100 },
+  },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
   trashDays: 30,

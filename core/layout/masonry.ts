@@ -24,7 +24,7 @@ export function masonry(bands: Band[], options: Options): Seat[] {
 
 function solveColumns(cards: LayoutCard[], options: Options): Block {
   const { count, w } = columnsOf(options)
-  const bottoms = new Array<number>(count).fill(0)
+  const bottoms = Array.from({ length: count }, () => 0)
   const seats: Seat[] = []
   // Columns that end within a row's tolerance of the shortest are filled from left to right, so that the order in which
   // the result is read is the order in which it was made.
