@@ -1,8 +1,10 @@
 /** Lays out cards that are on a board. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
+import { ServiceError } from '../core/errors.ts'
 import { arrangeAgain } from '../core/layout/arrange.ts'
 import type { LayoutName, LayoutOptions, Seat } from '../core/layout/arrangement.ts'
+import { limits } from '../core/limits.ts'
 import { requireWritable } from './access.ts'
 import { findCard, readShapes, type CardShape } from './canvas.ts'
 import { UpdateBuilder } from './edit.ts'
@@ -80,9 +82,16 @@ function planArrangement(document: Y.Doc, { layout, options, ids }: ArrangeReque
     const shape = shapes.get(id)!
     return shape.x !== x || shape.y !== y || shape.w !== w || shape.h !== h
   }
+  const moved = seats.filter(isElsewhere)
+  if (moved.length > limits.arrange.moves) {
+    throw new ServiceError(
+      'bad_request',
+      `${moved.length} cards would move, and one request moves at most ${limits.arrange.moves}: name some in card_ids.`,
+    )
+  }
   return {
     seats,
-    moved: seats.filter(isElsewhere),
+    moved,
     notFound: asked ? [...asked].filter((id) => !shapes.has(id)) : [],
   }
 }

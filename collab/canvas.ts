@@ -70,7 +70,7 @@ export function readShapes(doc: Y.Doc): Map<string, CardShape> {
 }
 
 function readShape(shared: SharedMap): CardShape {
-  const number = <Field extends 'x' | 'y' | 'w' | 'h' | 'rotation'>(field: Field) =>
+  const number = (field: 'x' | 'y' | 'w' | 'h' | 'rotation') =>
     readNumber(shared, field) ?? numberDefaults[field]
   return {
     kind: kindOf(shared) ?? 'note',

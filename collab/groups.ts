@@ -1,7 +1,7 @@
 /** The API's door to the groups of a board: read from its document, written by way of the commit path. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import { ServiceError } from '../core/errors.ts'
 import { groupDefaults, type Group, type GroupChange } from '../core/group.ts'
 import { requireWritable } from './access.ts'

@@ -16,6 +16,8 @@ export const limits = {
     width: { min: 100, max: 100_000 },
     rowHeight: { min: 40, max: 4000 },
     columns: { min: 1, max: 100 },
+    /** Cards that one request moves: it is one commit. */
+    moves: 20_000,
   },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },

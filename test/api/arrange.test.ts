@@ -217,14 +217,32 @@ test('[Z36] what is larger than a board is 400 and changes nothing', async () =>
   expect(await listCards(user, board.id)).toEqual(before)
 })
 
+test('[Z39] what would move more than 20,000 cards is 400, and changes nothing; a part of them can be arranged', async () => {
+  const board = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  editor.document.transact(() => {
+    for (let n = 0; n < 20_002; n++) editor.addCard(`c${n}`, { x: n * 7, y: (n * 31) % 999 })
+  })
+  await editor.saved(30_000)
+  const before = JSON.stringify(editor.cards.get('c500'))
+  for (const dry_run of [true, false]) {
+    const answer = await arrange(board.id, { dry_run })
+    expect([answer.status, answer.body.code]).toEqual([400, 'bad_request'])
+    expect(answer.body.error).toMatch(/at most 20000: name some in card_ids/)
+  }
+  expect(JSON.stringify(editor.cards.get('c500'))).toBe(before)
+  const card_ids = Array.from({ length: 1000 }, (_, n) => `c${n}`)
+  expect(succeeded(await arrange(board.id, { card_ids })).cards).toHaveLength(1000)
+}, 60_000)
+
 test('[Z37] two editors type and drag while the board is arranged: nothing typed is lost, and all see the same', async () => {
   const board = await makeBoard(user)
   const cards = await makeCards(user, board.id, scattered(60))
   const editors = await Promise.all([0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })))
-  let typing = true
+  const typing = { on: true }
   let words = 0
   const type = async (editor: Editor, who: string) => {
-    for (let n = 0; typing; n++) {
+    for (let n = 0; typing.on; n++) {
       const card = editor.cards.get(cards[(n * 7) % 60]!.id)!
       ;(card.get('body') as any).insert(0, `${who}${n} `)
       if (n % 5 === 0) card.set('x', (n * 131) % 5000)
@@ -240,7 +258,7 @@ test('[Z37] two editors type and drag while the board is arranged: nothing typed
     expect(answer.live).toBe(true)
     expect(answer.cards).toHaveLength(step % 3 === 0 ? 20 : 60)
   }
-  typing = false
+  typing.on = false
   await Promise.all(typists)
   expect(words).toBeGreaterThan(50)
   await Promise.all(editors.map((editor) => editor.saved()))

@@ -359,4 +359,4 @@ test('[U13] random steps of two editors and the API on groups, cards and layouts
 }) // prettier-ignore
 
 const sorted = (value: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, inner]) => [id, Object.entries(inner as object).sort()])) // prettier-ignore
+  Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, inner]) => [id, Object.entries(inner as object).sort(([a], [b]) => (a < b ? -1 : 1))])) // prettier-ignore
