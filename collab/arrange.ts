@@ -83,10 +83,10 @@ function planArrangement(document: Y.Doc, { layout, options, ids }: ArrangeReque
     return shape.x !== x || shape.y !== y || shape.w !== w || shape.h !== h
   }
   const moved = seats.filter(isElsewhere)
-  if (moved.length > limits.arrange.moves) {
+  if (moved.length > limits.cardsPerCommit) {
     throw new ServiceError(
       'bad_request',
-      `${moved.length} cards would move, and one request moves at most ${limits.arrange.moves}: name some in card_ids.`,
+      `${moved.length} cards would move, and one request moves at most ${limits.cardsPerCommit}: name some in card_ids.`,
     )
   }
   return {

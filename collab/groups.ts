@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type * as Y from 'yjs'
 import { ServiceError } from '../core/errors.ts'
 import { groupDefaults, type Group, type GroupChange } from '../core/group.ts'
+import { limits } from '../core/limits.ts'
 import { requireWritable } from './access.ts'
 import {
   cardsOf,
@@ -110,7 +111,7 @@ export async function patchGroup(
 /**
  * Removes a group, and takes its cards out of it.
  *
- * @throws ServiceError `not_found` when the board has no such group
+ * @throws ServiceError `not_found` when the board has no such group, `conflict` when it has too many cards
  */
 export async function removeGroup(
   live: LiveBoards,
@@ -130,6 +131,7 @@ export async function removeGroup(
         const builder = new UpdateBuilder(head.apiClient, head.apiClock)
         const write = emptyWrite()
         const cards = cardsIn(document, id)
+        if (cards.length > limits.cardsPerCommit) throw tooManyCards(cards.length)
         group = present(id, shared, cards.length)
         for (const [cardId, card] of cards) {
           builder.removeKey(card, 'group_id')
@@ -143,6 +145,12 @@ export async function removeGroup(
   })
   return { group: group!, ungrouped: group!.card_count, live: await showLive(live, boardId, written.seq) }
 }
+
+const tooManyCards = (count: number) =>
+  new ServiceError(
+    'conflict',
+    `The group has ${count} cards, and one request ungroups at most ${limits.cardsPerCommit}: take some out of it first.`,
+  )
 
 function requireGroup(document: Y.Doc, id: string): SharedMap {
   const shared = findGroup(document, id)

@@ -313,6 +313,24 @@ test('[U12] a removed card that comes back does not come back into a group that 
   expect(raw[0]!['raw']).not.toHaveProperty('group_id')
 })
 
+test('[U14] a group of more than 20,000 cards is not ungrouped in one request: 409, and nothing changes', async () => {
+  const board = await makeBoard(user)
+  const group = await makeGroup(board.id)
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  editor.document.transact(() => {
+    for (let n = 0; n < 20_001; n++) editor.addCard(`c${n}`, { group_id: group.id })
+  })
+  await editor.saved(30_000)
+  const refused = await user.api.delete(`${groupsPath(board.id)}/${group.id}`)
+  expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
+  expect((await listGroups(board.id))[0]!['card_count']).toBe(20_001)
+  await user.api.patch(`/boards/${board.id}/cards/c7`, { group_id: null })
+  const answer = await user.api.delete(`${groupsPath(board.id)}/${group.id}`)
+  expect([answer.status, answer.body.ungrouped]).toEqual([200, 20_000])
+  expect(editor.cards.size).toBe(20_001)
+  expect([...editor.cards.values()].filter((card) => card.has('group_id'))).toEqual([])
+}, 60_000)
+
 test('[U13] random steps of two editors and the API on groups, cards and layouts converge, and the index is right', async () => {
   for (let round = 0; round < 4; round++) {
     const board = await makeBoard(user)

@@ -473,9 +473,13 @@ test('[Z23] 1,000 cards are laid out in well under 50 ms, 10,000 in a fraction o
       for (const options of [{}, hard]) {
         for (const [count, boundMs] of [[1000, 50], [10_000, 400]] as const) {
           const cards = make(count)
-          const from = performance.now()
-          solve(layout, cards, options)
-          const took = performance.now() - from
+          const took = Math.min(
+            ...[1, 2, 3].map(() => {
+              const from = performance.now()
+              solve(layout, cards, options)
+              return performance.now() - from
+            }),
+          )
           expect(took, `${layout} of ${count} ${make.name}`).toBeLessThan(boundMs)
         }
       }
