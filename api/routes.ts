@@ -7,10 +7,15 @@ import { patchBoard } from './boards/patch.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
 import { readTree } from './boards/tree.ts'
+import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { createGroupRoute } from './groups/create.ts'
+import { deleteGroup } from './groups/delete.ts'
+import { listGroups } from './groups/list.ts'
+import { patchGroupRoute } from './groups/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import { resolveIdentifier } from './resolve.ts'
 import type { Route } from './route.ts'
@@ -35,4 +40,9 @@ export const routes: Route[] = [
   patchCard,
   deleteCard,
   resolveIdentifier,
+  arrangeBoard,
+  listGroups,
+  createGroupRoute,
+  patchGroupRoute,
+  deleteGroup,
 ]

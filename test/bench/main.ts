@@ -5,6 +5,7 @@ import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
+import { arrange, layout } from './rows/layout.ts'
 import { memory } from './rows/memory.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
@@ -19,7 +20,18 @@ interface Options {
   calibrate?: true
 }
 
-const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, boards, screen, memory]
+const measures = [
+  relayDurable,
+  relaySeen,
+  createOne,
+  createBatch,
+  boardSize,
+  boards,
+  screen,
+  memory,
+  layout,
+  arrange,
+]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')
