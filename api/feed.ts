@@ -42,14 +42,17 @@ export async function feedHorizon(tx: Transaction): Promise<Date> {
 }
 
 /** What follows a page of which one row more than `limit` was read: there is always something to go on from. */
-export function feedEnd<Row extends { updated_at: Date | null; id: string }>(
+export function feedEnd<Row>(
   rows: Row[],
   limit: number,
-  from: FeedPosition,
-  cursor: (position: FeedPosition) => string,
+  walk: {
+    from: FeedPosition
+    positionOf(row: Row): FeedPosition
+    cursorOf(position: FeedPosition): string
+  },
 ): { page: Row[]; end: { limit: number; has_more: boolean; next_cursor: string } } {
   const page = rows.slice(0, limit)
   const last = page.at(-1)
-  const position = last ? { at: last.updated_at!, id: last.id } : from
-  return { page, end: { limit, has_more: rows.length > limit, next_cursor: cursor(position) } }
+  const next_cursor = walk.cursorOf(last === undefined ? walk.from : walk.positionOf(last))
+  return { page, end: { limit, has_more: rows.length > limit, next_cursor } }
 }

@@ -10,12 +10,14 @@ import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
+import { listNotifications } from './notifications/list.ts'
 import type { Route } from './route.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
+  listNotifications,
   listBoards,
   createBoard,
   readBoardById,

@@ -17,3 +17,6 @@ export const limits = {
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const
+
+/** What was deleted by then is purged: boards in the trash, removed cards, tombstones. */
+export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * 86_400_000)

@@ -11,6 +11,7 @@ import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
 import { Nodes } from '../collab/nodes.ts'
+import { bringNotifications } from '../collab/notify.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
@@ -18,7 +19,9 @@ import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
+import { startPurge } from '../workers/purge.ts'
 import { startRetention } from '../workers/retention.ts'
+import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -103,7 +106,12 @@ export async function compose(
     },
   })
   const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
-  const nodes = new Nodes({ database, documents, log })
+  const nodes = new Nodes({
+    database,
+    documents,
+    log,
+    onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
+  })
   const gateway: Gateway = openGateway({
     database,
     tokens,
@@ -118,6 +126,7 @@ export async function compose(
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
+  const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const live: LiveBoards = { database, queue, documents, nodes }
 
   const listeningUrl = () =>
@@ -133,7 +142,7 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
-      closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+      closeBoard,
     },
   })
   await registerHealth(app, database)
@@ -171,7 +180,13 @@ export async function compose(
     await close()
     throw error
   }
-  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
+  if (options.workers !== false)
+    loops.push(
+      startHealing(live, log),
+      startRetention({ database, clock, log }),
+      startPurge({ database, clock, log, closeBoard }),
+      startWatchingFeeds({ database, log }),
+    )
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

@@ -1,14 +1,37 @@
-/** Forgets what has served: results of old commits, and removed cards after 30 days. */
-import { limits } from '../core/limits.ts'
+/** Forgets what has served: results of old commits, and of cards removed 30 days ago what was kept and their tombstones. */
+import { trashCutoff } from '../core/limits.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { startLoop, type Loop } from './loop.ts'
 
-export function startRetention(database: Database, log: Logger): Loop {
-  return startLoop('retention', 60_000, log, async () => {
-    await database.asSystem(async (tx) => {
-      await tx`delete from commits where created_at < now() - interval '1 hour'`
-      await tx`delete from removed_cards where removed_at < now() - ${limits.trashDays} * interval '1 day'`
-    })
+/** Rows of one transaction: their locks are held for milliseconds. */
+const batch = 1000
+
+export function startRetention(
+  { database, clock, log }: { database: Database; clock: Clock; log: Logger },
+  options: { intervalMs?: number } = {},
+): Loop {
+  let stopping = false
+  const loop = startLoop('retention', options.intervalMs ?? 60_000, log, async () => {
+    await database.asSystem((tx) => tx`delete from commits where created_at < now() - interval '1 hour'`)
+    const cutoff = trashCutoff(clock.now())
+    await database.asSystem((tx) => tx`delete from removed_cards where removed_at <= ${cutoff}`)
+    // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
+    for (let deleted = batch; deleted === batch && !stopping;)
+      deleted = await database.asSystem(async (tx) => {
+        const { count } = await tx`
+          delete from card_index
+          where ctid = any (array(
+            select ctid from card_index where deleted_at <= ${cutoff} limit ${batch} for update skip locked
+          ))`
+        return count
+      })
   })
+  return {
+    stop() {
+      stopping = true
+      return loop.stop()
+    },
+  }
 }

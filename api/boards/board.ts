@@ -60,6 +60,11 @@ export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> 
   return row
 }
 
+/** What this transaction changes of the schedule of these boards is told to nobody. */
+export async function changeQuietly(tx: Transaction, boardIds: string[]): Promise<void> {
+  await tx`select set_config('corkboard.quiet_boards', ${boardIds.join(',')}, true)`
+}
+
 /** For operations that only need to know that the caller may see the board. */
 export async function requireVisible(tx: Transaction, id: string): Promise<void> {
   const rows = await tx`select from boards where id = ${id}`

@@ -23,7 +23,8 @@ export async function readBoardFeed(tx: Transaction, query: BoardFeedQuery): Pro
   const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(query.cursor)
   const horizon = await feedHorizon(tx)
   const rows = await tx<BoardRow[]>`${boardFeed(tx, query, from, horizon)}`
-  const { page, end } = feedEnd(rows, query.limit, from, cursorOf)
+  const positionOf = (row: BoardRow) => ({ at: row.updated_at!, id: row.id })
+  const { page, end } = feedEnd(rows, query.limit, { from, positionOf, cursorOf })
   return { body: { boards: page.map((row) => presentBoard(row, query.include)), ...end } }
 }
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../../sql/database.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, boardView, nullable, uuid } from '../schemas.ts'
-import { presentBoard, readBoard, requireParent } from './board.ts'
+import { changeQuietly, presentBoard, readBoard, requireParent } from './board.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 
 const patch = Type.Object({
@@ -14,7 +14,7 @@ const patch = Type.Object({
   parent_board_id: Type.Optional(nullable(uuid)),
   ...scheduleFields,
   ...freeFields,
-  notify: Type.Optional(Type.Boolean()),
+  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
 })
 
 export const patchBoard = route({
@@ -40,6 +40,7 @@ export const patchBoard = route({
       if (writable?.access !== 'write') throw notWritable()
       if (before.deleted) throw inTrash()
       if (body.parent_board_id) await requireNoCycle(tx, params.id, body.parent_board_id, before.workspace_id)
+      if (body.notify === false) await changeQuietly(tx, [params.id])
       if (Object.keys(changes).length > 0) await tx`update boards set ${tx(changes)} where id = ${params.id}`
       return readBoard(tx, params.id)
     })

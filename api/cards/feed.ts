@@ -1,7 +1,6 @@
 /** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, as the index has them. */
 import { isCardId } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireVisible } from '../boards/board.ts'
 import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../feed.ts'
@@ -31,7 +30,11 @@ export async function readCardFeed(tx: Transaction, boardId: string, query: Card
   const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(boardId, query.cursor)
   const [horizon] = await Promise.all([feedHorizon(tx), requireVisible(tx, boardId)])
   const rows = await tx<CardFeedRow[]>`${cardFeed(tx, boardId, query, from, horizon)}`
-  const { page, end } = feedEnd(rows, query.limit, from, ({ at, id }) => cursorOf(boardId, at, id))
+  const { page, end } = feedEnd(rows, query.limit, {
+    from,
+    positionOf: ({ updated_at: at, id }) => ({ at, id }),
+    cursorOf: ({ at, id }) => `${at.toISOString()}|${boardId}|${id ?? ''}`,
+  })
   return { body: { board_id: boardId, source: 'index', cards: page.map(presentChange), ...end } }
 }
 
@@ -51,22 +54,19 @@ export function cardFeed(
     limit ${limit + 1}`
 }
 
-/** From when on removed cards are told. */
-export const oldestTombstone = (nowMs: number) => new Date(nowMs - limits.trashDays * 86_400_000)
-
 function presentChange({ deleted, ...card }: CardFeedRow): Record<string, unknown> {
   const updated_at = card.updated_at.toISOString()
   return deleted ? { id: card.id, deleted: true, updated_at } : { ...card, updated_at }
 }
 
-/** `<timestamp>|<board_id>|<card_id>`; without a card it comes before all of its time. */
-const cursorOf = (boardId: string, at: Date, cardId: string | null) =>
-  `${at.toISOString()}|${boardId}|${cardId ?? ''}`
-
 /** A walk of the index by id has cursors of another form. */
 export const isFeedCursor = (cursor: string) => parseTime(cursor.split('|')[0] ?? '') !== null
 
-/** @throws ServiceError `bad_request`, also for the cursor of another feed */
+/**
+ * `<timestamp>|<board_id>|<card_id>`; without a card it comes before all of its time.
+ *
+ * @throws ServiceError `bad_request`, also for the cursor of another feed
+ */
 function cursorPosition(boardId: string, cursor: string): FeedPosition {
   const [time = '', board, card, ...more] = cursor.split('|')
   const at = parseTime(time)

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { readPage } from '../../collab/read.ts'
 import { isCardId } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { since } from '../feed.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
@@ -16,7 +17,7 @@ import {
   removedCardAnswer,
   uuid,
 } from '../schemas.ts'
-import { isFeedCursor, oldestTombstone, readCardFeed } from './feed.ts'
+import { isFeedCursor, readCardFeed } from './feed.ts'
 
 const listQuery = Type.Object({
   source: Type.Optional(
@@ -66,7 +67,7 @@ export const listCards = route({
     const follows = query.since !== undefined || isFeedCursor(query.cursor ?? '')
     requireFeed(query, follows)
     if (follows) {
-      const removedSince = query.deleted === '1' ? oldestTombstone(context.clock.now()) : null
+      const removedSince = query.deleted === '1' ? trashCutoff(context.clock.now()) : null
       const feed = { ...query, limit: page.limit, removedSince }
       return context.database.asUser(principal.userId, (tx) => readCardFeed(tx, params.id, feed))
     }
