@@ -23,12 +23,11 @@ const batch = { rows: 1000, children: 200 }
 
 export function startPurge(parts: PurgeParts, options: { intervalMs?: number } = {}): Loop {
   const { database, clock, log } = parts
-  let stopping = false
-  const loop = startLoop('purge', options.intervalMs ?? 60_000, log, async () => {
+  return startLoop('purge', options.intervalMs ?? 60_000, log, async (stopping) => {
     const cutoff = trashCutoff(clock.now())
     /** Boards that someone else holds, or that failed: the others come first, and these in the next round. */
     const left: string[] = []
-    while (!stopping) {
+    while (!stopping.aborted) {
       const boards = await database.asSystem(
         (tx) => tx<{ id: string }[]>`
           select id from boards
@@ -38,7 +37,7 @@ export function startPurge(parts: PurgeParts, options: { intervalMs?: number } =
       )
       if (boards.length === 0) return
       for (const { id } of boards) {
-        if (stopping) return
+        if (stopping.aborted) return
         try {
           if (await purgeBoard(parts, id, cutoff)) log.info({ boardId: id }, 'purged a board from the trash')
           else left.push(id)
@@ -49,12 +48,6 @@ export function startPurge(parts: PurgeParts, options: { intervalMs?: number } =
       }
     }
   })
-  return {
-    stop() {
-      stopping = true
-      return loop.stop()
-    },
-  }
 }
 
 /** False when another transaction holds the board, or it has been restored. */

@@ -12,13 +12,12 @@ export function startRetention(
   { database, clock, log }: { database: Database; clock: Clock; log: Logger },
   options: { intervalMs?: number } = {},
 ): Loop {
-  let stopping = false
-  const loop = startLoop('retention', options.intervalMs ?? 60_000, log, async () => {
+  return startLoop('retention', options.intervalMs ?? 60_000, log, async (stopping) => {
     await database.asSystem((tx) => tx`delete from commits where created_at < now() - interval '1 hour'`)
     const cutoff = trashCutoff(clock.now())
     await database.asSystem((tx) => tx`delete from removed_cards where removed_at <= ${cutoff}`)
     // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
-    for (let deleted = batch; deleted === batch && !stopping;)
+    for (let deleted = batch; deleted === batch && !stopping.aborted;)
       deleted = await database.asSystem(async (tx) => {
         const { count } = await tx`
           delete from card_index
@@ -28,10 +27,4 @@ export function startRetention(
         return count
       })
   })
-  return {
-    stop() {
-      stopping = true
-      return loop.stop()
-    },
-  }
 }

@@ -45,10 +45,11 @@ export function boardFeed(
     (b.updated_at, b.id) > (${at}, ${id ?? beforeAll}) and b.updated_at < ${horizon}
     ${trash ? tx`` : tx`and b.deleted_at is null`}
     ${parent === undefined ? tx`` : parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent}`}`
+  // Look-ups one by one (`offset 0` keeps them so): no plan may go through the boards of all tenants.
   return tx`
-    select ${boardColumns(tx)}
+    select shown.*
     from (
-      select f.id
+      select f.updated_at, f.id
       from (
         select f.updated_at, f.id
         from workspaces w
@@ -62,18 +63,23 @@ export function boardFeed(
         ) f
         ${workspace === undefined ? tx`` : tx`where w.id = ${workspace}`}
         union
-        select b.updated_at, b.id
+        select f.updated_at, f.id
         from board_shares s
-        join boards b on b.id = s.board_id
-        ${parent === undefined ? tx`` : shownParent}
-        where ${changed} ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
+        cross join lateral (
+          select b.updated_at, b.id
+          from boards b
+          ${parent === undefined ? tx`` : shownParent}
+          where b.id = s.board_id and ${changed} ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
+          offset 0
+        ) f
       ) f
       order by f.updated_at, f.id
       limit ${limit + 1}
     ) page
-    join boards b on b.id = page.id
-    ${shownParent}
-    order by b.updated_at, b.id`
+    cross join lateral (
+      select ${boardColumns(tx)} from boards b ${shownParent} where b.id = page.id offset 0
+    ) shown
+    order by page.updated_at, page.id`
 }
 
 /** No board has it, and it comes before all. */
