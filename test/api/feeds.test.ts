@@ -109,7 +109,8 @@ test('[F3] the feed of boards filters by workspace and parent, shows include, an
   await service.share(root.id, guest, 'viewer')
   await service.share(child.id, guest, 'viewer')
   await settled()
-  const all = async (who: TestUser, query = '') => ids((await follow(who, `/boards${query}`, everything)).found)
+  const all = async (who: TestUser, query = '') =>
+    ids((await follow(who, `/boards${query}`, everything)).found)
   expect(await all(owner)).toEqual([root.id, child.id, hidden.id])
   expect(await all(guest)).toEqual([root.id, child.id, own.id])
   expect(await all(guest, `?workspace=${owner.workspaceId}`)).toEqual([root.id, child.id])
@@ -261,8 +262,16 @@ test('[F8] 1,200 boards and 1,200 cards of one millisecond come each once, by pa
   expect(boards.found).toHaveLength(1200)
   expect(new Set(ids(boards.found)).size).toBe(1200)
   const board = boards.found[0]!
-  await makeCards(who, board.id, Array.from({ length: 1000 }, () => ({})))
-  await makeCards(who, board.id, Array.from({ length: 200 }, () => ({})))
+  await makeCards(
+    who,
+    board.id,
+    Array.from({ length: 1000 }, () => ({})),
+  )
+  await makeCards(
+    who,
+    board.id,
+    Array.from({ length: 200 }, () => ({})),
+  )
   await service.admin`update card_index set updated_at = '2026-01-01T00:00:00.001Z' where board_id = ${board.id}`
   const cards = await follow(who, cardFeed(board.id), everything, 50)
   expect(cards.found).toHaveLength(1200)
@@ -273,7 +282,11 @@ test('[F9] what changes in the middle of a walk comes again at its end, and noth
   const who = await service.user()
   const boards: Shown[] = []
   for (let n = 0; n < 6; n++) boards.push(await makeBoard(who))
-  const cards = await makeCards(who, boards[5]!.id, Array.from({ length: 6 }, () => ({})))
+  const cards = await makeCards(
+    who,
+    boards[5]!.id,
+    Array.from({ length: 6 }, () => ({})),
+  )
   await settled()
   const page = (await who.api.get(`/boards?${everything}&limit=2`)).body
   await who.api.patch(`/boards/${boards[0]!.id}`, { name: 'seen already' })
