@@ -78,7 +78,9 @@ export const permissions: Record<string, Operation[]> = {
       sees: toAll([members, true], [[...guests, ...others], false]),
     },
   ],
+  'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
   'GET /boards': [
+    { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
     {
       query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
       expect: anyone,
@@ -131,6 +133,7 @@ export const permissions: Record<string, Operation[]> = {
       holds: ({ cards }) => cards.length,
       sees: toAll([[...members, ...guests], 2]),
     },
+    { query: () => '?source=index&since=2026-01-01T00:00:00Z&deleted=1', expect: readers },
     { trashed: true, expect: readers },
   ],
   'POST /boards/:id/cards': [
