@@ -44,6 +44,13 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
+    async corkboardDatabaseUrl() {
+      const { dataDir } = await corkboard()
+      if (options.databaseUrl) return options.databaseUrl
+      const url = new URL(await embeddedPostgresUrl(dataDir))
+      url.pathname = '/corkboard'
+      return url.href
+    },
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),
