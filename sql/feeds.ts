@@ -11,11 +11,12 @@ export async function feedLagMs(tx: Transaction): Promise<number> {
 /** The sessions (process ids of PostgreSQL) whose transactions began to write longest ago; null for a prepared transaction. */
 export async function feedHolders(tx: Transaction): Promise<(number | null)[]> {
   const rows = await tx<{ pid: number | null }[]>`
-    select l.pid
-    from pg_locks l
-    where l.locktype = 'advisory' and l.classid = 1129270347 and l.objsubid = 2
-      and l.database = (select d.oid from pg_database d where d.datname = current_database())
-    order by l.objid::bigint
-    limit 5`
+    with holders as materialized (
+      select l.pid, l.objid::bigint as second
+      from pg_locks l
+      where l.locktype = 'advisory' and l.classid = 1129270347 and l.objsubid = 2
+        and l.database = (select d.oid from pg_database d where d.datname = current_database())
+    )
+    select pid from holders where second = (select min(second) from holders) limit 5`
   return rows.map((row) => row.pid)
 }

@@ -16,8 +16,17 @@ let user: TestUser
 
 beforeAll(async () => {
   testDatabase = await cloneDatabase()
+  // Group commits stay open for a while after they have stamped, and now and then are rolled back and asked again.
+  await testDatabase.admin.unsafe(`
+    create function public.dawdle() returns trigger language plpgsql as $$
+    begin
+      perform pg_sleep(random() * case when random() < 0.25 then 0.3 else 0.02 end);
+      if random() < 0.2 then raise exception 'rolled back' using errcode = '40001'; end if;
+      return null;
+    end $$;
+    create trigger dawdle after insert or update on corkboard.card_index for each statement execute function public.dawdle();`)
   for (let node = 0; node < 3; node++) {
-    const database = slowDatabase(testDatabase.url)
+    const database = openDatabase({ url: testDatabase.url, poolSize: 24 })
     databases.push(database)
     services.push(await startService({ testDatabase, database, debounceMs: 30 }))
   }
@@ -31,25 +40,6 @@ afterAll(async () => {
 })
 
 const random = (below: number) => Math.floor(Math.random() * below)
-
-/** Group commits that stay open for a while after they have stamped, and now and then are rolled back and asked again. */
-function slowDatabase(url: string): Database {
-  const database = openDatabase({ url, poolSize: 24 })
-  return {
-    ...database,
-    commit: (call) =>
-      database.asUser('', async (tx) => {
-        const [row] = await tx<{ answer: unknown }[]>`
-          select commit_batch(
-            ${call.commitId}, ${call.freeCardCap}, ${call.items}::text::json, ${call.blob as Buffer},
-            ${call.rows}::text::json, ${call.groups}::text::json, ${call.removed}::text::json
-          ) as answer`
-        await delay(random(4) === 0 ? random(300) : random(20))
-        if (random(5) === 0) throw new Error('rolled back')
-        return row!.answer
-      }),
-  }
-}
 
 /** Follows a feed, and keeps the newest of each row that it was told. */
 class Follower {
