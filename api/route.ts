@@ -16,6 +16,8 @@ export interface ApiContext {
   log: Logger
   /** Cards that a free account may hold; null: no cap. */
   freeCardCap: number | null
+  /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
+  checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
 }

@@ -14,6 +14,7 @@ import { Nodes } from '../collab/nodes.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
+import { openEgress, type Egress } from '../platform/egress.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
@@ -49,6 +50,7 @@ export interface ComposeOptions {
   /** Time that a client has for the head of a request. */
   headersTimeoutMs?: number
   workers?: boolean
+  egress?: Egress
   log?: FastifyBaseLogger
 }
 
@@ -81,6 +83,7 @@ export async function compose(
   const { log } = app
   logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -133,6 +136,7 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
+      checkUrl: (url) => egress.checkUrl(url),
       closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
     },
   })

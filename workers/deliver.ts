@@ -60,23 +60,22 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   const sending = new Set<Promise<void>>()
   let failing = 0
   let claiming: Promise<void> | null = null
-  let woken = false
-  let stopped = false
+  const state = { woken: false, stopped: false }
 
   function wake(): void {
-    woken = true
-    if (claiming || stopped) return
+    state.woken = true
+    if (claiming || state.stopped) return
     claiming = claim()
       .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait: they could not be claimed'))
       .finally(() => {
         claiming = null
-        if (woken) wake()
+        if (state.woken) wake()
       })
   }
 
   async function claim(): Promise<void> {
-    while (woken && !stopped) {
-      woken = false
+    while (state.woken && !state.stopped) {
+      state.woken = false
       if (sending.size >= bounds.total) return // each that ends wakes
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
         total: sending.size,
@@ -84,7 +83,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
         byWebhook,
       })
       for (const delivery of claimed) start(delivery)
-      if (more || claimed.length > 0) woken = true
+      if (more || claimed.length > 0) state.woken = true
     }
   }
 
@@ -118,7 +117,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
       try {
         return await settle(database, clock, delivery, result, waitMs)
       } catch (error) {
-        if (clock.now() >= delivery.leaseUntil || stopped) throw error
+        if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
         await delay(250)
       }
     }
@@ -131,7 +130,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   return {
     wake,
     async stop() {
-      stopped = true
+      state.stopped = true
       await Promise.all([loop.stop(), claiming])
       await Promise.all(sending)
     },

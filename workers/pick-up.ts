@@ -52,14 +52,13 @@ const pickUpLock = 1129270350
 export function startPickUp(options: PickUpOptions): PickUp {
   const { database, clock, log, pollSeconds, queued } = options
   let running: Promise<void> | null = null
-  let woken = false
-  let stopped = false
+  const state = { woken: false, stopped: false }
   let timer: NodeJS.Timeout | null = null
 
   /** All that waits of one origin. @returns how many deliveries came of it */
   async function drain(take: (tx: Transaction) => Promise<{ taken: number; events: ServiceEvent[] }>) {
     let deliveries = 0
-    while (!stopped) {
+    while (!state.stopped) {
       const { taken, made } = await database.asSystem(async (tx) => {
         const { taken, events } = await take(tx)
         return { taken, made: events.length > 0 ? await fanOut(tx, events, clock.now()) : 0 }
@@ -72,20 +71,20 @@ export function startPickUp(options: PickUpOptions): PickUp {
   }
 
   function wake(): void {
-    woken = true
-    if (running || timer || stopped) return
+    state.woken = true
+    if (running || timer || state.stopped) return
     let rest = restMs.nothing
     running = (async () => {
-      woken = false
+      state.woken = false
       rest = (await drain(takeApi)) > 0 ? restMs.delivered : restMs.nothing
     })()
       .catch((error: unknown) => log.warn({ err: error }, 'events wait: they could not be picked up'))
       .finally(() => {
         running = null
-        if (stopped) return
+        if (state.stopped) return
         timer = setTimeout(() => {
           timer = null
-          if (woken) wake()
+          if (state.woken) wake()
         }, rest)
       })
   }
@@ -97,7 +96,7 @@ export function startPickUp(options: PickUpOptions): PickUp {
   return {
     wake,
     async stop() {
-      stopped = true
+      state.stopped = true
       if (timer) clearTimeout(timer)
       await Promise.all([loop.stop(), running])
     },

@@ -21,6 +21,11 @@ test.each([
   ['RATE_LIMIT_PER_HOUR', '0', 'RATE_LIMIT_PER_HOUR must be a whole number of at least 1; it is "0".'],
   ['TRUST_PROXY', 'true', 'TRUST_PROXY must be a whole number of at least 0; it is "true".'],
   ['HOST', 'a b', 'HOST must be an address or a host name to listen on; it is "a b".'],
+  [
+    'EGRESS_ALLOW',
+    '10.0.0.0/8, intranet',
+    'EGRESS_ALLOW must be a comma list of addresses and CIDR ranges, such as 10.0.0.0/8; it is "10.0.0.0/8, intranet".',
+  ],
   ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be debug, info, warn, error or silent; it is "loud".'],
   [
     'PUBLIC_URL',

@@ -47,6 +47,9 @@ async function taken(): Promise<Row[]> {
   return [...rows].sort((a, b) => a.id - b.id)
 }
 
+/** To be compared whatever the order. */
+const sorted = (rows: unknown[]) => rows.map((row) => JSON.stringify(row)).toSorted()
+
 const brief = (rows: Row[]) => rows.map(({ type, origin }) => `${type} ${origin}`)
 
 async function makeBoard(name = 'Board', rest: object = {}): Promise<string> {
@@ -226,9 +229,9 @@ test('[V5] a board that is removed outright is board.deleted alone; its children
   await makeCards(id, 3)
   await service.admin`delete from boards where id = ${id}`
   const events = await taken()
-  expect(events.map(({ type, board_id, data }) => [type, board_id, data!['changed']]).toSorted()).toEqual([
-    ['board.deleted', id, []],
-    ['board.updated', child, ['parent_board_id']],
+  expect(sorted(events.map(({ type, board_id, data }) => [type, board_id, data!['changed']]))).toEqual([
+    JSON.stringify(['board.deleted', id, []]),
+    JSON.stringify(['board.updated', child, ['parent_board_id']]),
   ])
   await service.admin`delete from images`
   expect(await taken()).toEqual([])
@@ -271,12 +274,12 @@ test('[V7] each request is one event for each type and board, also when many sha
   const created = events.filter(({ type }) => type === 'card.created')
   expect(created).toHaveLength(20)
   const expected = answers.slice(0, 20).map(({ body }) => body.cards.map(({ id }: { id: string }) => id))
-  expect(created.map(({ card_ids }) => card_ids!.join()).toSorted()).toEqual(expected.map((ids) => ids.join()).toSorted())
+  expect(sorted(created.map(({ card_ids }) => card_ids))).toEqual(sorted(expected))
 
   await service.admin`update card_index set title = 'at once' where board_id = any (${boards}::uuid[])`
   const bySql = await taken()
-  expect(bySql.map(({ type, board_id, op }) => [type, board_id, op]).toSorted()).toEqual(
-    boards.map((id) => ['card.updated', id, null]).toSorted(),
+  expect(sorted(bySql.map(({ type, board_id, op }) => [type, board_id, op]))).toEqual(
+    sorted(boards.map((id) => ['card.updated', id, null])),
   )
 }) // prettier-ignore
 
@@ -300,9 +303,9 @@ test('[V8] cards that come back and cards that are new are one card.created of a
   }
   await service.database.commit(call)
   const events = await taken()
-  expect(events.map(({ type, op, card_ids }) => [type, op, card_ids!.toSorted()]).toSorted()).toEqual([
-    ['card.created', op, [cards[0]!, 'fresh'].toSorted()],
-    ['card.updated', op, [cards[1]]],
+  expect(sorted(events.map(({ type, op, card_ids }) => [type, op, card_ids!.toSorted()]))).toEqual([
+    JSON.stringify(['card.created', op, [cards[0]!, 'fresh'].toSorted()]),
+    JSON.stringify(['card.updated', op, [cards[1]]]),
   ])
   await service.database.commit(call, true) // asked again, after its answer was lost
   expect(await taken()).toEqual([])
