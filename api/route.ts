@@ -20,6 +20,8 @@ export interface ApiContext {
   checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
+  /** Webhook deliveries were queued. */
+  wakeDeliveries(): void
 }
 
 export interface Call<Params, Query, Body> {

@@ -17,9 +17,13 @@ import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
+import type { ClaimBounds } from '../workers/claim.ts'
+import { startDelivering, type Deliverer } from '../workers/deliver.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
+import { startPickUp, type PickUp } from '../workers/pick-up.ts'
 import { startRetention } from '../workers/retention.ts'
+import { signatureHeaders } from '../workers/sign.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -50,6 +54,9 @@ export interface ComposeOptions {
   /** Time that a client has for the head of a request. */
   headersTimeoutMs?: number
   workers?: boolean
+  /** How often the queues are looked at when nobody says that something is in them. */
+  queueTickMs?: number
+  deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
   log?: FastifyBaseLogger
 }
@@ -123,6 +130,14 @@ export async function compose(
   })
   const live: LiveBoards = { database, queue, documents, nodes }
 
+  let pickUp: PickUp | null = null
+  let deliverer: Deliverer | null = null
+  // What a request changed is delivered at once.
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') pickUp?.wake()
+    done()
+  })
+
   const listeningUrl = () =>
     `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
@@ -138,6 +153,7 @@ export async function compose(
       freeCardCap: config.freeCardCap,
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+      wakeDeliveries: () => deliverer?.wake(),
     },
   })
   await registerHealth(app, database)
@@ -175,7 +191,25 @@ export async function compose(
     await close()
     throw error
   }
-  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
+  if (options.workers !== false) {
+    const queue = { database, clock, log, ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}) }
+    deliverer = startDelivering({
+      ...queue,
+      send: (request) => egress.send(request),
+      sign: ({ secrets, ...delivery }) =>
+        signatureHeaders({ ...delivery, secrets: secrets.map((secret) => encryption.open(secret)) }),
+      waits: config.webhookRetryWaits,
+      // Where time is a test's, it goes by the second.
+      jitter: clock === systemClock ? Math.random : () => 0,
+      ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
+    })
+    pickUp = startPickUp({
+      ...queue,
+      pollSeconds: config.appEventPollSeconds,
+      queued: () => deliverer?.wake(),
+    })
+    loops.push(pickUp, deliverer, startHealing(live, log), startRetention(database, log))
+  }
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }
