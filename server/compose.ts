@@ -15,6 +15,7 @@ import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
+import { openEncryption } from '../platform/encryption.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
@@ -23,7 +24,6 @@ import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startPickUp, type PickUp } from '../workers/pick-up.ts'
 import { startRetention } from '../workers/retention.ts'
-import { signatureHeaders } from '../workers/sign.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -90,6 +90,7 @@ export async function compose(
   const { log } = app
   logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
@@ -196,8 +197,7 @@ export async function compose(
     deliverer = startDelivering({
       ...queue,
       send: (request) => egress.send(request),
-      sign: ({ secrets, ...delivery }) =>
-        signatureHeaders({ ...delivery, secrets: secrets.map((secret) => encryption.open(secret)) }),
+      openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
       waits: config.webhookRetryWaits,
       // Where time is a test's, it goes by the second.
       jitter: clock === systemClock ? Math.random : () => 0,

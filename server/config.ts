@@ -28,7 +28,10 @@ export const variables = Type.Object({
   MAX_SOCKETS_PER_ACCOUNT: integer({ default: 2000, minimum: 1 }),
   TRUST_PROXY: integer({ default: 0, minimum: 0 }),
   EGRESS_ALLOW: Type.String({ default: '' }),
-  WEBHOOK_RETRY_WAITS: Type.String({ default: '60,300,1500,7200,36000', pattern: '^\\d{1,6}(\\s*,\\s*\\d{1,6}){4}$' }),
+  WEBHOOK_RETRY_WAITS: Type.String({
+    default: '60,300,1500,7200,36000',
+    pattern: '^\\d{1,6}(\\s*,\\s*\\d{1,6}){4}$',
+  }),
   APP_EVENT_POLL_SECONDS: integer({ default: 15, minimum: 1, maximum: 60 }),
 })
 

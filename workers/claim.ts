@@ -18,8 +18,11 @@ export interface ClaimedDelivery {
   fence: number
   leaseUntil: number
   url: string
-  /** Encrypted; the newest first. */
-  secrets: Uint8Array[]
+  /** Both encrypted. */
+  secret: Uint8Array
+  previousSecret: Uint8Array | null
+  /** Of the webhook's deliveries, before this one. */
+  failuresInARow: number
 }
 
 export interface ClaimBounds {
@@ -61,7 +64,7 @@ export async function claimDue(
   now: number,
   bounds: ClaimBounds,
   inFlight: InFlight,
-): Promise<{ claimed: (ClaimedDelivery & { failing: boolean })[]; more: boolean }> {
+): Promise<{ claimed: ClaimedDelivery[]; more: boolean }> {
   return database.asSystem(async (tx) => {
     const full = [...inFlight.byWebhook].flatMap(([id, count]) => (count >= bounds.perWebhook ? [id] : []))
     const webhooks = await dueWebhooks(tx, now, full)
@@ -126,8 +129,9 @@ export async function claimDue(
         fence: row.fence,
         leaseUntil,
         url: webhook.url,
-        secrets: webhook.previous_secret ? [webhook.secret, webhook.previous_secret] : [webhook.secret],
-        failing: webhook.failures > 0,
+        secret: webhook.secret,
+        previousSecret: webhook.previous_secret,
+        failuresInARow: webhook.failures,
       }
     })
     return { claimed, more }

@@ -6,6 +6,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { claimDue, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
 import { startLoop, type Loop } from './loop.ts'
+import { signatureHeaders, type Secrets } from './sign.ts'
 import { parseRetryAfter, settle, waitAfter, type AttemptResult } from './retry.ts'
 
 /** What a delivery needs of the way out. It never rejects for what the receiver does. */
@@ -21,22 +22,13 @@ export type Send = (request: {
   | { outcome: string; error: string; durationMs: number }
 >
 
-/** The headers that sign a delivery, made of the stored secrets. */
-export type Sign = (delivery: {
-  secrets: Uint8Array[]
-  deliveryId: string
-  event: string
-  /** Unix seconds. */
-  timestamp: number
-  body: string
-}) => Record<string, string>
-
 export interface DeliverOptions {
   database: Database
   clock: Clock
   log: Logger
   send: Send
-  sign: Sign
+  /** Decrypts a webhook's secret. */
+  openSecret(sealed: Uint8Array, webhookId: string): string
   /** Seconds between attempts. */
   waits: readonly number[]
   /** A random number from 0 to 1: how much of the 10 % is added to a wait. */
@@ -58,6 +50,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   const bounds = { ...defaultBounds, ...options.bounds }
   const byWebhook = new Map<string, number>()
   const sending = new Set<Promise<void>>()
+  /** To webhooks whose last delivery had failed. */
   let failing = 0
   let claiming: Promise<void> | null = null
   const state = { woken: false, stopped: false }
@@ -87,10 +80,10 @@ export function startDelivering(options: DeliverOptions): Deliverer {
     }
   }
 
-  function start(delivery: ClaimedDelivery & { failing: boolean }): void {
+  function start(delivery: ClaimedDelivery): void {
     const { webhookId } = delivery
     byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
-    if (delivery.failing) failing += 1
+    if (delivery.failuresInARow > 0) failing += 1
     const done = attempt(delivery)
       .catch((error: unknown) =>
         log.warn(
@@ -102,7 +95,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
         const left = byWebhook.get(webhookId)! - 1
         if (left > 0) byWebhook.set(webhookId, left)
         else byWebhook.delete(webhookId)
-        if (delivery.failing) failing -= 1
+        if (delivery.failuresInARow > 0) failing -= 1
         sending.delete(done)
         wake()
       })
@@ -138,7 +131,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
 }
 
 async function exchange(options: DeliverOptions, delivery: ClaimedDelivery): Promise<AttemptResult> {
-  const { clock, send, sign } = options
+  const { clock, send, openSecret } = options
   const attemptedAt = clock.now()
   const failed = (error: string): AttemptResult => ({
     attemptedAt,
@@ -147,24 +140,28 @@ async function exchange(options: DeliverOptions, delivery: ClaimedDelivery): Pro
     error,
     retryAfterMs: null,
   })
-  let headers: Record<string, string>
+  let secrets: Secrets
   try {
-    headers = sign({
-      secrets: delivery.secrets,
-      deliveryId: delivery.id,
-      event: delivery.event,
-      timestamp: Math.floor(attemptedAt / 1000),
-      body: delivery.payload,
-    })
+    secrets = {
+      current: openSecret(delivery.secret, delivery.webhookId),
+      previous: delivery.previousSecret ? openSecret(delivery.previousSecret, delivery.webhookId) : undefined,
+      failuresInARow: delivery.failuresInARow,
+    }
   } catch (error) {
     options.log.error({ err: error, webhookId: delivery.webhookId }, 'the secret of a webhook cannot be read')
     return failed('not sent: the secret of this webhook cannot be read')
   }
+  const { id, event, payload: body } = delivery
+  const timestamp = Math.floor(attemptedAt / 1000)
   const answer = await send({
     url: delivery.url,
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0', ...headers },
-    body: delivery.payload,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Corkboard-Webhooks/1.0',
+      ...signatureHeaders({ id, event, body, timestamp }, secrets),
+    },
+    body,
     timeoutMs: limits.webhooks.attemptMs,
     maxAnswerBytes,
   })
