@@ -1,8 +1,6 @@
 /** A webhook receiver on loopback that keeps what it got, to the byte. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openEncryption } from '../../platform/encryption.ts'
-import { testSecretKey, type TestService, type TestUser } from './service.ts'
 
 export interface Received {
   path: string
@@ -67,22 +65,4 @@ export async function openReceiver(answer: Receiver['answer'] = () => 200): Prom
     },
   }
   return receiver
-}
-
-export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
-
-/** A webhook as its creator would have it. */
-export async function makeWebhook(
-  service: TestService,
-  user: TestUser,
-  url: string,
-  options: { events?: string[]; secret?: string; workspaceId?: string; name?: string } = {},
-): Promise<string> {
-  const id = crypto.randomUUID()
-  const { events = ['*'], secret = webhookSecret, workspaceId = user.workspaceId, name = '' } = options
-  const sealed = openEncryption(testSecretKey, 'webhook secrets').seal(secret, id)
-  await service.admin`
-    insert into webhooks (id, workspace_id, created_by, url, events, name, secret)
-    values (${id}, ${workspaceId}, ${user.userId}, ${url}, ${events}, ${name}, ${sealed})`
-  return id
 }

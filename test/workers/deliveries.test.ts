@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Clock } from '../../platform/clock.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
-import { makeWebhook, openReceiver, type Receiver } from '../support/receiver.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions, type TestUser } from '../support/service.ts'
+import { makeWebhook } from '../support/webhook.ts'
 
 const minute = 60_000
 const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time }

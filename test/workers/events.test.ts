@@ -3,14 +3,9 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import {
-  makeWebhook,
-  openReceiver,
-  webhookSecret,
-  type Received,
-  type Receiver,
-} from '../support/receiver.ts'
+import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { makeWebhook, webhookSecret } from '../support/webhook.ts'
 
 let service: TestService
 let receiver: Receiver
