@@ -15,6 +15,7 @@ import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
+import { openEncryption } from '../platform/encryption.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
@@ -84,6 +85,7 @@ export async function compose(
   logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
+  const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -136,6 +138,8 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
+      webhookSecrets,
+      deliver: () => undefined,
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
     },

@@ -47,7 +47,15 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const { config, testDatabase, ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
   const service = await compose(
-    { ...readConfig({ PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT_PER_HOUR: '100000000' }), ...config },
+    {
+      ...readConfig({
+        PORT: '0',
+        LOG_LEVEL: 'silent',
+        RATE_LIMIT_PER_HOUR: '100000000',
+        SECRET_KEY: 'the key of the tests, of no use elsewhere',
+      }),
+      ...config,
+    },
     database.url,
     composeOptions,
   )
