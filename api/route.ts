@@ -19,12 +19,12 @@ export interface ApiContext {
   freeCardCap: number | null
   /** Webhooks' secrets, each sealed about its webhook's id. */
   webhookSecrets: Encryption
-  /** A delivery was queued: it is to be sent now. */
-  deliver(): void
   /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
   checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
+  /** Webhook deliveries were queued. */
+  wakeDeliveries(): void
 }
 
 export interface Call<Params, Query, Body> {

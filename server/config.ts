@@ -28,6 +28,11 @@ export const variables = Type.Object({
   MAX_SOCKETS_PER_ACCOUNT: integer({ default: 2000, minimum: 1 }),
   TRUST_PROXY: integer({ default: 0, minimum: 0 }),
   EGRESS_ALLOW: Type.String({ default: '' }),
+  WEBHOOK_RETRY_WAITS: Type.String({
+    default: '60,300,1500,7200,36000',
+    pattern: '^\\d{1,6}(\\s*,\\s*\\d{1,6}){4}$',
+  }),
+  APP_EVENT_POLL_SECONDS: integer({ default: 15, minimum: 1, maximum: 60 }),
 })
 
 type Variable = keyof Static<typeof variables>
@@ -38,6 +43,7 @@ const accepted: Partial<Record<Variable, string>> = {
   DATABASE_URL: 'a postgres:// URL',
   SECRET_KEY: 'at least 32 characters',
   EGRESS_ALLOW: 'a comma list of addresses and CIDR ranges, such as 10.0.0.0/8',
+  WEBHOOK_RETRY_WAITS: 'five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000',
   LOG_LEVEL: logLevels.join(', ').replace(/, (\w+)$/, ' or $1'),
 }
 
@@ -64,6 +70,10 @@ export interface Config {
   trustProxy: number
   /** Addresses and CIDR ranges that requests may be sent to although they are not public. */
   egressAllow: string[]
+  /** Seconds between the six attempts of a delivery. */
+  webhookRetryWaits: number[]
+  /** So long what editors do is gathered into one event. */
+  appEventPollSeconds: number
 }
 
 export class ConfigError extends Error {}
@@ -108,6 +118,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     maxSocketsPerAccount: values.MAX_SOCKETS_PER_ACCOUNT,
     trustProxy: values.TRUST_PROXY,
     egressAllow,
+    webhookRetryWaits: values.WEBHOOK_RETRY_WAITS.split(',').map(Number),
+    appEventPollSeconds: values.APP_EVENT_POLL_SECONDS,
   }
 }
 

@@ -49,9 +49,10 @@ export const deliveryAnswer = Type.Object({
   next_attempt_at: nullable(timestamp),
 })
 
-export function presentDelivery({ position: _, ...row }: DeliveryRow): Record<string, unknown> {
+export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
+  const { position: _position, ...fields } = row
   return {
-    ...row,
+    ...fields,
     created_at: row.created_at.toISOString(),
     attempted_at: row.attempted_at?.toISOString() ?? null,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,

@@ -17,7 +17,7 @@ export const redeliver = route({
   summary: 'Queue a delivery again, under its id and with six new attempts.',
   schemas: { params },
   answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
-  async handle({ database, clock, deliver }, { principal, params }) {
+  async handle({ database, clock, wakeDeliveries }, { principal, params }) {
     const delivery = await database.asUser(principal.userId, async (tx) => {
       const webhook = await readWebhook(tx, params.id)
       const [queued] = await tx<{ id: string | null }[]>`
@@ -31,7 +31,7 @@ export const redeliver = route({
       }
       return readPending(tx, queued.id)
     })
-    deliver()
+    wakeDeliveries()
     return { body: { delivery: presentDelivery(delivery) } }
   },
 })

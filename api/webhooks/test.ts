@@ -11,7 +11,7 @@ export const testWebhook = route({
   summary: `Send a delivery of the event \`${testEvent}\`, also to a webhook that is switched off.`,
   schemas: { params: webhookParams },
   answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
-  async handle({ database, clock, deliver }, { principal, params }) {
+  async handle({ database, clock, wakeDeliveries }, { principal, params }) {
     const occurredAt = new Date(clock.now())
     const delivery = await database.asUser(principal.userId, async (tx) => {
       const webhook = await readWebhook(tx, params.id)
@@ -27,7 +27,7 @@ export const testWebhook = route({
         select queue_delivery(${webhook.id}, ${testEvent}, ${payload}, ${occurredAt}) as id`
       return readPending(tx, queued!.id)
     })
-    deliver()
+    wakeDeliveries()
     return { body: { delivery: presentDelivery(delivery) } }
   },
 })

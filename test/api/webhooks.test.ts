@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventTypes } from '../../core/events.ts'
 import { openEncryption } from '../../platform/encryption.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService, testSecretKey, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, nowhere, succeeded, type Shown } from './board.ts'
 
 let service: TestService
 let user: TestUser
 let now = Date.parse('2030-01-01T00:00:00.000Z')
 
-const secretKey = 'the key of this test, of no use elsewhere'
-
 beforeAll(async () => {
-  service = await startService({ workers: false, clock: { now: () => now }, config: { secretKey } })
+  service = await startService({ workers: false, clock: { now: () => now } })
   user = await service.user()
 })
 afterAll(() => service.stop())
@@ -59,7 +57,7 @@ test('[W60] a created webhook has what was sent and its defaults, and its secret
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(next).toMatch(/not shown again/)
   const row = await stored(webhook.id)
-  expect(openEncryption(secretKey, 'webhook secrets').open(row.secret, webhook.id)).toBe(secret)
+  expect(openEncryption(testSecretKey, 'webhook secrets').open(row.secret, webhook.id)).toBe(secret)
   for (const { text } of [
     await user.api.get('/webhooks'),
     await user.api.patch(`/webhooks/${webhook.id}`, { name: 'x' }),
@@ -147,7 +145,7 @@ test('[W63] of 40 that are made or switched on at the same moment exactly 20 are
   ])
   const refused = answers.filter(({ status }) => status !== 200)
   expect(refused.map(({ status, body }) => [status, body['code']])).toEqual(
-    Array(20).fill([402, 'limit_reached']),
+    Array.from({ length: 20 }, () => [402, 'limit_reached']),
   )
   expect(refused[0]!.body['error']).toMatch(/^A workspace has at most 20 active webhooks/)
   const [row] = await service.admin`
@@ -403,7 +401,7 @@ test('[W70] a rotation gives a new secret and keeps the one before for 24 hours'
   expect(second.secret).not.toBe(first)
   const opened = async () => {
     const row = await stored(id)
-    const encryption = openEncryption(secretKey, 'webhook secrets')
+    const encryption = openEncryption(testSecretKey, 'webhook secrets')
     return [row.secret, row.previous_secret].map((sealed) => encryption.open(sealed, id))
   }
   expect(await opened()).toEqual([second.secret, first])

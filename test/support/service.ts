@@ -43,6 +43,8 @@ export interface TestServiceOptions extends ComposeOptions {
 
 let users = 0
 
+export const testSecretKey = 'a key for tests, of more than 32 characters'
+
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { config, testDatabase, ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
@@ -52,7 +54,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         PORT: '0',
         LOG_LEVEL: 'silent',
         RATE_LIMIT_PER_HOUR: '100000000',
-        SECRET_KEY: 'the key of the tests, of no use elsewhere',
+        SECRET_KEY: testSecretKey,
       }),
       ...config,
     },
