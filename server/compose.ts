@@ -90,8 +90,8 @@ export async function compose(
   const { log } = app
   logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
-  const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
+  const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -152,6 +152,7 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
+      webhookSecrets,
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
       wakeDeliveries: () => deliverer?.wake(),
