@@ -42,7 +42,7 @@ export interface Deliverer extends Loop {
   wake(): void
 }
 
-const defaultBounds: ClaimBounds = { perWebhook: 4, total: 128, failing: 64 }
+const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const maxAnswerBytes = 64 * 1024
 
 export function startDelivering(options: DeliverOptions): Deliverer {
