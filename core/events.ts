@@ -19,7 +19,8 @@ export const testEvent = 'webhook.test'
 /** Subscribes to everything, event types that are added later included. */
 export const everyEvent = '*'
 
-export const isEventType = (name: string): name is EventType => (eventTypes as readonly string[]).includes(name)
+export const isEventType = (name: string): name is EventType =>
+  (eventTypes as readonly string[]).includes(name)
 
 /** An event as the outbox gives it. */
 export interface ServiceEvent {

@@ -1,5 +1,5 @@
-/** Forgets what has served: results of old commits, and of cards removed 30 days ago what was kept and their tombstones. */
-import { trashCutoff } from '../core/limits.ts'
+/** Forgets what has served: results of old commits, webhook deliveries, and of removed cards what was kept and their tombstones. */
+import { limits, trashCutoff } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
@@ -13,9 +13,14 @@ export function startRetention(
   options: { intervalMs?: number } = {},
 ): Loop {
   return startLoop('retention', options.intervalMs ?? 60_000, log, async (stopping) => {
-    await database.asSystem((tx) => tx`delete from commits where created_at < now() - interval '1 hour'`)
     const cutoff = trashCutoff(clock.now())
-    await database.asSystem((tx) => tx`delete from removed_cards where removed_at <= ${cutoff}`)
+    await database.asSystem(async (tx) => {
+      await tx`delete from commits where created_at < now() - interval '1 hour'`
+      await tx`delete from removed_cards where removed_at <= ${cutoff}`
+      await tx`
+        delete from webhook_deliveries
+        where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
+    })
     // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
     for (let deleted = batch; deleted === batch && !stopping.aborted;)
       deleted = await database.asSystem(async (tx) => {
