@@ -14,6 +14,7 @@ export const limits = {
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
   trashDays: 30,
+  notificationDays: 90,
   /** Of an event's cards its payload names so many. */
   eventCardIds: 25,
   webhooks: {
@@ -30,4 +31,9 @@ export const limits = {
 } as const
 
 /** What was deleted by then is purged: boards in the trash, removed cards, tombstones. */
-export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * 86_400_000)
+export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * dayMs)
+
+/** What an account was told by then is forgotten. */
+export const notificationCutoff = (nowMs: number) => new Date(nowMs - limits.notificationDays * dayMs)
+
+const dayMs = 86_400_000

@@ -1,8 +1,8 @@
-/** Forgets what has served: results of old commits, webhook deliveries, and of removed cards what was kept and their tombstones. */
-import { limits, trashCutoff } from '../core/limits.ts'
+/** Forgets what has served: results of commits, webhook deliveries, notifications, and of removed cards what was kept and their tombstones. */
+import { limits, notificationCutoff, trashCutoff } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Database } from '../sql/database.ts'
+import type { Database, Transaction } from '../sql/database.ts'
 import { startLoop, type Loop } from './loop.ts'
 
 /** Rows of one transaction: their locks are held for milliseconds. */
@@ -22,14 +22,25 @@ export function startRetention(
         where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
     })
     // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
-    for (let deleted = batch; deleted === batch && !stopping.aborted;)
-      deleted = await database.asSystem(async (tx) => {
-        const { count } = await tx`
-          delete from card_index
-          where ctid = any (array(
-            select ctid from card_index where deleted_at <= ${cutoff} limit ${batch} for update skip locked
-          ))`
-        return count
-      })
+    await inBatches(
+      (tx) => tx`
+        delete from card_index
+        where ctid = any (array(
+          select ctid from card_index where deleted_at <= ${cutoff} limit ${batch} for update skip locked
+        ))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from notifications
+        where ctid = any (array(
+          select ctid from notifications where created_at <= ${notificationCutoff(clock.now())} limit ${batch} for update skip locked
+        ))`,
+    )
+
+    async function inBatches(statement: (tx: Transaction) => PromiseLike<{ count: number }>): Promise<void> {
+      let deleted = batch
+      while (deleted === batch && !stopping.aborted)
+        deleted = await database.asSystem(async (tx) => (await statement(tx)).count)
+    }
   })
 }

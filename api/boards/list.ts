@@ -12,7 +12,8 @@ const query = Type.Object({
   parent: Type.Optional(Type.String({ description: 'A board id, or `root` for top-level boards.' })),
   deleted: Type.Optional(
     Type.Enum(['1', '0'], {
-      description: '`1` lists the trash in place of live boards; with `since`, live boards and the trash.',
+      description:
+        '`1` lists the trash in place of live boards; with `since`, live boards and the trash, and of each the parent that it has, also one in the trash.',
     }),
   ),
   since,

@@ -10,6 +10,9 @@ create index card_index_tombstones on card_index (deleted_at) where deleted_at i
 alter table board_documents add column purging boolean not null default false;
 grant select (purging) on board_documents to corkboard_app;
 
+-- What an account is told is kept for 90 days.
+create index notifications_age on notifications (created_at);
+
 create index boards_trash on boards (deleted_at) where deleted_at is not null;
 
 -- A board that is purged was deleted when it went into the trash, and its cards with it.

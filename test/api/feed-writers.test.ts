@@ -137,9 +137,9 @@ test(
       }
       await editor.saved(30_000)
     }
-    let over = false
+    const over = new AbortController()
     const following = followers.map(async (follower) => {
-      while (!over) if (!(await follower.read())) await delay(random(50))
+      while (!over.signal.aborted) if (!(await follower.read())) await delay(random(50))
     })
     await Promise.all([
       ...Array.from({ length: 10 }, (_, writer) => writeBoards(writer)),
@@ -151,7 +151,7 @@ test(
       'all edits are indexed',
       30_000,
     )
-    over = true
+    over.abort()
     await Promise.all(following)
     const [row] = await testDatabase.admin`select greatest((select max(updated_at) from boards), (select max(updated_at) from card_index)) as last`
     await until(async () => (await testDatabase.admin`select feed_horizon() as at`)[0]!['at'] > row!['last'], 'the horizon is past all')

@@ -52,8 +52,8 @@ test('[F1] the feed of boards is in the order of changes, goes on from its curso
   const first = await follow(who, '/boards', everything)
   expect(ids(first.found)).toEqual(ids(boards))
   const { body: board } = await who.api.get(`/boards/${boards[6]!.id}`)
-  const { props, identifiers, ...plain } = board.board
-  expect(first.found[6]).toEqual(plain)
+  expect({ ...first.found[6], props: null, identifiers: [] }).toEqual(board.board)
+  expect(first.found[6]).not.toHaveProperty('props')
   expect(first.cursor).toBe(`${boards[6]!['updated_at']}|${boards[6]!.id}`)
 
   const idle = succeeded(await who.api.get(`/boards?${cursorOf(first.cursor)}`))
@@ -70,6 +70,7 @@ test('[F1] the feed of boards is in the order of changes, goes on from its curso
   const later = new Date(Date.now() + 86_400_000).toISOString()
   const empty = succeeded(await who.api.get(`/boards?since=${later}`))
   expect(empty).toMatchObject({ boards: [], has_more: false, next_cursor: `${later}|00000000-0000-0000-0000-000000000000` })
+  expect((await follow(who, '/boards', cursorOf((empty as any).next_cursor))).found).toEqual([])
   // At or after: the time of a change gives it again.
   const at = second.found[3]!['updated_at']
   expect(ids((await follow(who, '/boards', `since=${at}`)).found)).toEqual([boards[3]!.id])
@@ -187,6 +188,15 @@ test('[F5] the feed of cards holds index cards in the order of changes, and each
   expect(ids(second.found.slice(1)).toSorted()).toEqual([cards[0]!.id, 'drawn'].toSorted())
   editor.leave()
 }) // prettier-ignore
+
+test('[F5] the feed of an empty board has a cursor, and goes on with the first card', async () => {
+  const board = await makeBoard(user)
+  const { found, cursor } = await follow(user, cardFeed(board.id), 'since=2026-01-01T00:00:00Z')
+  expect([found, cursor]).toEqual([[], `2026-01-01T00:00:00.000Z|${board.id}|`])
+  const card = await makeCard(user, board.id)
+  await settled()
+  expect(ids((await follow(user, cardFeed(board.id), cursorOf(cursor))).found)).toEqual([card.id])
+})
 
 test('[F6] with deleted=1 the feed of cards tells of removals of the last 30 days, without it of live cards alone', async () => {
   const board = await makeBoard(user)

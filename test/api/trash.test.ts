@@ -171,7 +171,7 @@ test('[Y14] of a removed card tombstone and restore token go after 30 days, and 
   const before = await events()
   const loop = startRetention({ database: service.database, clock, log: silent }, { intervalMs: 20 })
   onTestFinished(() => loop.stop())
-  const indexed = async () => (await service.admin`select card_id from card_index where board_id = ${board.id}`).map((row) => row['card_id']).toSorted()
+  const indexed = async () => (await service.admin`select card_id from card_index where board_id = ${board.id}`).map((row) => String(row['card_id'])).toSorted()
   await until(async () => (await indexed()).length === 2, 'the old tombstone is gone')
   expect(await indexed()).toEqual([fresh!.id, kept!.id].toSorted())
   expect(await service.admin`select from removed_cards where card_id in (${old!.id}, ${fresh!.id})`).toHaveLength(1)
@@ -189,3 +189,20 @@ test('[Y14] of a removed card tombstone and restore token go after 30 days, and 
   expect(await indexed()).toEqual([fresh!.id, kept!.id].toSorted())
   editor.leave()
 }) // prettier-ignore
+
+test('[Y15] notifications are kept for 90 days', async () => {
+  const ages = [1, 89, 91, 400]
+  await service.admin`alter table notifications disable trigger notifications_stamp`
+  for (const age of ages)
+    await service.admin`
+      insert into notifications (user_id, type, data, created_at) values (${user.userId}, 'test', jsonb_build_object('age', ${age}::integer), ${new Date(now - age * days)})`
+  await service.admin`alter table notifications enable trigger notifications_stamp`
+  const loop = startRetention({ database: service.database, clock, log: silent }, { intervalMs: 20 })
+  onTestFinished(() => loop.stop())
+  const left = async () =>
+    succeeded(await user.api.get<any>('/notifications')).notifications.map(
+      ({ data }: Shown) => (data as any).age,
+    )
+  await until(async () => (await left()).length === 2, 'the old ones are gone')
+  expect(await left()).toEqual([1, 89])
+})

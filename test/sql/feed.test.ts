@@ -102,6 +102,22 @@ test('[F10] the same for cards', async () => {
   expect((await read(second.next)).titles).toEqual(['early'])
 }) // prettier-ignore
 
+test('[F10] the statement after the horizon has a newer snapshot, whatever isolation the database defaults to', async () => {
+  const elsewhere = await cloneDatabase()
+  onTestFinished(() => elsewhere.drop())
+  const [{ name }] = (await elsewhere.admin`select current_database() as name`) as any
+  await elsewhere.admin.unsafe(`alter database ${name} set default_transaction_isolation = 'repeatable read'`)
+  const database = openDatabase({ url: elsewhere.url, poolSize: 1 })
+  onTestFinished(() => database.close())
+  const counts = await database.asSystem(async (tx) => {
+    const count = async () => (await tx`select count(*)::integer as count from users`)[0]!['count']
+    const before = await count()
+    await elsewhere.admin`insert into users (email) values ('late@example.test')`
+    return [before, await count()]
+  })
+  expect(counts).toEqual([0, 1])
+})
+
 test('[F11] a stamp in any part of a second holds the horizon at that second, and in no other database', async () => {
   const elsewhere = await cloneDatabase()
   onTestFinished(() => elsewhere.drop())

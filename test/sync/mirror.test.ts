@@ -26,9 +26,9 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
   const purge = startPurge({ database: service.database, clock: { now: () => Date.now() }, log: silent, closeBoard: () => {} }, { intervalMs: 50 })
   onTestFinished(() => purge.stop())
   const mirror = new Mirror(service.url, user.token, user.workspaceId)
-  let over = false
+  const over = new AbortController()
   const following = (async () => {
-    while (!over) await mirror.catchUp()
+    while (!over.signal.aborted) await mirror.catchUp()
   })()
 
   const deadline = performance.now() + 4000
@@ -80,7 +80,7 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
     where id in (select id from boards where deleted_at is not null order by id limit 3) or id = ${boards[1]!.id}`
   await until(async () => (await service.admin`select from boards where deleted_at < now() - interval '30 days'`).length === 0, 'it is purged')
   await until(async () => (await service.admin`select from board_documents where indexed_seq < seq`).length === 0, 'all is indexed')
-  over = true
+  over.abort()
   await following
   await until(
     async () => (await service.admin`select feed_horizon() > greatest((select max(updated_at) from boards), (select max(updated_at) from card_index)) as past`)[0]!['past'] === true,

@@ -7,7 +7,6 @@
 
 type Board = { id: string; parent_board_id: string | null; deleted: boolean } & Record<string, unknown>
 type Card = { id: string } & Record<string, unknown>
-type Removed = { id: string; deleted: true }
 
 const beginning = 'since=1970-01-01T00:00:00Z'
 
@@ -32,7 +31,8 @@ export class Mirror {
   async catchUp(): Promise<boolean> {
     let changes = 0
     const path = `/boards?workspace=${this.#workspace}&deleted=1&include=props,identifiers&limit=500`
-    this.#boardsFrom = (await this.#follow<Board>(path, 'boards', this.#boardsFrom, (board) => {
+    this.#boardsFrom = (await this.#follow(path, 'boards', this.#boardsFrom, (row) => {
+      const board = row as Board
       this.boards.set(board.id, board)
       changes += 1
     }))!
@@ -41,8 +41,9 @@ export class Mirror {
       this.cards.set(id, cards)
       const cardsPath = `/boards/${id}/cards?source=index&deleted=1&limit=500`
       const from = this.#cardsFrom.get(id) ?? beginning
-      const next = await this.#follow<Card | Removed>(cardsPath, 'cards', from, (card) => {
-        if ('deleted' in card) cards.delete(card.id)
+      const next = await this.#follow(cardsPath, 'cards', from, (row) => {
+        const card = row as Card
+        if (card['deleted']) cards.delete(card.id)
         else cards.set(card.id, card)
         changes += 1
       })
@@ -66,11 +67,11 @@ export class Mirror {
   }
 
   /** Reads a feed to its end. Null when there is no such thing. */
-  async #follow<Row>(
+  async #follow(
     path: string,
     rows: string,
     from: string,
-    take: (row: Row) => void,
+    take: (row: unknown) => void,
   ): Promise<string | null> {
     let query = from
     for (;;) {
@@ -85,7 +86,7 @@ export class Mirror {
       }
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
       const page = (await response.json()) as Record<string, unknown>
-      for (const row of page[rows] as Row[]) take(row)
+      for (const row of page[rows] as unknown[]) take(row)
       query = `cursor=${encodeURIComponent(page['next_cursor'] as string)}`
       if (page['has_more'] !== true) return query
     }
@@ -99,7 +100,7 @@ if (process.argv[1] === import.meta.filename) {
   for (;;) {
     if (await mirror.catchUp()) {
       const cards = [...mirror.cards.values()].reduce((sum, { size }) => sum + size, 0)
-      console.log(`${mirror.boards.size} boards, ${cards} cards`)
+      process.stdout.write(`${mirror.boards.size} boards, ${cards} cards\n`)
     }
     await new Promise((resolve) => setTimeout(resolve, 5000))
   }
