@@ -4,6 +4,10 @@ export const limits = {
   dayLabel: 200,
   name: 200,
   cardsPerRequest: 1000,
+  boardsPerRequest: 500,
+  treeDepth: { default: 10, max: 20 },
+  /** A tree comes in one answer; with more boards than this it has to be asked for in parts. */
+  treeBoards: 50_000,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,

@@ -51,7 +51,7 @@ export interface Bench {
   load: Load
   progress: (text: string) => void
   corkboard(): Promise<EditorServer & CardServer>
-  /** Of Corkboard's own database, as a role that may do anything: for what would take too long to fill in otherwise. */
+  /** The database that Corkboard works on, reached past all that it does; its tables are in the schema `corkboard`. */
   corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>

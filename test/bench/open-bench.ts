@@ -46,10 +46,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     corkboard,
     async corkboardDatabaseUrl() {
       const { dataDir } = await corkboard()
-      if (options.databaseUrl) return options.databaseUrl
-      const url = new URL(await embeddedPostgresUrl(dataDir))
-      url.pathname = '/corkboard'
-      return url.href
+      return options.databaseUrl ?? embeddedPostgresUrl(dataDir, 'corkboard')
     },
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
