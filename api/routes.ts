@@ -17,13 +17,23 @@ import { deleteGroup } from './groups/delete.ts'
 import { listGroups } from './groups/list.ts'
 import { patchGroupRoute } from './groups/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
+import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './resolve.ts'
 import type { Route } from './route.ts'
+import { createWebhook } from './webhooks/create.ts'
+import { deleteWebhook } from './webhooks/delete.ts'
+import { listDeliveries } from './webhooks/deliveries.ts'
+import { listWebhooks } from './webhooks/list.ts'
+import { patchWebhook } from './webhooks/patch.ts'
+import { redeliver } from './webhooks/redeliver.ts'
+import { rotateSecret } from './webhooks/rotate-secret.ts'
+import { testWebhook } from './webhooks/test.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
+  listNotifications,
   listBoards,
   createBoard,
   deleteManyBoards,
@@ -39,6 +49,14 @@ export const routes: Route[] = [
   deleteManyCards,
   patchCard,
   deleteCard,
+  listWebhooks,
+  createWebhook,
+  patchWebhook,
+  deleteWebhook,
+  testWebhook,
+  rotateSecret,
+  listDeliveries,
+  redeliver,
   resolveIdentifier,
   arrangeBoard,
   listGroups,

@@ -11,14 +11,22 @@ import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
 import { Nodes } from '../collab/nodes.ts'
+import { bringNotifications } from '../collab/notify.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
+import { openEgress, type Egress } from '../platform/egress.ts'
+import { openEncryption } from '../platform/encryption.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
+import type { ClaimBounds } from '../workers/claim.ts'
+import { startDelivering, type Deliverer } from '../workers/deliver.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
+import { startPickUp, type PickUp } from '../workers/pick-up.ts'
+import { startPurge } from '../workers/purge.ts'
 import { startRetention } from '../workers/retention.ts'
+import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -49,6 +57,10 @@ export interface ComposeOptions {
   /** Time that a client has for the head of a request. */
   headersTimeoutMs?: number
   workers?: boolean
+  /** How often the queues are looked at when nobody says that something is in them. */
+  queueTickMs?: number
+  deliveryBounds?: Partial<ClaimBounds>
+  egress?: Egress
   log?: FastifyBaseLogger
 }
 
@@ -81,6 +93,8 @@ export async function compose(
   const { log } = app
   logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const egress = options.egress ?? openEgress({ allow: config.egressAllow })
+  const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -103,7 +117,12 @@ export async function compose(
     },
   })
   const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
-  const nodes = new Nodes({ database, documents, log })
+  const nodes = new Nodes({
+    database,
+    documents,
+    log,
+    onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
+  })
   const gateway: Gateway = openGateway({
     database,
     tokens,
@@ -118,7 +137,16 @@ export async function compose(
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
+  const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const live: LiveBoards = { database, queue, documents, nodes }
+
+  let pickUp: PickUp | null = null
+  let deliverer: Deliverer | null = null
+  // What a request changed is delivered at once.
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') pickUp?.wake()
+    done()
+  })
 
   const listeningUrl = () =>
     `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
@@ -133,7 +161,10 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
-      closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+      webhookSecrets,
+      checkUrl: (url) => egress.checkUrl(url),
+      closeBoard,
+      wakeDeliveries: () => deliverer?.wake(),
     },
   })
   await registerHealth(app, database)
@@ -171,7 +202,31 @@ export async function compose(
     await close()
     throw error
   }
-  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
+  if (options.workers !== false) {
+    const queue = { database, clock, log, ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}) }
+    deliverer = startDelivering({
+      ...queue,
+      send: (request) => egress.send(request),
+      openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
+      waits: config.webhookRetryWaits,
+      // Where time is a test's, it goes by the second.
+      jitter: clock === systemClock ? Math.random : () => 0,
+      ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
+    })
+    pickUp = startPickUp({
+      ...queue,
+      pollSeconds: config.appEventPollSeconds,
+      queued: () => deliverer?.wake(),
+    })
+    loops.push(
+      pickUp,
+      deliverer,
+      startHealing(live, log),
+      startRetention({ database, clock, log }),
+      startPurge({ database, clock, log, closeBoard }),
+      startWatchingFeeds({ database, log }),
+    )
+  }
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

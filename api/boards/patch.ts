@@ -6,7 +6,7 @@ import type { Transaction } from '../../sql/database.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, boardView, nullable, uuid } from '../schemas.ts'
-import { presentBoard, readBoard, type BoardRow } from './board.ts'
+import { changeQuietly, presentBoard, readBoard, type BoardRow } from './board.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 import { requireFree } from './identified.ts'
 import { noParent, parentElsewhere, parentInTrash } from './place.ts'
@@ -18,7 +18,7 @@ const patch = Type.Object({
   parent_board_id: Type.Optional(nullable(uuid)),
   ...scheduleFields,
   ...freeFields,
-  notify: Type.Optional(Type.Boolean()),
+  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
 })
 
 export const patchBoard = route({
@@ -47,6 +47,7 @@ export const patchBoard = route({
       if (before.deleted) throw inTrash()
       if (body.parent_board_id) await requireParent(tx, before, body.parent_board_id.toLowerCase())
       if (body.identifiers !== undefined) await requireIdentifiers(tx, before, body.identifiers ?? [])
+      if (body.notify === false) await changeQuietly(tx, [params.id])
       if (Object.keys(changes).length > 0) await tx`update boards set ${tx(changes)} where id = ${params.id}`
       return readBoard(tx, params.id)
     })

@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { notWritable } from '../../core/board.ts'
+import { noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { trashCutoff } from '../../core/limits.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, identifiers } from '../schemas.ts'
 import { presentBoard, readBoard, type BoardRow } from './board.ts'
@@ -24,7 +25,7 @@ export const restoreBoard = route({
       }),
     }),
   },
-  async handle({ database, freeCardCap }, { principal, params }) {
+  async handle({ database, clock, freeCardCap }, { principal, params }) {
     return database.asUser(principal.userId, async (tx) => {
       const { workspace_id: workspaceId } = await readBoard(tx, params.id)
       const [writer] = await tx`
@@ -32,12 +33,13 @@ export const restoreBoard = route({
       if (!writer) throw notWritable()
       await lockStructure(tx, [workspaceId])
       await tx`select lock_board(${params.id})`
-      const [own] = await tx<{ card_count: number }[]>`
-        select d.card_count
+      const [own] = await tx<{ card_count: number; gone: boolean }[]>`
+        select d.card_count, d.purging or coalesce(b.deleted_at <= ${trashCutoff(clock.now())}, false) as gone
         from boards b
         join board_documents d on d.board_id = b.id
         where b.id = ${params.id} and b.workspace_id in (select writable_workspaces(current_user_id()))`
       if (!own) throw notWritable()
+      if (own.gone) throw noBoard() // its time is over, whether or not the purge has come to it
       const before = await readBoard(tx, params.id)
       if (!before.deleted) return { body: { board: shown(before), restored: false, dropped_identifiers: [] } }
       const [owner] = await tx<

@@ -28,6 +28,9 @@ export interface Scene {
   boardId: string
   childId: string
   cardIds: string[]
+  /** Of the workspace, with one delivery; there when the operation asks for it. */
+  webhookId: string
+  deliveryId: string
   /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
   identifier: string
   /** A group with the first card in it. */
@@ -38,6 +41,8 @@ export interface Operation {
   /** Of the path parameters and the query; parameters that are not named are the board, its first card and its group. */
   query?: (scene: Scene) => string
   body?: (scene: Scene) => unknown
+  /** It works on a webhook: that is what the path's `:id` names. */
+  webhook?: true
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>
@@ -65,6 +70,9 @@ const anyone = table([200, 200, 200, 200, 200], [200, 200])
 const readers = table([200, 200, 200, 200, 200])
 const writersOfTheBoard = (status = 200) => table([status, status, 403, status, 403])
 const writersOfTheWorkspace = (status = 200) => table([status, status, 403, 403, 403])
+
+/** Guests of a board don't see its workspace. */
+const managersOfWebhooks = table([200, 200, 403, 404, 404])
 
 const members: Role[] = ['owner', 'editor', 'viewer']
 const guests: Role[] = ['shared editor', 'shared viewer']
@@ -101,7 +109,9 @@ export const permissions: Record<string, Operation[]> = {
       sees: toAll([members, true], [[...guests, ...others], false]),
     },
   ],
+  'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
   'GET /boards': [
+    { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
     {
       query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
       expect: anyone,
@@ -252,6 +262,7 @@ export const permissions: Record<string, Operation[]> = {
       holds: ({ cards }) => cards.length,
       sees: toAll([[...members, ...guests], 2]),
     },
+    { query: () => '?source=index&since=2026-01-01T00:00:00Z&deleted=1', expect: readers },
     { trashed: true, expect: readers },
   ],
   'POST /boards/:id/cards': [
@@ -271,6 +282,36 @@ export const permissions: Record<string, Operation[]> = {
     { body: () => ({ title: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
   'DELETE /boards/:id/cards/:cardId': [{ expect: writersOfTheBoard() }],
+  'GET /webhooks': [
+    { expect: anyone },
+    {
+      query: ({ workspaceId }) => `?workspace=${workspaceId}`,
+      expect: table([200, 200, 403, 404, 404]),
+    },
+  ],
+  'POST /webhooks': [
+    {
+      body: ({ workspaceId }) => ({
+        workspace_id: workspaceId,
+        url: 'https://93.184.215.14/',
+        events: ['board.created'],
+      }),
+      expect: managersOfWebhooks,
+    },
+  ],
+  'PATCH /webhooks/:id': [{ webhook: true, body: () => ({ name: 'New' }), expect: managersOfWebhooks }],
+  'DELETE /webhooks/:id': [{ webhook: true, expect: managersOfWebhooks }],
+  'POST /webhooks/:id/test': [{ webhook: true, expect: managersOfWebhooks }],
+  'POST /webhooks/:id/rotate-secret': [{ webhook: true, expect: managersOfWebhooks }],
+  'GET /webhooks/:id/deliveries': [
+    {
+      webhook: true,
+      expect: managersOfWebhooks,
+      holds: ({ deliveries }, { deliveryId }) => deliveries.some((one: any) => one.id === deliveryId),
+      sees: toAll([['owner', 'editor'], true]),
+    },
+  ],
+  'POST /webhooks/:id/deliveries/:deliveryId/redeliver': [{ webhook: true, expect: managersOfWebhooks }],
   'GET /resolve': [
     {
       query: ({ identifier }) => `?scope=scene&value=${identifier}`,

@@ -6,6 +6,7 @@ import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
+import { feeds } from './rows/feeds.ts'
 import { memory } from './rows/memory.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
@@ -27,6 +28,7 @@ const measures = [
   createBatch,
   boardSize,
   boards,
+  feeds,
   screen,
   memory,
   layout,
