@@ -95,45 +95,47 @@ export async function claimDue(
     }
     if (shares.length === 0) return { claimed: [], more }
     const leaseUntil = now + leaseMs
-    const rows = await tx<{ id: string; webhook_id: string; event: string; payload: string; attempt: number; fence: number }[]>`
+    const active = shares.flatMap(({ webhook }) => (webhook.active ? [webhook.id] : []))
+    const rows = await tx<{ id: string; place: number; webhook_id: string; event: string; payload: string; attempt: number; fence: number }[]>`
       update webhook_deliveries d
       set status = 'sending', next_attempt_at = null, lease_until = ${new Date(leaseUntil)}, fence = d.fence + 1
       from (
-        select c.id, c.next_attempt_at
+        select c.id
         from unnest(
           ${shares.map(({ webhook }) => webhook.id)}::uuid[],
-          ${shares.map(({ count }) => count)}::integer[],
-          ${shares.map(({ webhook }) => webhook.active)}::boolean[]
-        ) as s(webhook_id, count, active)
+          ${shares.map(({ count }) => count)}::integer[]
+        ) as s(webhook_id, count)
         cross join lateral (
-          select x.id, x.next_attempt_at
+          select x.id
           from webhook_deliveries x
           where x.webhook_id = s.webhook_id and x.status = 'waiting' and x.next_attempt_at <= ${new Date(now)}
-            and (s.active or x.event = ${testEvent})
-          order by x.next_attempt_at
+            and (s.webhook_id = any (${active}::uuid[]) or x.event = ${testEvent})
+          order by x.next_attempt_at, x.place
           limit s.count
           for update skip locked
         ) c
       ) q
       where d.id = q.id
-      returning d.id, d.webhook_id, d.event, d.payload, d.attempt, d.fence` // prettier-ignore
+      returning d.id, d.place, d.webhook_id, d.event, d.payload, d.attempt, d.fence` // prettier-ignore
     const byId = new Map(shares.map(({ webhook }) => [webhook.id, webhook]))
-    const claimed = rows.map((row) => {
-      const webhook = byId.get(row.webhook_id)!
-      return {
-        id: row.id,
-        webhookId: row.webhook_id,
-        event: row.event,
-        payload: row.payload,
-        attempt: row.attempt,
-        fence: row.fence,
-        leaseUntil,
-        url: webhook.url,
-        secret: webhook.secret,
-        previousSecret: webhook.previous_secret,
-        failuresInARow: webhook.failures,
-      }
-    })
+    const claimed = [...rows]
+      .sort((a, b) => a.place - b.place)
+      .map((row) => {
+        const webhook = byId.get(row.webhook_id)!
+        return {
+          id: row.id,
+          webhookId: row.webhook_id,
+          event: row.event,
+          payload: row.payload,
+          attempt: row.attempt,
+          fence: row.fence,
+          leaseUntil,
+          url: webhook.url,
+          secret: webhook.secret,
+          previousSecret: webhook.previous_secret,
+          failuresInARow: webhook.failures,
+        }
+      })
     return { claimed, more }
   })
 }

@@ -28,16 +28,15 @@ export async function fanOut(tx: Transaction, events: ServiceEvent[], at: number
     return subscribed.map((webhook) => ({ webhook, event, payload }))
   })
   if (queued.length === 0) return 0
-  // Due one microsecond after the other, so that they are sent in this order.
   await tx`
     insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    select q.webhook_id, q.workspace_id, q.event, q.payload,
-      ${new Date(at)}::timestamptz - (${queued.length} - q.place) * interval '1 microsecond'
+    select q.webhook_id, q.workspace_id, q.event, q.payload, ${new Date(at)}
     from unnest(
       ${queued.map(({ webhook }) => webhook.id)}::uuid[],
       ${queued.map(({ webhook }) => webhook.workspace_id)}::uuid[],
       ${queued.map(({ event }) => event.type)}::text[],
       ${queued.map(({ payload }) => payload)}::text[]
-    ) with ordinality as q(webhook_id, workspace_id, event, payload, place)`
+    ) with ordinality as q(webhook_id, workspace_id, event, payload, place)
+    order by q.place`
   return queued.length
 }

@@ -146,23 +146,21 @@ async function takeApp(tx: Transaction, pollSeconds: number) {
   const ids = boards.flatMap(({ board_id: id }) => (id === null ? [] : [id]))
   const rows = await tx<OutboxRow[]>`
     delete from events
-    where id = any (array(
-      (
+    where id = any (
+      array(
         select id from events
         where origin = 'app' and board_id = any (${ids}::uuid[])
         order by board_id, id
         limit ${appBatch}
         for update skip locked
-      )
-      union all
-      (
+      ) || array(
         select id from events
         where origin = 'app' and board_id is null and ${boards.length > ids.length}
         order by id
         limit ${appBatch}
         for update skip locked
       )
-    ))
+    )
     returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at`
   return { taken: rows.length, events: merge([...rows].sort((a, b) => a.id - b.id)).map(present) }
 }

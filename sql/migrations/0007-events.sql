@@ -121,6 +121,7 @@ create trigger webhooks_enable before update of active on webhooks for each row 
 -- The queue: one row for each event and webhook. `id` is what receivers see, over all attempts.
 create table webhook_deliveries (
   id uuid primary key default gen_random_uuid(),
+  place bigint generated always as identity, -- per board in the order of the changes
   webhook_id uuid not null references webhooks on delete cascade,
   workspace_id uuid not null,
   event text not null,
@@ -134,7 +135,7 @@ create table webhook_deliveries (
   check ((status = 'waiting') = (next_attempt_at is not null)),
   check ((status = 'sending') = (lease_until is not null))
 );
-create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at) where status = 'waiting';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at, place) where status = 'waiting';
 create index webhook_deliveries_leased on webhook_deliveries (lease_until) where status = 'sending';
 create index webhook_deliveries_log on webhook_deliveries (webhook_id, created_at, id);
 create index webhook_deliveries_age on webhook_deliveries (created_at);
