@@ -42,10 +42,7 @@ beforeAll(async () => {
     }),
   })
 })
-afterAll(async () => {
-  await service.stop()
-  if (process.env['SHOW']) process.stderr.write(logged.split('\n').filter((l) => l.includes('warn') || l.includes('error')).slice(0, 6).join('\n'))
-})
+afterAll(() => service.stop())
 
 interface Arrived {
   headers: IncomingHttpHeaders
@@ -203,7 +200,7 @@ test.each([
     const { id, secret } = await makeWebhook(user, `http://127.0.0.1:${port}/`)
     const child = spawn(program, [join(folder, file)], {
       env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     onTestFinished(() => void child.kill())
     let printed = ''
@@ -293,7 +290,10 @@ test('[W83] receivers that never come to an end, pour, break off or lead elsewhe
       `HTTP/1.1 302 Found\r\nlocation: http://127.0.0.2:${forbidden.port}/\r\ncontent-length: 0\r\n\r\n`,
     ),
   }
-  const urls: [string, string][] = Object.entries(hosts).map(([name, { port }]) => [name, `http://127.0.0.1:${port}/`])
+  const urls: [string, string][] = Object.entries(hosts).map(([name, { port }]) => [
+    name,
+    `http://127.0.0.1:${port}/`,
+  ])
   // At creation it leads where it may; when it is connected to, it does not.
   let asked = 0
   names.set('rebinding.example', () => ((asked += 1) === 1 ? ['127.0.0.1'] : ['127.0.0.2']))
