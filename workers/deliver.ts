@@ -6,6 +6,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { claimDue, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
 import { startLoop, type Loop } from './loop.ts'
+import { gatherSuccesses } from './settle.ts'
 import { signatureHeaders, type Secrets } from './sign.ts'
 import { parseRetryAfter, settle, waitAfter, type AttemptResult } from './retry.ts'
 
@@ -42,12 +43,13 @@ export interface Deliverer extends Loop {
   wake(): void
 }
 
-const defaultBounds: ClaimBounds = { perWebhook: 4, total: 128, failing: 64 }
+const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const maxAnswerBytes = 64 * 1024
 
 export function startDelivering(options: DeliverOptions): Deliverer {
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
+  const writeDownSuccess = gatherSuccesses(database)
   const byWebhook = new Map<string, number>()
   const sending = new Set<Promise<void>>()
   /** To webhooks whose last delivery had failed. */
@@ -108,7 +110,9 @@ export function startDelivering(options: DeliverOptions): Deliverer {
     // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
     for (;;) {
       try {
-        return await settle(database, clock, delivery, result, waitMs)
+        return result.error === null
+          ? await writeDownSuccess({ delivery, result })
+          : await settle(database, clock, delivery, result, waitMs)
       } catch (error) {
         if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
         await delay(250)

@@ -55,6 +55,8 @@ export interface Bench {
   load: Load
   progress: (text: string) => void
   corkboard(): Promise<EditorServer & CardServer>
+  /** The URL of its database. */
+  corkboardDatabase(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   receiver(): Promise<ReceiverServer>
