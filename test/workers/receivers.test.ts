@@ -350,6 +350,7 @@ test('[W84] no secret and no token is in the log, in an answer, in the delivery 
   await until(() => receiver.arrived.length === 2, 'two attempts')
   // Somebody sends one where it does not belong.
   await user.api.get(`/webhooks/${made.secret}/deliveries`)
+  await user.api.get(`/webhooks/${encodeURIComponent(second)}/deliveries`)
   await user.api.get(`/webhooks?workspace=${second}`)
   await user.api.post('/webhooks', { workspace_id: user.workspaceId, url: made.secret, events: [second] })
 
