@@ -1,86 +1,102 @@
-/**
- * Writes down successes many at a time: one call is under way, the next takes all that came meanwhile. Alone, each would
- * cost a transaction, which is more than sending it.
- */
+/** Writes attempts down: successes together, all that end while a transaction runs, and failures one by one. */
+import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../sql/database.ts'
 import type { ClaimedDelivery } from './claim.ts'
-import type { AttemptResult } from './retry.ts'
+import { settle, type AttemptResult } from './retry.ts'
 
-export interface Success {
+interface Ended {
   delivery: ClaimedDelivery
   result: AttemptResult
 }
 
-/** @returns writes down one success; rejects when that failed, for all that were in the same call */
-export function gatherSuccesses(database: Database): (success: Success) => Promise<void> {
-  let waiting: (Success & { resolve(): void; reject(error: unknown): void })[] = []
+interface Waiting extends Ended {
+  resolve(): void
+  reject(error: unknown): void
+}
+
+export type Settle = (
+  delivery: ClaimedDelivery,
+  result: AttemptResult,
+  nextWaitMs: number | null,
+) => Promise<void>
+
+const batch = 200
+
+export function openSettler(database: Database, clock: Clock): Settle {
+  const waiting: Waiting[] = []
   let running = false
 
   async function run(): Promise<void> {
     running = true
     while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
+      const taken = waiting.splice(0, batch)
       try {
-        await writeDown(database, batch)
-        for (const { resolve } of batch) resolve()
+        const written = await settleSuccesses(database, taken)
+        for (const one of taken) {
+          if (written.has(one.delivery.id)) one.resolve()
+          // Somebody has its row: its webhook is being deleted, or it is queued again.
+          else settle(database, clock, one.delivery, one.result, null).then(one.resolve, one.reject)
+        }
       } catch (error) {
-        for (const { reject } of batch) reject(error)
+        for (const one of taken) one.reject(error)
       }
     }
     running = false
   }
 
-  return (success) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ ...success, resolve, reject })
-      // All that ends in this turn of the event loop goes together.
-      if (!running) {
-        running = true
-        setImmediate(() => void run())
-      }
+  return (delivery, result, nextWaitMs) => {
+    if (result.error !== null) return settle(database, clock, delivery, result, nextWaitMs)
+    return new Promise((resolve, reject) => {
+      waiting.push({ delivery, result, resolve, reject })
+      if (!running) void run()
     })
+  }
 }
 
-async function writeDown(database: Database, batch: Success[]): Promise<void> {
-  const webhooks = [...new Set(batch.map(({ delivery }) => delivery.webhookId))].sort()
-  await database.asSystem(async (tx) => {
-    // The webhooks' rows before the deliveries', as who deletes a webhook takes them.
-    await Promise.all([
+/** @returns those that were written; rows that somebody else has are left out, so that nobody waits for another in a circle */
+async function settleSuccesses(database: Database, ended: Ended[]): Promise<ReadonlySet<string>> {
+  const webhookIds = [...new Set(ended.map(({ delivery }) => delivery.webhookId))]
+  const rows = await database.asSystem(async (tx) => {
+    const [, written] = await Promise.all([
+      // The webhooks' rows before the deliveries', in the order of their ids.
       tx`
-        with failed as (
-          select id from webhooks where id = any (${webhooks}::uuid[]) and failures <> 0 order by id for no key update
-        )
-        update webhooks w set failures = 0 from failed where w.id = failed.id`,
-      tx`
-        with results as (
+        update webhooks
+        set failures = 0
+        where id in (
+          select id from webhooks where id = any (${webhookIds}::uuid[]) and failures <> 0 order by id for update
+        )`,
+      tx<{ delivery_id: string }[]>`
+        with ended as (
           select *
           from unnest(
-            ${batch.map(({ delivery }) => delivery.id)}::uuid[],
-            ${batch.map(({ delivery }) => delivery.fence)}::bigint[],
-            ${batch.map(({ delivery }) => delivery.attempt + 1)}::integer[],
-            ${batch.map(({ result }) => result.statusCode)}::integer[],
-            ${batch.map(({ result }) => result.durationMs)}::integer[],
-            ${batch.map(({ result }) => new Date(result.attemptedAt).toISOString())}::text[]
-          ) as r(id, fence, attempt, status_code, duration_ms, attempted_at)
-        ), delivery as (
-          select d.id, d.webhook_id, d.workspace_id, d.status = 'sending' and d.fence = r.fence as held,
-            r.attempt, r.status_code, r.duration_ms, r.attempted_at::timestamptz as attempted_at
-          from results r
-          join webhook_deliveries d on d.id = r.id
-          order by d.id
-          for update of d
+            ${ended.map(({ delivery }) => delivery.id)}::uuid[],
+            ${ended.map(({ delivery }) => delivery.fence)}::bigint[],
+            ${ended.map(({ delivery }) => delivery.attempt + 1)}::integer[],
+            ${ended.map(({ result }) => result.statusCode)}::integer[],
+            ${ended.map(({ result }) => result.durationMs)}::integer[],
+            ${ended.map(({ result }) => new Date(result.attemptedAt).toISOString())}::text[]
+          ) as e(id, fence, attempt, status_code, duration_ms, attempted_at)
+        ), held as (
+          select d.id, d.webhook_id, d.workspace_id, d.status, d.fence
+          from webhook_deliveries d
+          where d.id in (select id from ended)
+          for update skip locked
         ), settled as (
           update webhook_deliveries d
-          set status = 'succeeded', attempt = s.attempt, next_attempt_at = null, lease_until = null
-          from delivery s
-          where d.id = s.id and s.held
+          set status = 'succeeded', attempt = e.attempt, next_attempt_at = null, lease_until = null
+          from held h
+          join ended e on e.id = h.id and e.fence = h.fence
+          where d.id = h.id and h.status = 'sending'
         )
         insert into webhook_attempts (
-          delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, error, attempted_at
+          delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
         )
-        select id, webhook_id, workspace_id, attempt, 0, 'succeeded', status_code, duration_ms, null, attempted_at
-        from delivery`,
+        select h.id, h.webhook_id, h.workspace_id, e.attempt, 0, 'succeeded', e.status_code, e.duration_ms, e.attempted_at::timestamptz
+        from held h
+        join ended e on e.id = h.id
+        returning delivery_id`,
     ])
+    return written
   })
+  return new Set(rows.map((row) => row.delivery_id))
 }

@@ -15,7 +15,8 @@ export function openResolver(): Resolve {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     const failed = answers.find((answer) => answer.status === 'rejected')
-    if (addresses.length === 0) throw failed?.reason ?? Object.assign(new Error(hostname), { code: 'ENODATA' })
+    if (addresses.length === 0)
+      throw failed?.reason ?? Object.assign(new Error(hostname), { code: 'ENODATA' })
     return addresses
   }
 }
