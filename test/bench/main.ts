@@ -7,7 +7,9 @@ import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { feeds } from './rows/feeds.ts'
+import { delivery } from './rows/delivery.ts'
 import { memory } from './rows/memory.ts'
+import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
@@ -29,7 +31,9 @@ const measures = [
   boardSize,
   boards,
   feeds,
+  outbox,
   screen,
+  delivery,
   memory,
   layout,
   arrange,
