@@ -11,11 +11,13 @@ import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import type { Route } from './route.ts'
+import { search } from './search/search.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
+  search,
   listBoards,
   createBoard,
   readBoardById,

@@ -13,12 +13,14 @@ import type { LiveBoards } from '../collab/live.ts'
 import { Nodes } from '../collab/nodes.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startRetention } from '../workers/retention.ts'
+import { searchIndexer, startSearchIndexing } from '../workers/search.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -118,6 +120,7 @@ export async function compose(
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
+  const indexer = searchIndexer(database)
   const live: LiveBoards = { database, queue, documents, nodes }
 
   const listeningUrl = () =>
@@ -134,6 +137,7 @@ export async function compose(
       log,
       freeCardCap: config.freeCardCap,
       closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+      indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
     },
   })
   await registerHealth(app, database)
