@@ -56,8 +56,11 @@ export function foldQuery(query: string): FoldedQuery {
 export function excerptOf(text: string, { phrase, words }: FoldedQuery, length: number): string {
   const folded = fold(text)
   const found = [phrase, ...words].map((part) => ({ at: folded.indexOf(part), size: part.length }))
-  const match = found[0]!.at >= 0 ? found[0]! : found.filter(({ at }) => at >= 0).toSorted((a, b) => a.at - b.at)[0]
-  const middle = match ? Math.floor((unfoldedAt(text, match.at) + unfoldedAt(text, match.at + match.size)) / 2) : 0
+  const match =
+    found[0]!.at >= 0 ? found[0]! : found.filter(({ at }) => at >= 0).toSorted((a, b) => a.at - b.at)[0]
+  const middle = match
+    ? Math.floor((unfoldedAt(text, match.at) + unfoldedAt(text, match.at + match.size)) / 2)
+    : 0
   // Characters are code points: some are two units long.
   const around = { from: Math.max(0, middle - 2 * length), to: middle + 2 * length }
   if (splitsPair(text, around.from)) around.from += 1

@@ -20,7 +20,7 @@ import { TokenVerifier } from '../sql/tokens.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startRetention } from '../workers/retention.ts'
-import { searchIndexer, startSearchIndexing } from '../workers/search.ts'
+import { searchIndexer } from '../workers/search.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -175,7 +175,7 @@ export async function compose(
     await close()
     throw error
   }
-  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
+  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log), indexer.start(log))
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

@@ -7,9 +7,11 @@ import type { Logger } from '../platform/log.ts'
 import type { Database, Transaction } from '../sql/database.ts'
 import { startLoop, type Loop } from './loop.ts'
 
-export interface SearchIndexer extends Loop {
+export interface SearchIndexer {
   /** Works off what is pending on these boards; for no longer than `timeoutMs`. */
   catchUp(boardIds: string[], timeoutMs: number): Promise<void>
+  /** Works off what is pending, every second. */
+  start(log: Logger): Loop
 }
 
 /** Cards that are indexed in one transaction: about 100 ms. */
@@ -17,7 +19,7 @@ const batchCards = 250
 /** Whoever indexes a board holds this lock on it, so that older words never go over newer ones. */
 const boardLock = 1129270349
 
-export function searchIndexer(database: Database): Pick<SearchIndexer, 'catchUp'> & { round(): Promise<void> } {
+export function searchIndexer(database: Database): SearchIndexer {
   const indexNext = (boardIds: string[] | null) =>
     database.asSystem(async (tx): Promise<'done' | 'busy' | 'idle'> => {
       const [next] = await tx<{ board_id: string; locked: boolean }[]>`
@@ -43,19 +45,24 @@ export function searchIndexer(database: Database): Pick<SearchIndexer, 'catchUp'
         if (state === 'busy') await pause(20)
       }
     },
-    async round() {
-      // As much rest as work: what is pending can wait, and commits need the database as well.
-      for (;;) {
-        const startMs = performance.now()
-        if ((await indexNext(null)) !== 'done') return
-        await pause(performance.now() - startMs)
+    start(log) {
+      let stopped = false
+      const loop = startLoop('search', 1000, log, async () => {
+        // As much rest as work: what is pending can wait, and commits need the database as well.
+        for (let state = 'done'; state === 'done' && !stopped;) {
+          const startMs = performance.now()
+          state = await indexNext(null)
+          if (state === 'done') await pause(performance.now() - startMs)
+        }
+      })
+      return {
+        stop() {
+          stopped = true
+          return loop.stop()
+        },
       }
     },
   }
-}
-
-export function startSearchIndexing(indexer: ReturnType<typeof searchIndexer>, log: Logger): Loop {
-  return startLoop('search', 1000, log, () => indexer.round())
 }
 
 /** Takes what is pending on a board, up to a batch; what is more stays pending. */
@@ -72,12 +79,15 @@ async function indexBoard(tx: Transaction, boardId: string): Promise<void> {
       as p(changed_at, after)
     order by p.changed_at, p.after
     limit 1`
-  const [board] = await tx<{ name: string }[]>`select name from boards where id = ${boardId}`
+  const [board] = await tx<{ name: string; changed_at: string }[]>`
+    select name, updated_at::text as changed_at from boards where id = ${boardId}`
   if (!board) {
     await tx`delete from search_index where board_id = ${boardId}`
     return
   }
-  const cards = await tx<{ card_id: string; title: string; body: string; gone: boolean; changed_at: string }[]>`
+  const cards = await tx<
+    { card_id: string; title: string; body: string; gone: boolean; changed_at: string }[]
+  >`
     select card_id, coalesce(title, '') as title, coalesce(body, '') as body, deleted_at is not null as gone,
       updated_at::text as changed_at
     from card_index
@@ -95,7 +105,7 @@ async function indexBoard(tx: Transaction, boardId: string): Promise<void> {
       ${['', ...live.map((card) => card.card_id)]}::text[],
       ${[fold(board.name), ...live.map((card) => fold(card.title))]}::text[],
       ${['', ...live.map((card) => fold(card.body))]}::text[],
-      ${[start!.changed_at, ...live.map((card) => card.changed_at)]}::text[]::timestamptz[]
+      ${[board.changed_at, ...live.map((card) => card.changed_at)]}::text[]::timestamptz[]
     ) as c(id, title, body, changed_at)
     on conflict (board_id, card_id) do update
     set title = excluded.title, body = excluded.body, changed_at = excluded.changed_at

@@ -46,6 +46,7 @@ export const search = route({
     }),
   },
   async handle(context, { principal, query }) {
+    if (query.q.includes('\0')) throw new ServiceError('bad_request', 'q must not hold U+0000.')
     const q = query.q.trim()
     const wanted: Wanted = {
       ...foldQuery(q),

@@ -9,7 +9,7 @@
 --   2 the body has the phrase at the beginning of a word   1 has it   0 title and body together have all words
 --
 -- p_bound matches come from the index of grams, and when there are more, p_bound of those whose title begins with the
--- phrase, and those among the newest 10,000 cards: a word that is everywhere costs no more than this.
+-- phrase, and p_bound of those among the newest 10,000 cards: a word that is everywhere costs no more than this.
 do $$ begin
   execute format('grant create on schema %I to corkboard_system', 'corkboard');
 end $$;
@@ -34,7 +34,10 @@ declare
       and (p_workspace is null or b.workspace_id = p_workspace)
   );
   grams integer[] := query_grams(p_phrase, p_words) || case when p_cards then '{}' else array[hashtext('a board')] end;
+  several boolean := cardinality(p_words) > 1;
+  -- Of each workspace and each board.
   looked_at integer := 10000 / greatest(1, cardinality(workspaces) + cardinality(shared));
+  taken integer := greatest(1, p_bound / greatest(1, cardinality(workspaces) + cardinality(shared)));
 begin
   return query
   with scopes as materialized (
@@ -53,8 +56,11 @@ begin
     join boards b on b.id = s.board_id and b.deleted_at is null
     where (s.card_id <> '') = p_cards
       and scopes.id in (s.workspace_id, s.board_id)
-      and not exists (
-        select from unnest(p_words) as w where position(w in s.title) = 0 and position(w in s.body) = 0
+      and (
+        position(p_phrase in s.title) > 0 or position(p_phrase in s.body) > 0
+        or several and not exists (
+          select from unnest(p_words) as w where position(w in s.title) = 0 and position(w in s.body) = 0
+        )
       )
     limit p_bound + 1
   ), more as materialized (
@@ -62,29 +68,45 @@ begin
   ), others as (
     select s.board_id, s.card_id, s.title, s.body, s.changed_at
     from more
-    cross join unnest(workspaces) as workspace
+    cross join unnest(workspaces) as scope
     cross join lateral (
       select x.*
       from search_index x
-      where x.workspace_id = workspace
+      where x.workspace_id = scope
         and left(x.title, 64) >= left(p_phrase, 64) and left(x.title, 64) < left(p_phrase, 64) || chr(1114111)
         and (x.card_id <> '') = p_cards and starts_with(x.title, p_phrase)
-      limit p_bound
+      limit taken
     ) s
     union all
     select s.board_id, s.card_id, s.title, s.body, s.changed_at
     from more
-    cross join unnest(workspaces) as workspace
+    cross join unnest(workspaces) as scope
     cross join lateral (
-      select x.* from search_index x where x.workspace_id = workspace order by x.changed_at desc limit looked_at
+      select n.*
+      from (select x.* from search_index x where x.workspace_id = scope order by x.changed_at desc limit looked_at) n
+      where p_cards and n.card_id <> '' and (
+        position(p_phrase in n.title) > 0 or position(p_phrase in n.body) > 0
+        or several and not exists (
+          select from unnest(p_words) as w where position(w in n.title) = 0 and position(w in n.body) = 0
+        )
+      )
+      limit taken
     ) s
-    where p_cards
     union all
     select s.board_id, s.card_id, s.title, s.body, s.changed_at
     from more
-    cross join unnest(shared) as board
-    cross join lateral (select x.* from search_index x where x.board_id = board limit looked_at) s
-    where p_cards
+    cross join unnest(shared) as scope
+    cross join lateral (
+      select n.*
+      from (select x.* from search_index x where x.board_id = scope limit looked_at) n
+      where p_cards and n.card_id <> '' and (
+        position(p_phrase in n.title) > 0 or position(p_phrase in n.body) > 0
+        or several and not exists (
+          select from unnest(p_words) as w where position(w in n.title) = 0 and position(w in n.body) = 0
+        )
+      )
+      limit taken
+    ) s
   ), ranked as materialized (
     select c.board_id, c.card_id, c.changed_at,
       case
@@ -92,7 +114,7 @@ begin
         when starts_with(c.title, p_phrase) then 6
         when position(' ' || p_phrase in c.title) > 0 then 5
         when position(p_phrase in c.title) > 0 then 4
-        when not exists (select from unnest(p_words) as w where position(w in c.title) = 0) then 3
+        when several and not exists (select from unnest(p_words) as w where position(w in c.title) = 0) then 3
         when starts_with(c.body, p_phrase) or position(' ' || p_phrase in c.body) > 0 then 2
         when position(p_phrase in c.body) > 0 then 1
         else 0
@@ -102,11 +124,6 @@ begin
       union all
       select o.board_id, o.card_id, o.title, o.body, o.changed_at
       from others o
-      where (o.card_id <> '') = p_cards
-        and not exists (
-          select from unnest(p_words) as w where position(w in o.title) = 0 and position(w in o.body) = 0
-        )
-        and not exists (select from found f where f.board_id = o.board_id and f.card_id = o.card_id)
     ) c
   )
   select r.board_id, r.card_id

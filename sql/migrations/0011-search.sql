@@ -24,19 +24,14 @@ create table search_pending (
 create index search_pending_board on search_pending (board_id);
 create index search_pending_workspace on search_pending (workspace_id, board_id);
 
-create type search_candidate as (board_id uuid, card_id text, score integer, changed_at timestamptz);
-
 -- The grams of a text: what stands in it of two characters, and of three without a space. Not distinct; the index is.
 -- By characters, whatever the script: pg_trgm has grams for what the locale calls letters alone, and none of two.
 create function text_grams(folded text) returns integer[]
 language sql immutable parallel safe set search_path = corkboard, pg_temp as $$
-  select array(
-    select hashtext(x || y) from unnest(c, c[2:]) as g(x, y) where x || y is not null
-    union all
-    select hashtext(x || y || z) from unnest(c, c[2:], c[3:]) as g(x, y, z)
-    where x || y || z is not null and x <> ' ' and y <> ' ' and z <> ' '
+  select coalesce(
+    array_agg(hashtext(x || y)) || array_agg(hashtext(x || y || z)) filter (where x <> ' ' and y <> ' ' and z <> ' '), '{}'
   )
-  from (select string_to_array(folded, null)) as s(c)
+  from (select string_to_array(folded, null)) as s(c), unnest(c[:cardinality(c) - 1], c[2:], c[3:]) as g(x, y, z)
 $$;
 
 -- Where a row belongs is a key like its grams, so that one condition finds what a reader of a workspace or a guest of a
@@ -59,7 +54,9 @@ language sql immutable parallel safe set search_path = corkboard, pg_temp as $$
       cross join lateral (
         select hashtext(word) as gram where char_length(word) = 2
         union all
-        select hashtext(substr(word, i, 3)) from generate_series(1, char_length(word) - 2) as i
+        select hashtext(substr(word, i, 3))
+        from generate_series(1, char_length(word) - 2) as i
+        where position(' ' in substr(word, i, 3)) = 0
       ) k
     ) as keys
   ) found
