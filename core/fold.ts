@@ -28,7 +28,8 @@ function foldLetters(text: string): string {
   return text
     .normalize('NFKD')
     .replace(leftOut, '')
-    .toUpperCase() // letters without a lower case of their own, `ß` and `ı` among them
+    .toLowerCase() // `ẞ`
+    .toUpperCase() // letters without another case of their own, `ß` and `ı` among them
     .toLowerCase()
     .normalize('NFKD')
     .replace(leftOut, '')

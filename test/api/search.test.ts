@@ -227,3 +227,33 @@ test('[Q8] what an editor types is found within seconds; a drag writes nothing t
     await working.stop()
   }
 })
+
+test('[Q14] of what two tenants write, neither learns by any search: not by hits, pages, excerpts or status', async () => {
+  const [one, two, guest] = [await service.user(), await service.user(), await service.user()]
+  const words = ['gabbro', 'gab', 'andesite', '安山岩', 'ab', 'ße']
+  const write = async (who: TestUser, tag: string) => {
+    const board = await makeBoard(who, { name: `gabbro ${tag}` })
+    await makeCards(who, board.id, words.map((word) => ({ title: `${word} ${tag}`, body: `Straße ${word} of ${tag}` })))
+    return board
+  }
+  const shared = await write(one, 'one')
+  await write(one, 'hidden')
+  await service.share(shared.id, guest, 'viewer')
+  const queries = [...words, 'gabbro two', 'two', 'hidden', 'of', 'strasse', 'secret'].filter((q) => [...q].length > 1 && q !== 'ße')
+  const filters = ['', '&limit=1', '&limit=1&offset=1', '&kind=card', `&workspace=${two.workspaceId}`, `&workspace=${one.workspaceId}`]
+  const answers = async (who: TestUser) => {
+    const texts: string[] = []
+    for (const q of queries)
+      for (const filter of filters) {
+        const { status, text } = await who.api.get(`/search?q=${encodeURIComponent(q)}${filter}`)
+        texts.push(`${q} ${filter} ${status} ${text}`)
+      }
+    return texts
+  }
+  const before = [await answers(one), await answers(guest)]
+  for (let turn = 0; turn < 5; turn++) await write(two, 'two secret')
+  expect([await answers(one), await answers(guest)]).toEqual(before)
+  for (const text of before.flat()) expect(text.replace(/^.*? \d{3} \{"query":"[^"]*"/, '')).not.toMatch(/two|secret/)
+  for (const text of before[1]!) expect(text.replace(/^.*? \d{3} \{"query":"[^"]*"/, '')).not.toMatch(/hidden/)
+  for (const text of await answers(two)) expect(text.replace(/^.*? \d{3} \{"query":"[^"]*"/, '')).not.toMatch(/ one|hidden/)
+}) // prettier-ignore
