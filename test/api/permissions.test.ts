@@ -34,7 +34,7 @@ async function makeScene(): Promise<Scene> {
   const board = await makeBoard(users.owner, { workspace_id: workspaceId })
   const [child, cards] = await Promise.all([
     makeBoard(users.owner, { parent_board_id: board.id }),
-    makeCards(users.owner, board.id, [{}, {}]),
+    makeCards(users.owner, board.id, [{ title: 'scene' }, { title: 'scene' }]),
     service.share(board.id, users['shared editor'], 'editor'),
     service.share(board.id, users['shared viewer'], 'viewer'),
   ])

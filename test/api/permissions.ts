@@ -103,21 +103,29 @@ export const permissions: Record<string, Operation[]> = {
       sees: toAll([members, [true, true]], [guests, [true, false]], [others, [false, false]]),
     },
     {
-      query: () => '?q=card&kind=card&limit=500',
+      query: ({ workspaceId }) => `?q=scene&kind=card&workspace=${workspaceId}&limit=500`,
       expect: anyone,
-      holds: ({ cards }, { cardIds }) =>
-        cardIds.map((id) => cards.items.some((card: any) => card.id === id)),
-      sees: toAll([[...members, ...guests], [true, true]], [others, [false, false]]),
+      holds: ({ cards }, { cardIds }) => cardIds.map((id) => cards.items.some((card: any) => card.id === id)),
+      sees: toAll(
+        [
+          [...members, ...guests],
+          [true, true],
+        ],
+        [others, [false, false]],
+      ),
     },
     {
-      query: () => '?q=card&limit=500',
+      query: () => '?q=scene&limit=500',
       trashed: true,
       expect: anyone,
       holds: ({ boards, cards }, { boardId }) => [
         boards.items.some((board: any) => board.id === boardId),
         cards.items.some((card: any) => card.board_id === boardId),
       ],
-      sees: toAll([[...members, ...guests, ...others], [false, false]]),
+      sees: toAll([
+        [...members, ...guests, ...others],
+        [false, false],
+      ]),
     },
   ],
   'POST /boards': [

@@ -53,6 +53,10 @@ export interface Bench {
   corkboard(): Promise<EditorServer & CardServer>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
+  /** Corkboard's own database, as a role that may change its tables. */
+  corkboardDatabaseUrl(): Promise<string>
+  /** Bare SQL over Corkboard's own tables. */
+  searchHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */
   editorSubject(peer: EditorPeer): Promise<EditorServer>
   cardSubject(): Promise<CardServer>

@@ -8,6 +8,7 @@ import { memory } from './rows/memory.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
+import { search } from './rows/search.ts'
 import { formatTable } from './table.ts'
 
 interface Options {
@@ -18,7 +19,7 @@ interface Options {
   calibrate?: true
 }
 
-const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, memory]
+const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, search, memory]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')

@@ -2,7 +2,7 @@ import type { Bench, EditorPeer, Server } from './bench.ts'
 import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
-import { startEditorPeer, startInsertHandler } from './peers/start.ts'
+import { startEditorPeer, startInsertHandler, startSearchHandler } from './peers/start.ts'
 
 interface BenchOptions {
   seconds: number
@@ -38,6 +38,13 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
   const peers = startedAtFirstUse()
   const copies = startedAtFirstUse()
 
+  const corkboardDatabaseUrl = async () => {
+    if (options.databaseUrl) return options.databaseUrl
+    const url = new URL(await embeddedPostgresUrl((await corkboard()).dataDir))
+    url.pathname = '/corkboard'
+    return url.href
+  }
+
   const bench: Bench = {
     seconds: options.seconds,
     runs: options.runs,
@@ -46,6 +53,8 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     corkboard,
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
+    corkboardDatabaseUrl,
+    searchHandler: once(async () => started(startSearchHandler(await corkboardDatabaseUrl()))),
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),
     cardSubject: () => (options.calibrates ? copies.insertHandler() : corkboard()),
     freshEditorSubject: (peer: EditorPeer) =>

@@ -16,7 +16,7 @@ test('[Q9] folding is the same done twice, for the composed and the decomposed, 
     { numRuns: 500 },
   )
   const same = [
-    ['STRAẞE', 'straße'], ['İıIi', 'iiii'], ['Ἀθῆναι', 'αθηναι'], ['ΣΊΣΥΦΟΣ', 'σίσυφος'], ['Ё Й', 'е и'], ['Łødź', 'lodz'], ['ﬀﬁ½', 'ffi1⁄2'],
+    ['STRAẞE', 'straße'], ['İıIi', 'iiii'], ['Ἀθῆναι', 'αθηναι'], ['ΣΊΣΥΦΟΣ', 'σίσυφος'], ['Ё Й', 'е и'], ['Łødź', 'lodz'], ['ﬀi½', 'ffi1⁄2'],
     ['أحمد', 'احمد'], ['שָׁלוֹם', 'שלום'], ['❤️', '❤'], ['a\u200bb\u00adc', 'abc'], ['ﾊﾟ', 'パ'],
   ] // prettier-ignore
   for (const [one, other] of same) expect([one, fold(one!)]).toEqual([one, fold(other!)])
