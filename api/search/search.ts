@@ -102,7 +102,7 @@ interface Hits {
   waiting: string[]
 }
 
-/** What is found is read under the policies of the caller. */
+/** What is found is read under the policies of the caller, row by row: few rows of large tables. */
 function searchOnce({ database }: ApiContext, userId: string, wanted: Wanted): Promise<Hits> {
   const { kind, phrase, words, workspace, page } = wanted
   const hits = (tx: Transaction, cards: boolean) => tx`
@@ -116,16 +116,23 @@ function searchOnce({ database }: ApiContext, userId: string, wanted: Wanted): P
       kind === 'card'
         ? []
         : tx<BoardRow[]>`
-            select ${boardColumns(tx)}
+            select b.*
             from ${hits(tx, false)}
-            join (${boardsWithParent(tx)}) on b.id = h.board_id
+            cross join lateral (
+              select ${boardColumns(tx)} from ${boardsWithParent(tx)} where b.id = h.board_id offset 0
+            ) b
             order by h.place`,
       kind === 'board'
         ? []
         : tx<CardRow[]>`
-            select c.card_id as id, c.board_id, c.kind, c.title, c.body, c.updated_at
+            select c.*
             from ${hits(tx, true)}
-            join card_index c on c.board_id = h.board_id and c.card_id = h.card_id and c.deleted_at is null
+            cross join lateral (
+              select c.card_id as id, c.board_id, c.kind, c.title, c.body, c.updated_at
+              from card_index c
+              where c.board_id = h.board_id and c.card_id = h.card_id and c.deleted_at is null
+              offset 0
+            ) c
             order by h.place`,
     ])
     return { boards: [...boards], cards: [...cards], waiting: waiting.map(({ id }) => id) }

@@ -17,8 +17,8 @@ end $$;
 create or replace function search_hits(
   p_cards boolean, p_phrase text, p_words text[], p_workspace uuid, p_bound integer, p_limit integer, p_offset bigint
 ) returns table (board_id uuid, card_id text)
-language plpgsql stable security definer set search_path = corkboard, pg_temp
-set enable_seqscan = off set jit = off as $$
+language plpgsql stable rows 100 security definer set search_path = corkboard, pg_temp
+set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   account uuid := current_user_id();
