@@ -2,10 +2,11 @@
  * Merges a board's log into its snapshot, so that loading stays short. The log up to a position never changes, so it is
  * merged in a worker thread, without the board's lock; the lock is held only to write the snapshot and cut the log.
  */
-import { Worker } from 'node:worker_threads'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { tail, type BoardHead } from './log.ts'
+import { Merger } from './merge.ts'
 
 export interface CompactorOptions {
   database: Database
@@ -18,16 +19,19 @@ export interface CompactorOptions {
   compacted?(boardId: string, sizeBytes: number): void
 }
 
-interface MergeRequest {
-  snapshot: Uint8Array | null
-  updates: Uint8Array[]
-}
+/**
+ * It rests for so many times as long as it worked: merging, and the database's part in it, takes at most a quarter of a
+ * core from the commits of a small machine. A log that grows meanwhile is only longer when it is merged.
+ */
+const restFactor = 3
+const maxRestMs = 5000
 
 export class Compactor {
   readonly #options: CompactorOptions & { rows: number; bytes: number }
   readonly #waiting = new Set<string>()
   #running: Promise<void> | null = null
-  #stopped = false
+  readonly #merger = new Merger()
+  readonly #stop = new AbortController()
   readonly #snapshotBytes = new Map<string, number>()
 
   constructor(options: CompactorOptions) {
@@ -38,7 +42,7 @@ export class Compactor {
   readonly grown = (boardId: string, head: BoardHead): void => {
     const large =
       head.logBytes > this.#options.bytes && head.logBytes > (this.#snapshotBytes.get(boardId) ?? 0) / 4
-    if ((head.logRows < this.#options.rows && !large) || this.#stopped) return
+    if ((head.logRows < this.#options.rows && !large) || this.#stop.signal.aborted) return
     this.#waiting.add(boardId)
     this.#running ??= this.#run().finally(() => {
       this.#running = null
@@ -46,14 +50,16 @@ export class Compactor {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#stop.abort()
     this.#waiting.clear()
     await this.#running
+    await this.#merger.close()
   }
 
   async #run(): Promise<void> {
     for (const boardId of this.#waiting) {
       this.#waiting.delete(boardId)
+      const started = performance.now()
       try {
         await this.compact(boardId)
       } catch (error) {
@@ -62,6 +68,8 @@ export class Compactor {
           'a log could not be compacted; it will be tried again as it grows',
         )
       }
+      const restMs = Math.min(maxRestMs, restFactor * (performance.now() - started))
+      await delay(restMs, undefined, { signal: this.#stop.signal }).catch(() => undefined)
     }
   }
 
@@ -69,7 +77,7 @@ export class Compactor {
   async compact(boardId: string): Promise<number | null> {
     const found = await tail(this.#options.database, boardId, 0)
     if (!found || found.updates.length === 0) return null
-    const merged = await merge({ snapshot: found.snapshot, updates: found.updates })
+    const merged = await this.#merger.merge({ snapshot: found.snapshot, updates: found.updates })
     if (this.#snapshotBytes.size > 10_000) this.#snapshotBytes.clear()
     this.#snapshotBytes.set(boardId, merged.byteLength)
     await this.#options.database.asSystem(async (tx) => {
@@ -85,13 +93,4 @@ export class Compactor {
     this.#options.compacted?.(boardId, merged.byteLength)
     return found.seq
   }
-}
-
-function merge(request: MergeRequest): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./merge-worker.ts', import.meta.url), { workerData: request })
-    worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`the merging thread ended with ${code}`)))
-  })
 }

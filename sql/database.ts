@@ -88,7 +88,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     async commit(call, again = false) {
       const [row] = await (again ? sql : committer)<{ answer: unknown }[]>`
         select commit_batch(
-          ${call.commitId}, ${call.freeCardCap}, ${call.items}::text::json, ${call.blob as Buffer},
+          ${call.commitId}, ${again}, ${call.freeCardCap}, ${call.items}::text::json, ${call.blob as Buffer},
           ${call.rows}::text::json, ${call.groups}::text::json, ${call.removed}::text::json
         ) as answer`
       return row?.answer

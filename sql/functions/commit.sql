@@ -25,11 +25,14 @@ do $$ begin
 end $$;
 
 create or replace function commit_batch(
-  p_commit uuid, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
+  p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
 ) returns json
-language plpgsql volatile security definer set search_path = corkboard, pg_temp set enable_seqscan = off as $$
+language plpgsql volatile security definer set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   r record;
+  batch commit_item[];
+  writes boolean;
   locked uuid[];
   owners uuid[];
   counts bigint[];
@@ -41,14 +44,18 @@ declare
   accepted integer[] := '{}';
   answers text[] := '{}';
   t timestamptz;
+  heads json;
   times json;
   answer json;
-  batch commit_item[];
   card_rows commit_row[];
+  keeps boolean;
+  removes boolean;
 begin
-  insert into commits (commit_id) values (p_commit) on conflict do nothing;
-  if not found then
-    return (select c.result from commits c where c.commit_id = p_commit);
+  if p_again then
+    select c.result into answer from commits c where c.commit_id = p_commit;
+    if found then
+      return answer;
+    end if;
   end if;
   batch := array(select i from json_populate_recordset(null::commit_item, p_items) as i);
 
@@ -62,30 +69,11 @@ begin
     for update skip locked
   ) l;
 
-  if p_free_cap is not null then
-    select array_agg(l.id) into owners
-    from (
-      select u.id
-      from users u
-      where u.tier = 'free' and u.id in (
-        select w.owner_id
-        from unnest(batch) as i
-        join boards bo on bo.id = i.b
-        join workspaces w on w.id = bo.workspace_id
-        where i.adds > 0
-      )
-      order by u.id
-      for no key update skip locked
-    ) l;
-    if owners is not null then
-      counts := array(select owner_card_count(o.id) from unnest(owners) with ordinality as o(id, at) order by o.at);
-    end if;
-  end if;
-
   -- What needs no looking at: edits, and flushes that have seen the whole log.
   select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
-    coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}')
-  into accepted, answers
+    coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}'),
+    count(*) < cardinality(batch)
+  into accepted, answers, writes
   from (
     select i.n,
       case
@@ -99,109 +87,131 @@ begin
     where i.k <> 'write'
   ) i;
 
-  for r in
-    with items as materialized (
-      select * from unnest(batch) as i
-      where i.k = 'write'
-    ), rights as materialized (
-      select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
-      from (select distinct i.b, i.u from items i) p
-      join boards bo on bo.id = p.b
-    )
-    select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, w.owner_id, o.tier, a.access, d.board_id as document
-    from items i
-    left join board_documents d on d.board_id = i.b
-    left join boards bo on bo.id = i.b
-    left join workspaces w on w.id = bo.workspace_id
-    left join users o on o.id = w.owner_id
-    left join rights a on a.b = i.b and a.u = i.u
-    order by i.b, i.n
-  loop
-    if r.b is distinct from board then
-      board := r.b;
-      clock := r.api_clock;
-      blocked := false; -- a write that does not go through leaves a gap in the clock: those after it are built again
+  if writes then
+    if p_free_cap is not null then
+      select array_agg(l.id) into owners
+      from (
+        select u.id
+        from users u
+        where u.tier = 'free' and u.id in (
+          select w.owner_id
+          from unnest(batch) as i
+          join boards bo on bo.id = i.b
+          join workspaces w on w.id = bo.workspace_id
+          where i.adds > 0
+        )
+        order by u.id
+        for no key update skip locked
+      ) l;
+      if owners is not null then
+        counts := array(select owner_card_count(o.id) from unnest(owners) with ordinality as o(id, at) order by o.at);
+      end if;
     end if;
-    owner_at := null;
-    outcome := case
-      when r.document is null then 'missing'
-      when not r.b = any (locked) then 'busy'
-      when r.access is null then 'missing'
-      when r.access <> 'write' then 'forbidden'
-      when r.trashed then 'trashed'
-      when r.seen <> r.seq then 'again'
-      when r.clock is not null and (blocked or r.clock <> clock) then 'again'
-      else 'ok'
-    end;
-    if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
-      owner_at := array_position(owners, r.owner_id);
-      if owner_at is null then
-        outcome := 'busy';
-      elsif counts[owner_at] + r.adds > p_free_cap then
-        outcome := 'limit';
+
+    for r in
+      with items as materialized (
+        select * from unnest(batch) as i
+        where i.k = 'write'
+      ), rights as materialized (
+        select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
+        from (select distinct i.b, i.u from items i) p
+        join boards bo on bo.id = p.b
+      )
+      select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, w.owner_id, o.tier, a.access, d.board_id as document
+      from items i
+      left join board_documents d on d.board_id = i.b
+      left join boards bo on bo.id = i.b
+      left join workspaces w on w.id = bo.workspace_id
+      left join users o on o.id = w.owner_id
+      left join rights a on a.b = i.b and a.u = i.u
+      order by i.b, i.n
+    loop
+      if r.b is distinct from board then
+        board := r.b;
+        clock := r.api_clock;
+        blocked := false; -- a write that does not go through leaves a gap in the clock: those after it are built again
+      end if;
+      owner_at := null;
+      outcome := case
+        when r.document is null then 'missing'
+        when not r.b = any (locked) then 'busy'
+        when r.access is null then 'missing'
+        when r.access <> 'write' then 'forbidden'
+        when r.trashed then 'trashed'
+        when r.seen <> r.seq then 'again'
+        when r.clock is not null and (blocked or r.clock <> clock) then 'again'
+        else 'ok'
+      end;
+      if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
+        owner_at := array_position(owners, r.owner_id);
+        if owner_at is null then
+          outcome := 'busy';
+        elsif counts[owner_at] + r.adds > p_free_cap then
+          outcome := 'limit';
+        else
+          counts[owner_at] := counts[owner_at] + r.adds;
+        end if;
+      end if;
+      if outcome = 'ok' then
+        accepted := accepted || r.n;
+        clock := clock + coalesce(r.used, 0);
       else
-        counts[owner_at] := counts[owner_at] + r.adds;
+        if r.clock is not null then
+          blocked := true;
+        end if;
+        answers := answers || json_build_array(r.n, outcome, counts[owner_at])::text;
       end if;
-    end if;
-    if outcome = 'ok' then
-      accepted := accepted || r.n;
-      clock := clock + coalesce(r.used, 0);
-    else
-      if r.clock is not null then
-        blocked := true;
-      end if;
-      answers := answers || json_build_array(r.n, outcome, counts[owner_at])::text;
-    end if;
-  end loop;
+    end loop;
+  end if;
 
   if accepted <> '{}' then
     t := stamp();
 
-    with items as materialized (
-      select * from unnest(batch) as i
-      where i.n = any (accepted) and i.len > 0
-    )
-    insert into board_updates (board_id, seq, updates, actors, created_at)
-    select d.board_id, d.seq + 1, g.updates, coalesce(k.actors, '{}'), t
-    from (
-      select i.b, string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) as updates
-      from items i
-      group by i.b
-    ) g
-    join board_documents d on d.board_id = g.b
-    left join (
-      select i.b, array_agg(distinct a) as actors from items i, unnest(i.actors) as a group by i.b
-    ) k on k.b = g.b;
-
     -- The index now holds all up to the new position, if it did before and every change brought its rows, or if a
     -- flush brings the rows of all that it did not hold (its author had seen the whole log).
-    update board_documents d
-    set seq = d.seq + g.grows,
-      api_clock = d.api_clock + g.used,
-      top_z = greatest(d.top_z, g.top),
-      indexed_seq = case
-        when g.flushed or (not g.edited and d.indexed_seq = d.seq) then d.seq + g.grows
-        else d.indexed_seq
-      end,
-      log_rows = d.log_rows + g.grows,
-      log_bytes = d.log_bytes + g.bytes,
-      changed_at = case when g.grows = 1 then t else d.changed_at end
-    from (
+    with given as materialized (
       select i.b,
-        (coalesce(sum(i.len), 0) > 0)::integer as grows,
+        string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) filter (where i.len > 0) as updates,
+        string_agg(i.actors::text, '') filter (where i.len > 0) as actors,
         coalesce(sum(i.used), 0) as used,
         max(i.top) as top,
         bool_or(i.k = 'flush') as flushed,
-        bool_or(i.k = 'edit') as edited,
-        coalesce(sum(i.len), 0) as bytes
+        bool_or(i.k = 'edit') as edited
       from unnest(batch) as i
       where i.n = any (accepted)
       group by i.b
-    ) g
-    where d.board_id = g.b;
+    ), moved as (
+      update board_documents d
+      set seq = d.seq + (g.updates is not null)::integer,
+        api_clock = d.api_clock + g.used,
+        top_z = greatest(d.top_z, g.top),
+        indexed_seq = case
+          when g.flushed or (not g.edited and d.indexed_seq = d.seq) then d.seq + (g.updates is not null)::integer
+          else d.indexed_seq
+        end,
+        log_rows = d.log_rows + (g.updates is not null)::integer,
+        log_bytes = d.log_bytes + coalesce(octet_length(g.updates), 0),
+        changed_at = case when g.updates is not null then t else d.changed_at end
+      from given g
+      where d.board_id = g.b
+      returning d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes, g.updates, g.actors
+    ), logged as (
+      insert into board_updates (board_id, seq, updates, actors, created_at)
+      select m.board_id, m.seq, m.updates, coalesce(replace(m.actors, '}{', ','), '{}')::uuid[], t
+      from moved m
+      where m.updates is not null
+    )
+    select json_agg(json_build_array(m.board_id, m.seq, m.indexed_seq, m.api_client, m.api_clock, m.top_z, m.log_rows, m.log_bytes))
+    into heads
+    from moved m;
 
     if p_rows is not null then
       card_rows := array(select v from json_populate_recordset(null::commit_row, p_rows) as v);
+      select bool_or(v.gone is not true), bool_or(v.gone is true) into keeps, removes
+      from unnest(card_rows) as v;
+    end if;
+
+    if keeps then -- also a statement without rows would fire the triggers
       insert into card_index as c (
         board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key,
         poster_key, url, identifiers, hash, position, op, cause, created_at, updated_at
@@ -220,7 +230,9 @@ begin
         op = excluded.op, cause = excluded.cause, updated_at = excluded.updated_at, deleted_at = null
       where c.position <= excluded.position
         and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause = 'rebuild');
+    end if;
 
+    if removes then
       -- From the given rows to those of the index, one by one. A plan from when the table was small, and such a plan is
       -- kept, would go through the given rows for each card of the board: minutes for an editor's 40,000 cards.
       update card_index c
@@ -240,7 +252,9 @@ begin
         offset 0
       ) g
       where c.ctid = g.place;
+    end if;
 
+    if keeps then
       select json_agg(json_build_array(w.n, w.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
       into times
       from (
@@ -299,21 +313,28 @@ begin
     end if;
   end if;
 
+  if cardinality(answers) > 0 then -- what is refused or has to be built again needs to know where its board stands
+    select json_agg(json_build_array(d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes))
+    into heads
+    from board_documents d
+    where d.board_id = any (locked);
+  end if;
+
   answer := json_build_object(
     't', (extract(epoch from t) * 1000)::bigint,
-    'boards', (
-      select json_agg(json_build_array(d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes))
-      from board_documents d
-      where d.board_id = any (locked)
-    ),
+    'boards', heads,
     'items', ('[' || array_to_string(answers, ',') || ']')::json,
     'times', times
   );
-  update commits c set result = answer where c.commit_id = p_commit;
+  -- At the end, so that it is one write and not two. Should the same commit have come twice, one waits here for the other.
+  insert into commits (commit_id, result) values (p_commit, answer) on conflict do nothing;
+  if not found then
+    raise exception 'this commit was made by another call' using errcode = '40001', hint = 'Ask again for its result.';
+  end if;
   return answer;
 end $$;
 
-alter function commit_batch(uuid, integer, json, bytea, json, json, json) owner to corkboard_system;
-revoke all on function commit_batch(uuid, integer, json, bytea, json, json, json) from public;
-grant execute on function commit_batch(uuid, integer, json, bytea, json, json, json) to corkboard_app;
+alter function commit_batch(uuid, boolean, integer, json, bytea, json, json, json) owner to corkboard_system;
+revoke all on function commit_batch(uuid, boolean, integer, json, bytea, json, json, json) from public;
+grant execute on function commit_batch(uuid, boolean, integer, json, bytea, json, json, json) to corkboard_app;
 revoke create on schema corkboard from corkboard_system;

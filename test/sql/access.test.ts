@@ -78,7 +78,9 @@ test('[A9] every function pins its search path with pg_temp last, those of the d
   const pinned = 'search_path=corkboard, pg_temp'
   expect(functions.filter(({ settings }) => !settings?.includes(pinned)).map(({ name }) => name)).toEqual([])
   const definers = functions.filter(({ definer }) => definer)
-  expect(definers.map(({ name }) => name)).toContain('commit_batch(uuid,integer,json,bytea,json,json,json)')
+  expect(definers.map(({ name }) => name)).toContain(
+    'commit_batch(uuid,boolean,integer,json,bytea,json,json,json)',
+  )
   expect(new Set(definers.map(({ owner }) => owner))).toEqual(new Set(['corkboard_system']))
 })
 

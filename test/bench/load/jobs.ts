@@ -39,7 +39,7 @@ export interface Throughput {
 export type EditDone = 'acknowledged' | 'relayed' | 'acknowledged and relayed'
 
 /**
- * Editors that each have one edit in flight: a board's n-th editor moves its own card about.
+ * Editors in a closed loop: a board's n-th editor moves its own card about.
  * `firstEditor` counts the editors that the boards have seen in earlier jobs: an edit that a board has
  * already is no work.
  */
@@ -49,6 +49,8 @@ export interface RelayJob {
   editorsPerBoard: number
   firstEditor: number
   done: EditDone
+  /** Edits that each editor has under way; the next one is sent when one is done. */
+  inFlight: number
   seconds: number
 }
 

@@ -39,7 +39,7 @@ function connectEditors(sockets: EditorSocket[], job: RelayJob, window: Measured
     witness.watch(editors.slice(1))
     other.watch([witness])
   }
-  for (const editor of editors) editor.sendNext()
+  for (let n = 0; n < job.inFlight; n++) for (const editor of editors) editor.sendNext()
   return editors
 }
 
@@ -51,11 +51,14 @@ class Editor {
   private readonly window: MeasuredWindow
   private readonly needsAcknowledgement: boolean
   private readonly needsRelay: boolean
-  private acknowledged = true
-  private relayed = true
   private nextIndex = 0
-  private clockAfter = 0
-  private sentMs = 0
+  /** Those in flight, the oldest first: acknowledgements and relays keep their order. */
+  private readonly inFlight: {
+    clockAfter: number
+    sentMs: number
+    acknowledged: boolean
+    relayed: boolean
+  }[] = []
 
   constructor(socket: EditorSocket, stream: EditStream, job: RelayJob, window: MeasuredWindow) {
     this.socket = socket
@@ -67,7 +70,8 @@ class Editor {
     this.finished.catch(() => {})
     socket.onFailure = (error) => this.finishing.reject(error)
     socket.onAcknowledged = () => {
-      this.acknowledged = true
+      const edit = this.inFlight.find(({ acknowledged }) => !acknowledged)
+      if (edit) edit.acknowledged = true
       this.checkDone()
     }
   }
@@ -81,23 +85,27 @@ class Editor {
 
   sendNext(): void {
     const edit = this.stream.at(this.nextIndex++)
-    this.clockAfter = edit.clockAfter
-    this.acknowledged = !this.needsAcknowledgement
-    this.relayed = !this.needsRelay
-    this.sentMs = performance.now()
+    this.inFlight.push({
+      clockAfter: edit.clockAfter,
+      sentMs: performance.now(),
+      acknowledged: !this.needsAcknowledgement,
+      relayed: !this.needsRelay,
+    })
     this.socket.sendUpdate(edit.update)
   }
 
   private seen(clocks: Map<number, number>): void {
-    if (this.relayed || (clocks.get(this.stream.clientId) ?? 0) < this.clockAfter) return
-    this.relayed = true
+    const clock = clocks.get(this.stream.clientId) ?? 0
+    for (const edit of this.inFlight) if (edit.clockAfter <= clock) edit.relayed = true
     this.checkDone()
   }
 
   private checkDone(): void {
     // An acknowledgement that a row does not wait for finds nothing in flight here.
-    if (!this.acknowledged || !this.relayed) return
-    if (this.window.done(this.sentMs, performance.now())) this.sendNext()
-    else this.finishing.resolve()
+    while (this.inFlight[0]?.acknowledged && this.inFlight[0].relayed) {
+      const { sentMs } = this.inFlight.shift()!
+      if (this.window.done(sentMs, performance.now())) this.sendNext()
+      else this.finishing.resolve()
+    }
   }
 }

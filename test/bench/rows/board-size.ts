@@ -91,6 +91,7 @@ async function edits(
       editorsPerBoard: 1,
       firstEditor: firstEditor + run,
       done: 'acknowledged',
+      inFlight: 1,
       seconds: bench.seconds,
     })
     bench.progress(`edits ${when}, run ${run + 1} of ${bench.runs}: ${describeThroughput(result)}`)

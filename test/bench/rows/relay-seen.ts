@@ -48,6 +48,7 @@ async function seenEdits(bench: Bench, server: EditorServer, boards: number, edi
     editorsPerBoard,
     firstEditor: 0,
     done: server.editors.protocol === 'y-websocket' ? 'relayed' : 'acknowledged and relayed',
+    inFlight: 8,
     seconds: bench.seconds,
   })
 }
