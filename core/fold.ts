@@ -47,7 +47,7 @@ export interface FoldedQuery {
 export function foldQuery(query: string): FoldedQuery {
   const phrase = fold(query)
   const words = [...new Set(phrase.split(' '))]
-  return { phrase, words: words.some((word) => [...word].length > 1) ? words : [phrase] }
+  return { phrase, words: words.some((word) => Array.from(word).length > 1) ? words : [phrase] }
 }
 
 /**

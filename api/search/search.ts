@@ -54,7 +54,10 @@ export const search = route({
       workspace: query.workspace ?? null,
       page: pageOf(query),
     }
-    if ([...q.normalize('NFC')].length < queryLength.min || [...wanted.phrase].length < queryLength.min) {
+    if (
+      Array.from(q.normalize('NFC')).length < queryLength.min ||
+      Array.from(wanted.phrase).length < queryLength.min
+    ) {
       throw new ServiceError('bad_request', `q must have at least ${queryLength.min} characters.`)
     }
     let hits = await searchOnce(context, principal.userId, wanted)

@@ -49,7 +49,7 @@ test('[Q2] a query that is too short or too long, and a filter that is none, are
     expect([query, answer.status, answer.body['code']]).toEqual([query, 400, 'bad_request'])
     expect([query, answer.body['error']]).toEqual([query, expect.stringMatching(new RegExp(`\\b${field}\\b`))])
   }
-  for (const q of ['😀😀', 'a'.repeat(200), '😀'.repeat(200), '\\'.repeat(200), `${'(a+)+'.repeat(40)}`, "';--", '.*', '"a" & !b:*'])
+  for (const q of ['😀😀', 'a'.repeat(200), '😀'.repeat(200), '\\'.repeat(200), '(a+)+'.repeat(40), "';--", '.*', '"a" & !b:*'])
     expect(await find(q)).toMatchObject({ query: q })
   expect((await service.anonymous.get('/search?q=aa')).status).toBe(401)
 }) // prettier-ignore
@@ -239,7 +239,7 @@ test('[Q14] of what two tenants write, neither learns by any search: not by hits
   const shared = await write(one, 'one')
   await write(one, 'hidden')
   await service.share(shared.id, guest, 'viewer')
-  const queries = [...words, 'gabbro two', 'two', 'hidden', 'of', 'strasse', 'secret'].filter((q) => [...q].length > 1 && q !== 'ße')
+  const queries = [...words, 'gabbro two', 'two', 'hidden', 'of', 'strasse', 'secret'].filter((q) => Array.from(q).length > 1 && q !== 'ße')
   const filters = ['', '&limit=1', '&limit=1&offset=1', '&kind=card', `&workspace=${two.workspaceId}`, `&workspace=${one.workspaceId}`]
   const answers = async (who: TestUser) => {
     const texts: string[] = []
