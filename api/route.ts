@@ -18,7 +18,7 @@ export interface ApiContext {
   freeCardCap: number | null
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
-  /** Brings what was written on these boards into the search index; within 2 s, as far as it gets. */
+  /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */
   indexForSearch(boardIds: string[]): Promise<void>
 }
 

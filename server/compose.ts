@@ -175,7 +175,8 @@ export async function compose(
     await close()
     throw error
   }
-  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log), indexer.start(log))
+  if (options.workers !== false)
+    loops.push(startHealing(live, log), startRetention(database, log), indexer.start(log))
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

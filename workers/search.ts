@@ -46,10 +46,10 @@ export function searchIndexer(database: Database): SearchIndexer {
       }
     },
     start(log) {
-      let stopped = false
+      const stopping = new AbortController()
       const loop = startLoop('search', 1000, log, async () => {
         // As much rest as work: what is pending can wait, and commits need the database as well.
-        for (let state = 'done'; state === 'done' && !stopped;) {
+        for (let state = 'done'; state === 'done' && !stopping.signal.aborted;) {
           const startMs = performance.now()
           state = await indexNext(null)
           if (state === 'done') await pause(performance.now() - startMs)
@@ -57,7 +57,7 @@ export function searchIndexer(database: Database): SearchIndexer {
       })
       return {
         stop() {
-          stopped = true
+          stopping.abort()
           return loop.stop()
         },
       }

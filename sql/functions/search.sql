@@ -155,7 +155,7 @@ language sql stable security definer set search_path = corkboard, pg_temp set en
     select board_id, workspace_id from search_pending where board_id in (select readable_shared_boards(current_user_id()))
   ) p
   where p_workspace is null or p.workspace_id = p_workspace
-  limit 100
+  limit 1000
 $$;
 
 do $$

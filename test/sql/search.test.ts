@@ -173,7 +173,7 @@ test('[Q13] with several processes that keep the index, and writes at the same t
   const owner = await makeUser()
   const { boards } = await makeWorkspace(owner, 3)
   const others = [searchIndexer(database), searchIndexer(database), indexer]
-  let writing = true
+  const writing = { now: true }
   const writes = (async () => {
     for (let turn = 0; turn < 60; turn++) {
       const board = boards[turn % 3]!
@@ -184,9 +184,9 @@ test('[Q13] with several processes that keep the index, and writes at the same t
       await testDatabase.admin`
         update card_index set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where board_id = ${board} and random() < 0.1`
     }
-    writing = false
+    writing.now = false
   })()
-  await Promise.all([writes, ...others.map(async (one) => { while (writing) await one.catchUp(await everyBoard(), 50) })])
+  await Promise.all([writes, ...others.map(async (one) => { while (writing.now) await one.catchUp(await everyBoard(), 50) })])
   await indexer.catchUp(boards, 60_000)
   const difference = await testDatabase.admin`
     select coalesce(c.card_id, s.card_id) as card_id, c.title, s.title as indexed
