@@ -28,12 +28,14 @@ import { patchWebhook } from './webhooks/patch.ts'
 import { redeliver } from './webhooks/redeliver.ts'
 import { rotateSecret } from './webhooks/rotate-secret.ts'
 import { testWebhook } from './webhooks/test.ts'
+import { search } from './search/search.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
   listNotifications,
+  search,
   listBoards,
   createBoard,
   deleteManyBoards,

@@ -25,6 +25,8 @@ export const limits = {
   },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
+  /** `candidates`: matches that are ranked, of those that the index of grams finds. */
+  search: { query: { min: 2, max: 200 }, excerpt: 300, candidates: 2000, timeoutMs: 5000, catchUpMs: 5000 },
   trashDays: 30,
   notificationDays: 90,
   /** Of an event's cards its payload names so many. */

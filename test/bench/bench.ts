@@ -60,6 +60,8 @@ export interface Bench {
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   receiver(): Promise<ReceiverServer>
+  /** Bare SQL over Corkboard's own tables. */
+  searchHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */
   editorSubject(peer: EditorPeer): Promise<EditorServer>
   cardSubject(): Promise<CardServer>

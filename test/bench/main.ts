@@ -13,6 +13,7 @@ import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
+import { search } from './rows/search.ts'
 import { formatTable } from './table.ts'
 
 interface Options {
@@ -33,6 +34,7 @@ const measures = [
   feeds,
   outbox,
   screen,
+  search,
   delivery,
   memory,
   layout,
