@@ -20,6 +20,12 @@ import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './resolve.ts'
 import type { Route } from './route.ts'
+import { createServiceAccountRoute } from './service-accounts/create.ts'
+import { listServiceTokens } from './service-accounts/list-tokens.ts'
+import { listServiceAccounts } from './service-accounts/list.ts'
+import { mintServiceTokenRoute } from './service-accounts/mint-token.ts'
+import { retireServiceAccountRoute } from './service-accounts/retire.ts'
+import { revokeServiceTokenRoute } from './service-accounts/revoke-token.ts'
 import { createWebhook } from './webhooks/create.ts'
 import { deleteWebhook } from './webhooks/delete.ts'
 import { listDeliveries } from './webhooks/deliveries.ts'
@@ -65,4 +71,10 @@ export const routes: Route[] = [
   createGroupRoute,
   patchGroupRoute,
   deleteGroup,
+  listServiceAccounts,
+  createServiceAccountRoute,
+  retireServiceAccountRoute,
+  listServiceTokens,
+  mintServiceTokenRoute,
+  revokeServiceTokenRoute,
 ]

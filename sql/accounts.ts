@@ -23,7 +23,9 @@ export async function addUser(
 
 /** @throws AccountError when there is none */
 export async function findUser(tx: Transaction, email: string): Promise<string> {
-  const [row] = await tx<{ id: string }[]>`select id from users where lower(email) = lower(${email})`
+  const [row] = await tx<{ id: string }[]>`
+    select id from users u
+    where lower(email) = lower(${email}) and not exists (select from service_accounts s where s.id = u.id)`
   if (!row) throw new AccountError(`There is no account with the e-mail ${email}.`)
   return row.id
 }

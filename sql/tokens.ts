@@ -15,6 +15,8 @@ interface Clock {
 export interface Principal {
   userId: string
   tokenId: string
+  /** Null for a person. */
+  serviceAccountId: string | null
   email: string
   displayName: string | null
   tier: 'free' | 'pro'
@@ -113,10 +115,13 @@ export class TokenVerifier {
   async #lookUp(hash: Buffer): Promise<Principal | null> {
     return this.#database.asSystem(async (tx) => {
       const [row] = await tx<(Omit<Principal, 'scopes'> & { scopes: Scope[] })[]>`
-        select t.user_id as "userId", t.id as "tokenId", u.email, u.display_name as "displayName", u.tier, t.scopes,
-          t.rate_limit as "rateLimit"
+        select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", u.email,
+          u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit"
         from tokens t
         join users u on u.id = t.user_id
+        left join service_accounts s on s.id = t.user_id
+        left join workspaces w on w.id = s.workspace_id
+        left join users payer on payer.id = w.owner_id
         where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
       if (!row) return null
       if (this.#clock.now() - (this.#lastUsed.get(row.tokenId) ?? 0) > 60_000) {

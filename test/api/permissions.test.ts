@@ -38,7 +38,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
+async function makeScene(options: { webhook?: boolean; serviceAccount?: boolean } = {}): Promise<Scene> {
   const identifier = randomUUID()
   const identifiers = [{ scope: 'scene', value: identifier }]
   const board = await makeBoard(users.owner, { workspace_id: workspaceId, identifiers })
@@ -58,6 +58,7 @@ async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
     cardIds,
     groupId: group.id,
     identifier,
+    ...(options.serviceAccount ? await makeServiceAccount() : { serviceAccountId: '', serviceTokenId: '' }),
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
 }
@@ -76,12 +77,19 @@ async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }>
   return { webhookId: made!['webhook_id'], deliveryId: made!['id'] }
 }
 
-function urlOf(path: string, { webhook }: Operation, scene: Scene): string {
+async function makeServiceAccount(): Promise<{ serviceAccountId: string; serviceTokenId: string }> {
+  const body = { workspace_id: workspaceId, name: 'Robot' }
+  const made = succeeded(await users.owner.api.post('/service-accounts', body))
+  return { serviceAccountId: made.service_account.id, serviceTokenId: made.token.id }
+}
+
+function urlOf(path: string, { webhook, serviceAccount }: Operation, scene: Scene): string {
   return path
-    .replace(':id', webhook ? scene.webhookId : scene.boardId)
+    .replace(':id', webhook ? scene.webhookId : serviceAccount ? scene.serviceAccountId : scene.boardId)
     .replace(':cardId', scene.cardIds[0]!)
     .replace(':groupId', scene.groupId)
     .replace(':deliveryId', scene.deliveryId)
+    .replace(':tokenId', scene.serviceTokenId)
 }
 
 test('[A1] every route has its row in the table of permissions, and no row is without its route', () => {
@@ -97,7 +105,7 @@ describe('[A2] each role gets from each operation what the table says', () => {
       for (const [n, operation] of operations.entries()) {
         await Promise.all(
           roles.map(async (role) => {
-            const scene = await makeScene({ webhook: operation.webhook ?? false })
+            const scene = await makeScene(operation)
             if (operation.trashed) await users.owner.api.delete(`/boards/${scene.boardId}`)
             const url = urlOf(path, operation, scene)
             const answer = await users[role].api.send(
@@ -117,8 +125,11 @@ describe('[A2] each role gets from each operation what the table says', () => {
 })
 
 test('[A3] what a role may not do changes nothing', async () => {
-  const scene = await makeScene({ webhook: true })
+  const scene = await makeScene({ webhook: true, serviceAccount: true })
   const state = async () => [
+    await service.admin`select * from service_accounts where workspace_id = ${workspaceId} order by id`,
+    await service.admin`
+      select id, revoked_at from tokens where user_id = ${scene.serviceAccountId} order by id`,
     await service.admin`select * from webhooks where workspace_id = ${workspaceId} order by id`,
     await service.admin`select * from webhook_deliveries where workspace_id = ${workspaceId} order by id`,
     await service.admin`

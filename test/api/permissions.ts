@@ -33,6 +33,9 @@ export interface Scene {
   deliveryId: string
   /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
   identifier: string
+  /** A service account of the workspace, with a token; there when the operation asks for it. */
+  serviceAccountId: string
+  serviceTokenId: string
   /** A group with the first card in it. */
   groupId: string
 }
@@ -43,6 +46,8 @@ export interface Operation {
   body?: (scene: Scene) => unknown
   /** It works on a webhook: that is what the path's `:id` names. */
   webhook?: true
+  /** It works on a service account: that is what the path's `:id` names. */
+  serviceAccount?: true
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>
@@ -73,6 +78,9 @@ const writersOfTheWorkspace = (status = 200) => table([status, status, 403, 403,
 
 /** Guests of a board don't see its workspace. */
 const managersOfWebhooks = table([200, 200, 403, 404, 404])
+
+/** Its tokens are the owner's to give away; guests of a board don't see its workspace. */
+const ownerOfTheWorkspace = table([200, 403, 403, 404, 404])
 
 const members: Role[] = ['owner', 'editor', 'viewer']
 const guests: Role[] = ['shared editor', 'shared viewer']
@@ -393,6 +401,25 @@ export const permissions: Record<string, Operation[]> = {
     { expect: writersOfTheBoard() },
     { trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
+  'GET /service-accounts': [
+    {
+      serviceAccount: true,
+      query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
+      expect: ownerOfTheWorkspace,
+      holds: ({ service_accounts }, { serviceAccountId }) =>
+        service_accounts.some(({ id }: any) => id === serviceAccountId),
+      sees: { owner: true },
+    },
+  ],
+  'POST /service-accounts': [
+    { body: ({ workspaceId }) => ({ workspace_id: workspaceId, name: 'New' }), expect: ownerOfTheWorkspace },
+  ],
+  'DELETE /service-accounts/:id': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
+  'GET /service-accounts/:id/tokens': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
+  'POST /service-accounts/:id/tokens': [
+    { serviceAccount: true, body: () => ({ name: 'New' }), expect: ownerOfTheWorkspace },
+  ],
+  'DELETE /service-accounts/:id/tokens/:tokenId': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
 }
 
 /** At the socket: what a connection to the board may do. */

@@ -1,0 +1,51 @@
+/** The fields of service accounts and their tokens that a write may carry. */
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { scopes, type Principal, type Scope } from '../../sql/tokens.ts'
+
+export const accountName = Type.String({ maxLength: limits.name })
+
+export const tokenFields = {
+  scopes: Type.Optional(
+    Type.Array(Type.Enum([...scopes]), {
+      minItems: 1,
+      maxItems: 10,
+      description: '`read` when absent. None that the token of this request lacks.',
+    }),
+  ),
+  ttl_days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.tokenLifetimeDays,
+      description: 'Until it is revoked, when absent.',
+    }),
+  ),
+  rate_limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: limits.rateLimitMax, description: 'Requests per hour.' }),
+  ),
+}
+
+/** @throws ServiceError `bad_request` */
+export function nameOf(given: string): string {
+  const name = given.trim()
+  if (name === '') throw new ServiceError('bad_request', `name must have 1 to ${limits.name} characters.`)
+  return name
+}
+
+/** @throws ServiceError `insufficient_scope` when the minting token would give what it lacks */
+export function scopesOf(given: Scope[] | undefined, principal: Principal): Scope[] {
+  const wanted = scopes.filter((scope) => scope === 'read' || given?.includes(scope))
+  const lacking = wanted.find((scope) => !principal.scopes.includes(scope))
+  if (lacking === undefined) return wanted
+  throw new ServiceError(
+    'insufficient_scope',
+    `scopes: this token lacks \`${lacking}\`, so it cannot give it to another.`,
+  )
+}
+
+/** @throws ServiceError `forbidden`: a service account makes no others */
+export function requirePerson(principal: Principal): void {
+  if (principal.serviceAccountId === null) return
+  throw new ServiceError('forbidden', 'This needs the token of a person; a service account mints no tokens.')
+}

@@ -1,0 +1,35 @@
+import Type from 'typebox'
+import { pageEnd, pageOf } from '../page.ts'
+import { route } from '../route.ts'
+import { pageAnswer, pageQuery } from '../schemas.ts'
+import {
+  accountParams,
+  presentToken,
+  requireAccount,
+  tokenAnswer,
+  tokenColumns,
+  type TokenRow,
+} from './service-account.ts'
+
+export const listServiceTokens = route({
+  method: 'GET',
+  path: '/service-accounts/:id/tokens',
+  scope: 'read',
+  summary: 'List the tokens of a service account and when each was last used, to the minute.',
+  schemas: { params: accountParams, query: Type.Object(pageQuery) },
+  answers: { 200: Type.Object({ tokens: Type.Array(tokenAnswer), ...pageAnswer }) },
+  async handle({ database }, { principal, params, query }) {
+    const page = pageOf(query)
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      await requireAccount(tx, params.id)
+      return tx<TokenRow[]>`
+        select ${tokenColumns(tx)}
+        from tokens t
+        where t.user_id = ${params.id}
+        order by t.created_at, t.id
+        limit ${page.limit + 1} offset ${page.offset}`
+    })
+    const tokens = rows.slice(0, page.limit).map(presentToken)
+    return { body: { tokens, ...pageEnd(page, rows.length) } }
+  },
+})

@@ -1,0 +1,36 @@
+import Type from 'typebox'
+import { pageEnd, pageOf } from '../page.ts'
+import { route } from '../route.ts'
+import { pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import {
+  accountAnswer,
+  accountColumns,
+  presentAccount,
+  requireOwner,
+  type ServiceAccountRow,
+} from './service-account.ts'
+
+const query = Type.Object({ workspace: uuid, ...pageQuery })
+
+export const listServiceAccounts = route({
+  method: 'GET',
+  path: '/service-accounts',
+  scope: 'read',
+  summary: 'List the service accounts of a workspace, those that are retired too.',
+  schemas: { query },
+  answers: { 200: Type.Object({ service_accounts: Type.Array(accountAnswer), ...pageAnswer }) },
+  async handle({ database }, { principal, query }) {
+    const page = pageOf(query)
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      await requireOwner(tx, query.workspace)
+      return tx<ServiceAccountRow[]>`
+        select ${accountColumns(tx)}
+        from service_accounts s
+        where s.workspace_id = ${query.workspace}
+        order by s.created_at, s.id
+        limit ${page.limit + 1} offset ${page.offset}`
+    })
+    const service_accounts = rows.slice(0, page.limit).map(presentAccount)
+    return { body: { service_accounts, ...pageEnd(page, rows.length) } }
+  },
+})

@@ -1,0 +1,21 @@
+import Type from 'typebox'
+import { retireServiceAccount } from '../../sql/service-accounts.ts'
+import { route } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { accountParams, requireAccount } from './service-account.ts'
+
+export const retireServiceAccountRoute = route({
+  method: 'DELETE',
+  path: '/service-accounts/:id',
+  scope: 'write',
+  summary: 'Retire a service account: its tokens are revoked and its open canvases closed.',
+  schemas: { params: accountParams },
+  answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },
+  async handle({ database }, { principal, params }) {
+    await database.asUser(principal.userId, async (tx) => {
+      await requireAccount(tx, params.id)
+      await retireServiceAccount(tx, params.id)
+    })
+    return { body: { deleted: true, id: params.id } }
+  },
+})

@@ -1,0 +1,23 @@
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { revokeServiceToken } from '../../sql/service-accounts.ts'
+import { route } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { requireAccount } from './service-account.ts'
+
+export const revokeServiceTokenRoute = route({
+  method: 'DELETE',
+  path: '/service-accounts/:id/tokens/:tokenId',
+  scope: 'write',
+  summary: 'Revoke one token of a service account.',
+  schemas: { params: Type.Object({ id: uuid, tokenId: uuid }) },
+  answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },
+  async handle({ database }, { principal, params }) {
+    await database.asUser(principal.userId, async (tx) => {
+      await requireAccount(tx, params.id)
+      if (await revokeServiceToken(tx, params.id, params.tokenId)) return
+      throw new ServiceError('not_found', 'No such token of this service account.')
+    })
+    return { body: { deleted: true, id: params.tokenId } }
+  },
+})

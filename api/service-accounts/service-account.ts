@@ -1,0 +1,107 @@
+/** Service accounts and their tokens as their rows have them, and as the API shows them. */
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import type { Transaction } from '../../sql/database.ts'
+import { mintServiceToken, type NewServiceToken } from '../../sql/service-accounts.ts'
+import type { Scope } from '../../sql/tokens.ts'
+import { nullable, timestamp, uuid } from '../schemas.ts'
+
+export interface ServiceAccountRow {
+  id: string
+  workspace_id: string
+  name: string
+  created_at: Date
+  retired_at: Date | null
+}
+
+export interface TokenRow {
+  id: string
+  name: string
+  prefix: string
+  scopes: Scope[]
+  rate_limit: number | null
+  created_at: Date
+  expires_at: Date | null
+  last_used_at: Date | null
+  revoked_at: Date | null
+}
+
+export const accountParams = Type.Object({ id: uuid })
+
+export const accountAnswer = Type.Object({
+  id: uuid,
+  workspace_id: uuid,
+  name: Type.String(),
+  created_at: timestamp,
+  retired_at: nullable(timestamp),
+})
+
+export const tokenAnswer = Type.Object({
+  id: uuid,
+  name: Type.String(),
+  prefix: Type.String({ description: 'Its first characters, to recognise it by.' }),
+  scopes: Type.Array(Type.String()),
+  rate_limit: nullable(Type.Integer({ description: 'Requests per hour; null: as for everybody.' })),
+  created_at: timestamp,
+  expires_at: nullable(timestamp),
+  last_used_at: nullable(timestamp),
+  revoked_at: nullable(timestamp),
+})
+
+export const accessToken = Type.String({ description: 'The token itself. It is not shown again.' })
+
+export const accountColumns = (tx: Transaction) =>
+  tx`s.id, s.workspace_id, s.name, s.created_at, s.retired_at`
+
+export const tokenColumns = (tx: Transaction) => tx`
+  t.id, t.name, t.prefix, t.scopes, t.rate_limit, t.created_at, t.expires_at, t.last_used_at, t.revoked_at`
+
+const iso = (time: Date | null) => time?.toISOString() ?? null
+
+export const presentAccount = (row: ServiceAccountRow) => ({
+  ...row,
+  created_at: iso(row.created_at),
+  retired_at: iso(row.retired_at),
+})
+
+export const presentToken = (row: TokenRow) => ({
+  ...row,
+  created_at: iso(row.created_at),
+  expires_at: iso(row.expires_at),
+  last_used_at: iso(row.last_used_at),
+  revoked_at: iso(row.revoked_at),
+})
+
+/** @throws ServiceError `not_found` for a workspace that the caller can't see, `forbidden` for one that is not theirs */
+export async function requireOwner(tx: Transaction, workspaceId: string): Promise<void> {
+  const [workspace] = await tx<{ own: boolean }[]>`
+    select owner_id = current_user_id() as own from workspaces where id = ${workspaceId}`
+  if (!workspace) throw new ServiceError('not_found', 'No such workspace.')
+  if (!workspace.own) throw notManaged()
+}
+
+/** @throws ServiceError `not_found`, or `forbidden` for a member of the account's workspace who does not own it */
+export async function requireAccount(tx: Transaction, id: string): Promise<ServiceAccountRow> {
+  const [found] = await tx<{ access: string | null }[]>`select service_account_access(${id}) as access`
+  if (!found?.access) throw noAccount()
+  if (found.access !== 'write') throw notManaged()
+  const [row] = await tx<ServiceAccountRow[]>`
+    select ${accountColumns(tx)} from service_accounts s where s.id = ${id}`
+  if (!row) throw noAccount()
+  return row
+}
+
+/** @throws ServiceError `conflict` when the account is retired */
+export async function mint(
+  tx: Transaction,
+  token: NewServiceToken,
+): Promise<{ token: ReturnType<typeof presentToken>; access_token: string }> {
+  const minted = await mintServiceToken(tx, token)
+  if (!minted) throw new ServiceError('conflict', 'This service account is retired.')
+  const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${minted.id}`
+  return { token: presentToken(row!), access_token: minted.value }
+}
+
+const noAccount = () => new ServiceError('not_found', 'No such service account.')
+const notManaged = () =>
+  new ServiceError('forbidden', 'Service accounts are managed by the owner of their workspace.')
