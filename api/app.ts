@@ -7,6 +7,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
+import { withOperation } from '../sql/operation.ts'
+import { operationOf } from './audit/operation.ts'
 import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { apiVersion, openapiSummary } from './identity.ts'
@@ -141,14 +143,21 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       authorise(request, route.scope)
     },
     handler: async (request, reply) => {
-      const answer = await route.handle(options.context, {
-        params: lowerCaseIds(request.params as Record<string, string>) as never,
+      const principal = authorise(request, route.scope)
+      const params = lowerCaseIds(request.params as Record<string, string>)
+      const call = {
+        params: params as never,
         query: request.query as never,
         body: (request.body ?? {}) as never,
-        principal: authorise(request, route.scope),
+        principal,
         rate: request.rate!,
         request,
-      })
+      }
+      const work = () => route.handle(options.context, call)
+      const answer =
+        route.method === 'GET'
+          ? await work()
+          : await withOperation(operationOf(route, request, { principal, params, key: null }), work)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })

@@ -7,6 +7,7 @@ import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
+import type { ReadAudit } from './audit/reads.ts'
 import type { RateFigures } from './rate-limit.ts'
 
 /** What handlers work with; made once by the composition root. */
@@ -23,6 +24,8 @@ export interface ApiContext {
   checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
+  /** Reads of images, for the audit. */
+  reads: ReadAudit
   /** Webhook deliveries were queued. */
   wakeDeliveries(): void
   /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */

@@ -1,4 +1,5 @@
 /** Every operation of the API. */
+import { listAudit } from './audit/list.ts'
 import { createBoard } from './boards/create.ts'
 import { deleteBoard, deleteManyBoards } from './boards/delete.ts'
 import { listBoards } from './boards/list.ts'
@@ -77,4 +78,5 @@ export const routes: Route[] = [
   listServiceTokens,
   mintServiceTokenRoute,
   revokeServiceTokenRoute,
+  listAudit,
 ]

@@ -16,6 +16,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import { certainlyRolledBack, errorCode, type CommitCall } from '../sql/database.ts'
+import { currentOperation } from '../sql/operation.ts'
 import { frame, type BoardHead } from './log.ts'
 import type { CardRow, GroupRow } from './project.ts'
 
@@ -113,6 +114,8 @@ const defaults = {
 }
 
 interface PendingWrite extends WriteRequest {
+  /** What the request leaves behind of itself, in the commit. */
+  operation: object | undefined
   queuedAt: number
   resolve(written: Written): void
   reject(error: unknown): void
@@ -242,7 +245,9 @@ export class CommitQueue {
     if (this.#stopped) return Promise.reject(shuttingDown())
     const queue = this.board(boardId)
     return new Promise<Written>((resolve, reject) => {
-      queue.writes.push({ ...request, queuedAt: this.#options.clock.now(), resolve, reject, settled: false })
+      const operation = currentOperation()?.onBoard()
+      const queuedAt = this.#options.clock.now()
+      queue.writes.push({ ...request, operation, queuedAt, resolve, reject, settled: false })
       this.#activate(queue)
     })
   }
@@ -514,6 +519,7 @@ export class CommitQueue {
             seen: item.seen,
             adds: built?.adds ?? 0,
             top: built?.top ?? null,
+            a: write.operation,
           }
         }
       }

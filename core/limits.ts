@@ -40,6 +40,7 @@ export const limits = {
     url: 2000,
     previousSecretMs: 24 * 60 * 60 * 1000,
   },
+  idempotency: { key: 255, rememberMs: 24 * 60 * 60 * 1000 },
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const
@@ -49,5 +50,11 @@ export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays 
 
 /** What an account was told by then is forgotten. */
 export const notificationCutoff = (nowMs: number) => new Date(nowMs - limits.notificationDays * dayMs)
+
+/** What was written and read by then is no longer told. */
+export const auditCutoff = (nowMs: number, days: number) => new Date(nowMs - days * dayMs)
+
+/** Keys from before then are forgotten. */
+export const idempotencyCutoff = (nowMs: number) => new Date(nowMs - limits.idempotency.rememberMs)
 
 const dayMs = 86_400_000

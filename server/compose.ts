@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
+import { ReadAudit } from '../api/audit/reads.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
@@ -141,6 +142,7 @@ export async function compose(
   })
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const indexer = searchIndexer(database)
+  const reads = new ReadAudit({ database, log })
   const live: LiveBoards = { database, queue, documents, nodes }
 
   let pickUp: PickUp | null = null
@@ -167,6 +169,7 @@ export async function compose(
       webhookSecrets,
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard,
+      reads,
       wakeDeliveries: () => deliverer?.wake(),
       indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
     },
@@ -193,6 +196,7 @@ export async function compose(
     clearTimeout(cutOff)
     await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
     await queue.stop(5000)
+    await reads.flush()
     documents.stop()
     await compactor.stop()
     await nodes.stop()
@@ -226,7 +230,7 @@ export async function compose(
       pickUp,
       deliverer,
       startHealing(live, log),
-      startRetention({ database, clock, log }),
+      startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),
       indexer.start(log),

@@ -33,6 +33,7 @@ export const variables = Type.Object({
     pattern: '^\\d{1,6}(\\s*,\\s*\\d{1,6}){4}$',
   }),
   APP_EVENT_POLL_SECONDS: integer({ default: 15, minimum: 1, maximum: 60 }),
+  AUDIT_RETENTION_DAYS: integer({ default: 400, minimum: 1, maximum: 36_500 }),
 })
 
 type Variable = keyof Static<typeof variables>
@@ -74,6 +75,8 @@ export interface Config {
   webhookRetryWaits: number[]
   /** So long what editors do is gathered into one event. */
   appEventPollSeconds: number
+  /** What was written and read is told for so long. */
+  auditRetentionDays: number
 }
 
 export class ConfigError extends Error {}
@@ -120,6 +123,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     egressAllow,
     webhookRetryWaits: values.WEBHOOK_RETRY_WAITS.split(',').map(Number),
     appEventPollSeconds: values.APP_EVENT_POLL_SECONDS,
+    auditRetentionDays: values.AUDIT_RETENTION_DAYS,
   }
 }
 

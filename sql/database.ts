@@ -1,6 +1,7 @@
 import type { TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
 import postgres from './driver.ts'
+import { currentOperation, type Operation } from './operation.ts'
 
 /** A transaction in progress: tagged templates run in it. */
 export type Transaction = TransactionSql<{ bigint: number }>
@@ -57,7 +58,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
       application_name: 'corkboard',
-      role: 'corkboard_app',
+      role: 'corkboard_app', // a request's
       search_path: 'corkboard',
       timezone: 'UTC',
       default_transaction_isolation: 'read committed' as const, // the feeds go by it
@@ -70,21 +71,25 @@ export function openDatabase(options: DatabaseOptions): Database {
   const committer = postgres(options.url, { ...settings, max: 1 })
 
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const operation = role === requestRole ? currentOperation() : undefined
     try {
-      return (await sql.begin(async (tx) => {
+      const result = (await sql.begin(async (tx) => {
         // Sent first, but not awaited on its own: it leads the pipeline, so that it costs no round trip.
         const scope =
           tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
         const [result] = await Promise.all([work(tx), scope])
+        if (operation) await record(tx, operation)
         return result
       })) as T
+      operation?.recorded()
+      return result
     } catch (error) {
       throw unavailable(error) ? storageUnavailable(error) : error
     }
   }
 
   return {
-    asUser: (userId, work) => run('corkboard_app', userId, work),
+    asUser: (userId, work) => run(requestRole, userId, work),
     asSystem: (work) => run('corkboard_system', '', work),
     async commit(call, again = false) {
       const [row] = await (again ? sql : committer)<{ answer: unknown }[]>`
@@ -102,6 +107,14 @@ export function openDatabase(options: DatabaseOptions): Database {
       await Promise.all([sql.end({ timeout: 5 }), committer.end({ timeout: 5 })])
     },
   }
+}
+
+const requestRole = 'corkboard_app'
+
+/** With what the request has written; nothing when that is nothing. */
+async function record(tx: Transaction, operation: Operation): Promise<void> {
+  const told = operation.inTransaction()
+  if (told) await tx`select record_operation(${told.operation}::text::json, ${told.result}::text::json)`
 }
 
 const unavailableCodes = new Set([

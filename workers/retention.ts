@@ -1,5 +1,5 @@
-/** Forgets what has served: results of commits, webhook deliveries, notifications, and of removed cards what was kept and their tombstones. */
-import { limits, notificationCutoff, trashCutoff } from '../core/limits.ts'
+/** Forgets what has served: results of commits, entries of the audit, idempotency keys, webhook deliveries, notifications, and of removed cards what was kept and their tombstones. */
+import { auditCutoff, idempotencyCutoff, limits, notificationCutoff, trashCutoff } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database, Transaction } from '../sql/database.ts'
@@ -9,7 +9,7 @@ import { startLoop, type Loop } from './loop.ts'
 const batch = 1000
 
 export function startRetention(
-  { database, clock, log }: { database: Database; clock: Clock; log: Logger },
+  { database, clock, log, auditDays }: { database: Database; clock: Clock; log: Logger; auditDays: number },
   options: { intervalMs?: number } = {},
 ): Loop {
   return startLoop('retention', options.intervalMs ?? 60_000, log, async (stopping) => {
@@ -34,6 +34,23 @@ export function startRetention(
         delete from notifications
         where ctid = any (array(
           select ctid from notifications where created_at <= ${notificationCutoff(clock.now())} limit ${batch} for update skip locked
+        ))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from audit_entries
+        where ctid = any (array(
+          select ctid from audit_entries where occurred_at <= ${auditCutoff(clock.now(), auditDays)} limit ${batch}
+        ))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from idempotency_keys
+        where ctid = any (array(
+          select ctid from idempotency_keys
+          where created_at < ${idempotencyCutoff(clock.now())}
+          limit ${batch}
+          for update skip locked
         ))`,
     )
 

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { limits } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, uuid } from '../schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
@@ -45,7 +46,11 @@ export const deleteManyBoards = route({
   },
   async handle({ database, closeBoard }, { principal, body }) {
     const ids = [...new Set(body.board_ids.map((id) => id.toLowerCase()))]
-    const trashed = await database.asUser(principal.userId, (tx) => trashBoards(tx, ids))
+    const trashed = await database.asUser(principal.userId, async (tx) => {
+      const trashed = await trashBoards(tx, ids)
+      for (const id of trashed.deleted) currentOperation()?.concerns({ type: 'board', id, board: id })
+      return trashed
+    })
     for (const id of trashed.deleted) closeBoard(id)
     return { body: trashed }
   },

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { boardAnswer, nullable, uuid } from '../schemas.ts'
 import { presentBoard, readBoards, type BoardRow } from './board.ts'
@@ -88,6 +89,7 @@ async function move(tx: Transaction, ids: string[], parentId: string | null): Pr
     if (reason) skipped.push({ board_id: id, reason })
     else moved.push(id)
   }
+  for (const id of moved) currentOperation()?.concerns({ type: 'board', id, board: id })
   if (moved.length > 0)
     await tx`update boards set parent_board_id = ${parentId} where id = any (${moved}::uuid[])`
   return { moved, skipped, boards: await readBoards(tx, moved) }

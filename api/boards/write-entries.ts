@@ -1,6 +1,7 @@
 /** Creates boards, and updates those that carry an identifier of an entry: all, or none. */
 import { notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { boardColumns, changeQuietly, readBoards, type BoardRow } from './board.ts'
 import type { Entry } from './entry.ts'
@@ -39,11 +40,16 @@ export async function writeEntries(
   const inserted = (await insertBoards(tx, inserts)).values()
   if (updates.length > 0) await updateBoards(tx, updates, updatedIds)
   const updated = updates.length > 0 ? await readBoards(tx, updatedIds) : new Map<string, BoardRow>()
-  return targets.map((target) =>
+  const written = targets.map((target) =>
     target === undefined
       ? { board: inserted.next().value!, created: true }
       : { board: updated.get(target)!, created: false },
   )
+  const operation = currentOperation()
+  for (const { board } of written)
+    operation?.concerns({ type: 'board', id: board.id, board: board.id, workspace: board.workspace_id })
+  operation?.made(written.map(({ board, created }) => `${created ? '' : '='}${board.id}`))
+  return written
 }
 
 /** For each entry the board that it updates, if any. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { createServiceAccount } from '../../sql/service-accounts.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { accountName, nameOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
@@ -34,6 +35,7 @@ export const createServiceAccountRoute = route({
       requirePerson(principal)
       const scopes = scopesOf(body.scopes, principal)
       const id = randomUUID()
+      currentOperation()?.concerns({ type: 'service_account', id, workspace: workspaceId })
       await createServiceAccount(tx, { id, workspaceId, name, rateLimit })
       const minted = await mint(tx, {
         accountId: id,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
@@ -42,6 +43,7 @@ export const createWebhook = route({
       await tx`
         insert into webhooks (id, workspace_id, url, events, name, secret)
         values (${id}, ${workspaceId}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
+      currentOperation()?.concerns({ type: 'webhook', id, workspace: workspaceId })
       return readWebhook(tx, id)
     })
     return { body: { webhook: presentWebhook(webhook, clock.now()), secret, next } }

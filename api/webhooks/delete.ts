@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { requireWebhook, webhookParams } from './webhook.ts'
@@ -13,7 +14,9 @@ export const deleteWebhook = route({
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       await requireWebhook(tx, params.id)
-      await tx`delete from webhooks where id = ${params.id}`
+      const [gone] = await tx<{ workspace: string }[]>`
+        delete from webhooks where id = ${params.id} returning workspace_id as workspace`
+      currentOperation()?.concerns({ type: 'webhook', id: params.id, workspace: gone?.workspace ?? null })
     })
     return { body: { deleted: true, id: params.id } }
   },

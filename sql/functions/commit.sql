@@ -10,6 +10,7 @@
 --              clock, used  the API clock it starts at, and how far it moves it (null: it makes no structs)
 --              seen  the log position its author had seen (null: it does not depend on the document)
 --              adds  cards it adds, for the cap     top  the highest z it sets
+--              a     what its request leaves behind of itself (write); see functions/operations.sql
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card
 -- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
 --
@@ -50,6 +51,7 @@ declare
   card_rows commit_row[];
   keeps boolean;
   removes boolean;
+  records json;
 begin
   if p_again then
     select c.result into answer from commits c where c.commit_id = p_commit;
@@ -310,6 +312,22 @@ begin
       join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted);
+    end if;
+
+    select json_agg(json_build_object('o', i.a, 'u', i.u, 'b', i.b, 'w', d.workspace_id, 'r', made.ids)) into records
+    from unnest(batch) as i
+    join board_documents d on d.board_id = i.b
+    left join lateral (
+      select json_agg(v.id) as ids
+      from (
+        select c.id from unnest(card_rows) as c where c.n = i.n and c.fresh
+        union all
+        select g.id from json_to_recordset(p_groups) as g(n integer, id text, gone boolean) where g.n = i.n and g.gone is not true
+      ) v
+    ) made on i.a ->> 'key' is not null
+    where i.a is not null and i.len > 0 and i.n = any (accepted);
+    if records is not null then
+      perform record_operations(records, t);
     end if;
   end if;
 

@@ -401,6 +401,7 @@ export const permissions: Record<string, Operation[]> = {
     { expect: writersOfTheBoard() },
     { trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
+  'GET /audit': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
   'GET /service-accounts': [
     {
       serviceAccount: true,

@@ -169,7 +169,7 @@ test('[Y14] of a removed card tombstone and restore token go after 30 days, and 
   await service.admin`update removed_cards set removed_at = ${long} where card_id = ${old!.id}`
   const events = async () => (await service.admin`select count(*)::integer as count from events`)[0]!['count']
   const before = await events()
-  const loop = startRetention({ database: service.database, clock, log: silent }, { intervalMs: 20 })
+  const loop = startRetention({ auditDays: 400, database: service.database, clock, log: silent }, { intervalMs: 20 })
   onTestFinished(() => loop.stop())
   const indexed = async () => (await service.admin`select card_id from card_index where board_id = ${board.id}`).map((row) => String(row['card_id'])).toSorted()
   await until(async () => (await indexed()).length === 2, 'the old tombstone is gone')
@@ -197,7 +197,10 @@ test('[Y15] notifications are kept for 90 days', async () => {
     await service.admin`
       insert into notifications (user_id, type, data, created_at) values (${user.userId}, 'test', jsonb_build_object('age', ${age}::integer), ${new Date(now - age * days)})`
   await service.admin`alter table notifications enable trigger notifications_stamp`
-  const loop = startRetention({ database: service.database, clock, log: silent }, { intervalMs: 20 })
+  const loop = startRetention(
+    { auditDays: 400, database: service.database, clock, log: silent },
+    { intervalMs: 20 },
+  )
   onTestFinished(() => loop.stop())
   const left = async () =>
     succeeded(await user.api.get<any>('/notifications')).notifications.map(

@@ -1,0 +1,29 @@
+/** What an operation is called in the audit, and what its path names. */
+import type { Resource } from '../../sql/operation.ts'
+
+const byMethod: Record<string, string> = { POST: 'create', PATCH: 'update', DELETE: 'delete', GET: 'read' }
+
+/** `POST /boards/:id/cards/move` → `card.move`, `DELETE /service-accounts/:id` → `service_account.delete` */
+export function actionOf({ method, path }: { method: string; path: string }): string {
+  const words = path.split('/').filter((part) => part !== '' && !part.startsWith(':'))
+  const noun = words.findLastIndex(isPlural)
+  const verb = words.slice(noun + 1).join('_')
+  return `${noun < 0 ? 'service' : singular(words[noun]!)}.${snake(verb || byMethod[method]!)}`
+}
+
+/** Of a board and what is on one the last thing with an id; else the first, which the workspace is known by. */
+export function namedBy(path: string, params: Record<string, string>): Resource {
+  const parts = path.split('/').filter(Boolean)
+  const isParameter = (part: string) => part.startsWith(':')
+  const last = parts[0] === 'boards' ? parts.findLastIndex(isParameter) : parts.findIndex(isParameter)
+  if (last < 1) return { type: singular(parts.findLast(isPlural) ?? 'service'), id: null }
+  return {
+    type: singular(parts[last - 1]!),
+    id: params[parts[last]!.slice(1)] ?? null,
+    board: parts[0] === 'boards' ? (params['id'] ?? null) : null,
+  }
+}
+
+const isPlural = (word: string) => word.endsWith('s') && word !== 'status'
+const snake = (word: string) => word.replaceAll('-', '_')
+const singular = (word: string) => snake(word.replace(/ies$/, 'y').replace(/s$/, ''))

@@ -1,0 +1,71 @@
+-- What a request leaves behind of itself, written with its work; see sql/operation.ts for the fields of an operation.
+do $$ begin
+  execute format('grant create on schema %I to corkboard_system', 'corkboard');
+end $$;
+
+-- p_records: [{o: operation, u: account, b: board, w: workspace, r: [id of what was made]}]
+create or replace function record_operations(p_records json, p_at timestamptz) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  r record;
+begin
+  insert into audit_entries (
+    occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status,
+    workspace_id, board_id, resource_type, resource_id, request_id, ip
+  )
+  select p_at, o.action, v.u, o.display_name, o.token_id, o.service_account_id, o.client_id, o.method, o.path, o.status,
+    coalesce(
+      n.workspace, v.w,
+      (select b.workspace_id from boards b where b.id = coalesce(n.board, v.b)),
+      case n.type
+        when 'webhook' then (select h.workspace_id from webhooks h where h.id = n.id::uuid)
+        when 'service_account' then (select s.workspace_id from service_accounts s where s.id = n.id::uuid)
+      end
+    ),
+    coalesce(n.board, v.b), n.type, coalesce(n.id, v.b::text), o.request_id, o.ip
+  from json_to_recordset(p_records) as v(o json, u uuid, b uuid, w uuid)
+  cross join lateral json_to_record(v.o) as o(
+    action text, display_name text, token_id uuid, service_account_id uuid, client_id text, method text, path text,
+    status integer, request_id text, ip text, resources json
+  )
+  cross join lateral json_to_recordset(o.resources) as n(type text, id text, board uuid, workspace uuid);
+
+  for r in
+    select v.u, k.*, coalesce(v.r, '[]') as result
+    from json_to_recordset(p_records) as v(o json, u uuid, r jsonb)
+    cross join lateral json_to_record(v.o -> 'key') as k(id text, fingerprint text, attempt uuid, created_at timestamptz)
+    where v.o ->> 'key' is not null
+  loop
+    insert into idempotency_keys as k (id, user_id, fingerprint, attempt, result, created_at)
+    values (decode(r.id, 'hex'), r.u, decode(r.fingerprint, 'hex'), r.attempt, r.result, r.created_at)
+    on conflict (id) do update set result = k.result || excluded.result where k.attempt = excluded.attempt;
+    if not found then
+      raise exception 'this idempotency key belongs to another attempt' using errcode = 'CB409';
+    end if;
+  end loop;
+end $$;
+
+-- For a transaction of a request: nothing when it has written nothing.
+create or replace function record_operation(p_operation json, p_result json) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+begin
+  if pg_current_xact_id_if_assigned() is null then
+    return;
+  end if;
+  perform record_operations(
+    json_build_array(json_build_object('o', p_operation, 'u', current_user_id(), 'r', p_result)), stamp()
+  );
+end $$;
+
+do $$
+declare
+  f text;
+begin
+  foreach f in array array['record_operations(json, timestamptz)', 'record_operation(json, json)'] loop
+    execute format('alter function %s owner to corkboard_system', f);
+    execute format('revoke all on function %s from public', f);
+    execute format('grant execute on function %s to corkboard_system', f);
+  end loop;
+  grant execute on function record_operation(json, json) to corkboard_app;
+end $$;
+revoke create on schema corkboard from corkboard_system;
