@@ -4,13 +4,15 @@ import swagger from '@fastify/swagger'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { withOperation } from '../sql/operation.ts'
 import { operationOf } from './audit/operation.ts'
 import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
 import { errorBody, sendError } from './error-reply.ts'
+import { Attempts } from './idempotency/attempts.ts'
+import { beginAttempt, endAttempt } from './idempotency/hooks.ts'
 import { apiVersion, openapiSummary } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import type { ApiContext, Route } from './route.ts'
@@ -45,6 +47,8 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   app.decorate('publicUrl', options.publicUrl)
   app.decorateRequest('principal', null)
   app.decorateRequest('rate', null)
+  app.decorateRequest('attempt', null)
+  app.decorateRequest('replayed', false)
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -97,7 +101,9 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     }),
   })
 
-  for (const route of routes) addRoute(app, options, route)
+  const attempts = new Attempts({ ...options.context, encryption: options.context.answers })
+  const keyed = { begin: beginAttempt(attempts), end: endAttempt(attempts) }
+  for (const route of routes) addRoute(app, options, route, keyed)
   app.get(
     `${apiRoot}/openapi.json`,
     {
@@ -120,7 +126,12 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   }))
 }
 
-function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void {
+function addRoute(
+  app: FastifyInstance,
+  options: ApiOptions,
+  route: Route,
+  { begin, end }: { begin: ReturnType<typeof beginAttempt>; end: ReturnType<typeof endAttempt> },
+): void {
   const { params, query, body } = route.schemas
   const rivals = patterns.filter(({ path }) => isMoreSpecific(path, route.path)).map(({ pattern }) => pattern)
   app.route({
@@ -134,6 +145,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       ...(params ? { params } : {}),
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
+      ...(route.method === 'POST' ? { headers: keyHeader } : {}),
       response: { ...describe(route.answers), ...errorAnswers(route) },
     },
     onRequest: async (request, reply) => {
@@ -142,6 +154,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       await identify(options, request, reply)
       authorise(request, route.scope)
     },
+    ...(route.method === 'POST' ? { preValidation: begin, onSend: end } : {}),
     handler: async (request, reply) => {
       const principal = authorise(request, route.scope)
       const params = lowerCaseIds(request.params as Record<string, string>)
@@ -153,11 +166,19 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
         rate: request.rate!,
         request,
       }
+      const { attempt } = request
+      const made = attempt?.resumed ?? []
+      if (made.length > 0 && route.rebuild) {
+        const answer = await route.rebuild(options.context, call, made)
+        reply.header('idempotent-replay', 'true')
+        return reply.code(answer.status ?? 200).send(answer.body)
+      }
       const work = () => route.handle(options.context, call)
+      const key = attempt?.key ?? null
       const answer =
         route.method === 'GET'
           ? await work()
-          : await withOperation(operationOf(route, request, { principal, params, key: null }), work)
+          : await withOperation(operationOf(route, request, { principal, params, key }), work)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })
@@ -189,6 +210,15 @@ function describe(answers: Record<number, TSchema>): Record<number, unknown> {
   )
 }
 
+/** Described only: it is read before the schema is looked at. */
+const keyHeader = Type.Object({
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      description: `Up to ${limits.idempotency.key} characters. Sent again with the same key, the request is answered as the first time, for 24 hours.`,
+    }),
+  ),
+})
+
 const always: ErrorCode[] = [
   'bad_request',
   'invalid_token',
@@ -203,7 +233,14 @@ function errorAnswers(route: Route): Record<number, unknown> {
   const writes: ErrorCode[] =
     route.method === 'GET'
       ? []
-      : ['limit_reached', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type']
+      : [
+          'limit_reached',
+          'forbidden',
+          'conflict',
+          ...(route.method === 'POST' ? (['idempotency_in_progress'] as const) : []),
+          'payload_too_large',
+          'unsupported_media_type',
+        ]
   const opens: ErrorCode[] = route.opensDocument ? ['session_unavailable'] : []
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of [...always, ...writes, ...opens])

@@ -11,6 +11,7 @@ interface SchemaError {
 }
 
 export function toServiceError(error: unknown): ServiceError {
+  if (errorCode((error as Error | null)?.cause) === heldElsewhere) return inProgress(error)
   if (error instanceof ServiceError) return error
   const { code, validation, validationContext, statusCode } = error as FastifyError & {
     validationContext?: string
@@ -38,6 +39,8 @@ export function toServiceError(error: unknown): ServiceError {
       return new ServiceError('conflict', 'identifiers: one of them is on another board already.', {
         cause: error,
       })
+    case heldElsewhere:
+      return inProgress(error)
     case '22021':
     case '22P05':
       return new ServiceError(
@@ -57,6 +60,15 @@ export function toServiceError(error: unknown): ServiceError {
   }
   return new ServiceError('internal_error', '', { cause: error })
 }
+
+/** Another attempt with the same idempotency key was quicker; see functions/operations.sql. */
+const heldElsewhere = 'CB409'
+const inProgress = (cause: unknown) =>
+  new ServiceError(
+    'idempotency_in_progress',
+    'Another request with this Idempotency-Key is being worked on. Try again shortly.',
+    { cause },
+  )
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toServiceError(error)

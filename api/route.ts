@@ -18,6 +18,8 @@ export interface ApiContext {
   log: Logger
   /** Cards that a free account may hold; null: no cap. */
   freeCardCap: number | null
+  /** Answers that are kept for their replay, and secrets that they carry. */
+  answers: Encryption
   /** Webhooks' secrets, each sealed about its webhook's id. */
   webhookSecrets: Encryption
   /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
@@ -66,12 +68,22 @@ export interface Route {
   /** It works on the live document, which may not be to be had. */
   opensDocument?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
+  /**
+   * Of a POST that makes something: its answer once more, from the ids of what it made, should the first one have been
+   * lost with its process. Without it such a request is carried out again, which then has to come to the same.
+   */
+  rebuild?(context: ApiContext, call: Call<never, never, never>, made: string[]): Promise<Answer>
 }
 
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
-  definition: Omit<Route, 'schemas' | 'handle'> & {
+  definition: Omit<Route, 'schemas' | 'handle' | 'rebuild'> & {
     schemas: RouteSchemas<P, Q, B>
     handle(context: ApiContext, call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Answer>
+    rebuild?(
+      context: ApiContext,
+      call: Call<Static<P>, Static<Q>, Static<B>>,
+      made: string[],
+    ): Promise<Answer>
   },
 ): Route {
   return definition as unknown as Route

@@ -57,6 +57,27 @@ export async function readPage(
   }
 }
 
+/** Some cards of a board, in the order of the ids; those that are gone are left out. */
+export async function readCards(
+  live: LiveBoards,
+  boardId: string,
+  ids: string[],
+): Promise<Record<string, unknown>[]> {
+  await catchUp(live, boardId)
+  const [cards, times] = await Promise.all([
+    live.documents.withDocument(boardId, ({ document }) =>
+      ids.flatMap((id) => {
+        const shared = findCard(document, id)
+        return shared ? [{ id, content: safeContent(readContent(shared)) }] : []
+      }),
+    ),
+    cardTimes(live.database, boardId, ids),
+  ])
+  return cards.map(({ id, content }) =>
+    presentCard(id, content, times.get(id) ?? noTimes, { props: true, identifiers: true }),
+  )
+}
+
 /** Other processes may have committed to a board that this one has in memory. Null when it has not. */
 export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardDocument | null> {
   const board = live.documents.find(boardId)

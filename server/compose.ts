@@ -98,6 +98,7 @@ export async function compose(
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
+  const answers = openEncryption(config.secretKey, 'answers kept for replay')
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -167,6 +168,7 @@ export async function compose(
       log,
       freeCardCap: config.freeCardCap,
       webhookSecrets,
+      answers,
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard,
       reads,

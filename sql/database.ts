@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
 import postgres from './driver.ts'
@@ -41,7 +42,13 @@ export interface Database {
   commit(call: CommitCall, again?: boolean): Promise<unknown>
   /** Hears what is sent to a channel, on a connection of its own that comes back by itself. What is sent meanwhile is lost. */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
+  /** A lock that ends with this process, or with its connection; null when somebody holds it, this process included. */
+  lock(name: string): Promise<Lock | null>
   close(): Promise<void>
+}
+
+export interface Lock {
+  release(): Promise<void>
 }
 
 export interface Listener {
@@ -69,6 +76,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
   const sql = postgres(options.url, { ...settings, max: options.poolSize ?? 12 })
   const committer = postgres(options.url, { ...settings, max: 1 })
+  // Locks are its session's; it does nothing else, so that they wait for no work.
+  const locker = postgres(options.url, { ...settings, max: 1 })
+  const held = new Set<string>()
 
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const operation = role === requestRole ? currentOperation() : undefined
@@ -103,8 +113,26 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { unlisten } = await sql.listen(channel, heard)
       return { close: unlisten }
     },
+    async lock(name) {
+      if (held.has(name)) return null
+      held.add(name)
+      const id = lockId(name)
+      try {
+        const [row] = await locker<{ taken: boolean }[]>`select pg_try_advisory_lock(${id}::bigint) as taken`
+        if (!row!.taken) held.delete(name)
+        return row!.taken ? { release } : null
+      } catch (error) {
+        held.delete(name)
+        throw unavailable(error) ? storageUnavailable(error) : error
+      }
+      async function release() {
+        // Without its connection it is released already.
+        await locker`select pg_advisory_unlock(${id}::bigint)`.catch(() => undefined)
+        held.delete(name)
+      }
+    },
     async close() {
-      await Promise.all([sql.end({ timeout: 5 }), committer.end({ timeout: 5 })])
+      await Promise.all([sql, committer, locker].map((pool) => pool.end({ timeout: 5 })))
     },
   }
 }
@@ -116,6 +144,9 @@ async function record(tx: Transaction, operation: Operation): Promise<void> {
   const told = operation.inTransaction()
   if (told) await tx`select record_operation(${told.operation}::text::json, ${told.result}::text::json)`
 }
+
+/** 64 bits of a hash, as PostgreSQL has them. */
+const lockId = (name: string) => createHash('sha256').update(name).digest().readBigInt64BE().toString()
 
 const unavailableCodes = new Set([
   'ECONNREFUSED',

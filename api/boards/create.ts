@@ -1,11 +1,12 @@
 import Type from 'typebox'
+import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { route } from '../route.ts'
+import { route, type Answer } from '../route.ts'
 import { boardAnswer, uuid } from '../schemas.ts'
-import { presentBoard } from './board.ts'
+import { presentBoard, readBoards } from './board.ts'
 import { entryFields, readEntry } from './entry.ts'
-import { writeEntries } from './write-entries.ts'
+import { updatedMark, writeEntries, type WrittenBoard } from './write-entries.ts'
 
 const body = Type.Object({
   ...entryFields,
@@ -61,18 +62,37 @@ export const createBoard = route({
         mayUpdate: update,
       }),
     )
-    const written = await database.asUser(principal.userId, (tx) => writeEntries(tx, entries, { update }))
-    const created = written.filter((one) => one.created).length
-    return {
-      status: 201,
-      body: {
-        boards: written.map((one) => ({
-          ...presentBoard(one.board, { props: true, identifiers: true }),
-          ...(update ? { created: one.created } : {}),
-        })),
-        created,
-        ...(update ? { updated: written.length - created } : {}),
-      },
-    }
+    return answerOf(
+      await database.asUser(principal.userId, (tx) => writeEntries(tx, entries, { update })),
+      update,
+    )
+  },
+  async rebuild({ database }, { principal, body }, made) {
+    const ids = made.map((one) => one.replace(updatedMark, ''))
+    const boards = await database.asUser(principal.userId, (tx) => readBoards(tx, ids))
+    const written = made.flatMap((one, at) => {
+      const board = boards.get(ids[at]!)
+      return board ? [{ board, created: !one.startsWith(updatedMark) }] : []
+    })
+    if (body.boards !== undefined) return answerOf(written, body.on_conflict !== undefined)
+    const [one] = written
+    if (!one) throw noBoard()
+    return { status: 201, body: { board: presentBoard(one.board, { props: true, identifiers: true }) } }
   },
 })
+
+/** To a batch. */
+function answerOf(written: WrittenBoard[], update: boolean): Answer {
+  const created = written.filter((one) => one.created).length
+  return {
+    status: 201,
+    body: {
+      boards: written.map((one) => ({
+        ...presentBoard(one.board, { props: true, identifiers: true }),
+        ...(update ? { created: one.created } : {}),
+      })),
+      created,
+      ...(update ? { updated: written.length - created } : {}),
+    },
+  }
+}

@@ -10,6 +10,9 @@ import { carriedKey, identifierTaken, nameIdentifier, readCarriers, type Carried
 import { placeEntries } from './place.ts'
 import { findCycle, lockBoards, lockStructure, readAbove } from './structure.ts'
 
+/** Before the id of a board that was there, among those of a batch. */
+export const updatedMark = '='
+
 export interface WrittenBoard {
   board: BoardRow
   created: boolean
@@ -48,7 +51,7 @@ export async function writeEntries(
   const operation = currentOperation()
   for (const { board } of written)
     operation?.concerns({ type: 'board', id: board.id, board: board.id, workspace: board.workspace_id })
-  operation?.made(written.map(({ board, created }) => `${created ? '' : '='}${board.id}`))
+  operation?.made(written.map(({ board, created }) => `${created ? '' : updatedMark}${board.id}`))
   return written
 }
 

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox'
+import { readCards } from '../../collab/read.ts'
 import { createCards, type NewCard } from '../../collab/write.ts'
 import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { requireVisible } from '../boards/board.ts'
 import { route, type ApiContext } from '../route.ts'
 import { boardParams, cardAnswer, cardFields, layout, live, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
@@ -56,6 +58,11 @@ export const createCardsRoute = route({
       layout: body.layout,
     })
     return { status: 201, body: { board_id: params.id, ...created } }
+  },
+  async rebuild({ database, live }, { principal, params }, made) {
+    await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    const cards = await readCards(live, params.id, made)
+    return { status: 201, body: { board_id: params.id, cards, live: true } }
   },
 })
 

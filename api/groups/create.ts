@@ -1,5 +1,7 @@
 import Type from 'typebox'
-import { createGroup } from '../../collab/groups.ts'
+import { createGroup, readGroups } from '../../collab/groups.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { requireVisible } from '../boards/board.ts'
 import { route } from '../route.ts'
 import { boardParams, groupAnswer, live } from '../schemas.ts'
 import { groupChange, groupFields, name } from './fields.ts'
@@ -20,5 +22,12 @@ export const createGroupRoute = route({
       now: new Date(context.clock.now()),
     })
     return { body: created }
+  },
+  async rebuild({ database, live }, { principal, params }, [id]) {
+    await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    const { groups } = await readGroups(live, params.id, { limit: Infinity, offset: 0 })
+    const group = groups.find((one) => one.id === id)
+    if (!group) throw new ServiceError('not_found', 'No such group on this board.')
+    return { body: { group, live: true } }
   },
 })

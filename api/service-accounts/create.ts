@@ -9,6 +9,7 @@ import {
   accessToken,
   accountAnswer,
   mint,
+  remint,
   presentAccount,
   requireAccount,
   requireOwner,
@@ -26,7 +27,7 @@ export const createServiceAccountRoute = route({
   answers: {
     200: Type.Object({ service_account: accountAnswer, token: tokenAnswer, access_token: accessToken }),
   },
-  async handle({ database }, { principal, body }) {
+  async handle({ database, answers }, { principal, body }) {
     const name = nameOf(body.name)
     const workspaceId = body.workspace_id.toLowerCase()
     const rateLimit = body.rate_limit ?? null
@@ -37,7 +38,7 @@ export const createServiceAccountRoute = route({
       const id = randomUUID()
       currentOperation()?.concerns({ type: 'service_account', id, workspace: workspaceId })
       await createServiceAccount(tx, { id, workspaceId, name, rateLimit })
-      const minted = await mint(tx, {
+      const minted = await mint(tx, answers, {
         accountId: id,
         name,
         scopes,
@@ -47,5 +48,12 @@ export const createServiceAccountRoute = route({
       return { service_account: presentAccount(await requireAccount(tx, id)), ...minted }
     })
     return { body: made }
+  },
+  async rebuild({ database, answers }, { principal }, made) {
+    const body = await database.asUser(principal.userId, async (tx) => ({
+      service_account: presentAccount(await requireAccount(tx, made[0]!)),
+      ...(await remint(tx, answers, made)),
+    }))
+    return { body }
   },
 })

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { route } from '../route.ts'
 import { accountName, nameOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
-import { accessToken, accountParams, mint, requireAccount, tokenAnswer } from './service-account.ts'
+import { accessToken, accountParams, mint, remint, requireAccount, tokenAnswer } from './service-account.ts'
 
 const body = Type.Object({ name: Type.Optional(accountName), ...tokenFields })
 
@@ -12,12 +12,12 @@ export const mintServiceTokenRoute = route({
   summary: 'Mint another token of a service account. The ones so far go on, until each is revoked.',
   schemas: { params: accountParams, body },
   answers: { 200: Type.Object({ token: tokenAnswer, access_token: accessToken }) },
-  async handle({ database }, { principal, params, body }) {
+  async handle({ database, answers }, { principal, params, body }) {
     const name = body.name === undefined ? null : nameOf(body.name)
     const made = await database.asUser(principal.userId, async (tx) => {
       const account = await requireAccount(tx, params.id)
       requirePerson(principal)
-      return mint(tx, {
+      return mint(tx, answers, {
         accountId: account.id,
         name: name ?? account.name,
         scopes: scopesOf(body.scopes, principal),
@@ -26,5 +26,8 @@ export const mintServiceTokenRoute = route({
       })
     })
     return { body: made }
+  },
+  async rebuild({ database, answers }, { principal }, made) {
+    return { body: await database.asUser(principal.userId, (tx) => remint(tx, answers, made)) }
   },
 })

@@ -1,9 +1,12 @@
 /** Service accounts and their tokens as their rows have them, and as the API shows them. */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import type { Encryption } from '../../platform/encryption.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { mintServiceToken, type NewServiceToken } from '../../sql/service-accounts.ts'
 import type { Scope } from '../../sql/tokens.ts'
+import { openSecret, sealSecret } from '../idempotency/secret.ts'
 import { nullable, timestamp, uuid } from '../schemas.ts'
 
 export interface ServiceAccountRow {
@@ -94,12 +97,26 @@ export async function requireAccount(tx: Transaction, id: string): Promise<Servi
 /** @throws ServiceError `conflict` when the account is retired */
 export async function mint(
   tx: Transaction,
+  answers: Encryption,
   token: NewServiceToken,
 ): Promise<{ token: ReturnType<typeof presentToken>; access_token: string }> {
   const minted = await mintServiceToken(tx, token)
   if (!minted) throw new ServiceError('conflict', 'This service account is retired.')
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${minted.id}`
+  const sealed = sealSecret(answers, minted.id, minted.value)
+  currentOperation()?.made([token.accountId, minted.id, sealed])
   return { token: presentToken(row!), access_token: minted.value }
+}
+
+/** What `mint` gave, once more. */
+export async function remint(
+  tx: Transaction,
+  answers: Encryption,
+  [account = '', id = '', sealed = '']: string[],
+) {
+  await requireAccount(tx, account)
+  const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${id}`
+  return { token: presentToken(row!), access_token: openSecret(answers, id, sealed) }
 }
 
 const noAccount = () => new ServiceError('not_found', 'No such service account.')

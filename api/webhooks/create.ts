@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { currentOperation } from '../../sql/operation.ts'
+import { openSecret, sealSecret } from '../idempotency/secret.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
@@ -33,7 +34,7 @@ export const createWebhook = route({
   async handle(context, { principal, body }) {
     const events = requireEvents(body.events)
     await requireUrl(context, body.url)
-    const { database, clock, webhookSecrets } = context
+    const { database, clock, webhookSecrets, answers } = context
     const id = randomUUID()
     const secret = makeWebhookSecret()
     const workspaceId = body.workspace_id.toLowerCase()
@@ -44,8 +45,14 @@ export const createWebhook = route({
         insert into webhooks (id, workspace_id, url, events, name, secret)
         values (${id}, ${workspaceId}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
       currentOperation()?.concerns({ type: 'webhook', id, workspace: workspaceId })
+      currentOperation()?.made([id, sealSecret(answers, id, secret)])
       return readWebhook(tx, id)
     })
+    return { body: { webhook: presentWebhook(webhook, clock.now()), secret, next } }
+  },
+  async rebuild({ database, clock, answers }, { principal }, [id = '', sealed = '']) {
+    const webhook = await database.asUser(principal.userId, (tx) => readWebhook(tx, id))
+    const secret = openSecret(answers, id, sealed)
     return { body: { webhook: presentWebhook(webhook, clock.now()), secret, next } }
   },
 })

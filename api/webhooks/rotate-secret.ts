@@ -1,5 +1,7 @@
 import Type from 'typebox'
 import { limits } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
+import { openSecret, sealSecret } from '../idempotency/secret.ts'
 import { route } from '../route.ts'
 import { timestamp } from '../schemas.ts'
 import { makeWebhookSecret } from './secret.ts'
@@ -18,11 +20,12 @@ export const rotateSecret = route({
       previous_secret_valid_until: timestamp,
     }),
   },
-  async handle({ database, clock, webhookSecrets }, { principal, params }) {
+  async handle({ database, clock, webhookSecrets, answers }, { principal, params }) {
     const secret = makeWebhookSecret()
     const until = new Date(clock.now() + limits.webhooks.previousSecretMs)
     const webhook = await database.asUser(principal.userId, async (tx) => {
       await requireWebhook(tx, params.id)
+      currentOperation()?.made([until.toISOString(), sealSecret(answers, params.id, secret)])
       await tx`select rotate_webhook_secret(${params.id}, ${webhookSecrets.seal(secret, params.id)}, ${until})`
       return readWebhook(tx, params.id)
     })
@@ -32,6 +35,13 @@ export const rotateSecret = route({
         secret,
         previous_secret_valid_until: until.toISOString(),
       },
+    }
+  },
+  async rebuild({ database, clock, answers }, { principal, params }, [until = '', sealed = '']) {
+    const webhook = await database.asUser(principal.userId, (tx) => readWebhook(tx, params.id))
+    const secret = openSecret(answers, params.id, sealed)
+    return {
+      body: { webhook: presentWebhook(webhook, clock.now()), secret, previous_secret_valid_until: until },
     }
   },
 })

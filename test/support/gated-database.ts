@@ -32,6 +32,7 @@ export function gatedDatabase(url: string): GatedDatabase {
       return way ? way(call, database.commit) : database.commit(call, again)
     },
     listen: database.listen,
+    lock: database.lock,
     close: database.close,
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>()

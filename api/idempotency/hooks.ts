@@ -1,0 +1,117 @@
+/** The header `Idempotency-Key` of a POST, from the request's start to its answer. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, statusOf } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { errorBody, toServiceError } from '../error-reply.ts'
+import type { Attempt, Attempts, StoredResponse } from './attempts.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    attempt: Attempt | null
+    replayed: boolean
+  }
+}
+
+/** Once the body is there: a replay is answered at once. */
+export function beginAttempt(attempts: Attempts) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const key = keyOf(request)
+    if (key === null) return undefined
+    const begun = await begin(attempts, request, key, contentOf(request.body))
+    if (begun === null) return undefined
+    return replay(request, reply, begun).send(begun.body)
+  }
+}
+
+/** Keeps what may be replayed, and lets go of the key. */
+export function endAttempt(attempts: Attempts) {
+  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    const { statusCode: status } = reply
+    if (request.replayed) return payload
+    if (!request.attempt) {
+      // Refused before its body was there: by its size, its type or its form.
+      const key = refusedEarly.has(status) && request.principal ? validKey(request) : null
+      if (key === null) return payload
+      try {
+        const begun = await begin(attempts, request, key, unreadContent(request))
+        if (begun !== null) return (replay(request, reply, begun), begun.body)
+      } catch (error) {
+        const { code, message } = toServiceError(error)
+        reply.code(statusOf[code]).header('content-type', 'application/json; charset=utf-8')
+        return JSON.stringify(errorBody(code, message))
+      }
+    }
+    const attempt = request.attempt!
+    try {
+      const kept = (status >= 200 && status < 300) || refusedEarly.has(status)
+      if (kept && typeof payload === 'string')
+        await attempts.keep(attempt, { status, headers: ownHeaders(reply), body: payload })
+    } finally {
+      await attempt.release()
+    }
+    return payload
+  }
+}
+
+const refusedEarly = new Set([400, 413, 415])
+
+async function begin(
+  attempts: Attempts,
+  request: FastifyRequest,
+  key: string,
+  content: (string | Uint8Array)[],
+): Promise<StoredResponse | null> {
+  const [path = '', query = ''] = request.url.split('?', 2)
+  const begun = await attempts.begin({
+    userId: request.principal!.userId,
+    method: request.method,
+    path,
+    key,
+    content: [query, ...content],
+  })
+  if ('status' in begun) return begun
+  request.attempt = begun
+  return null
+}
+
+function replay(request: FastifyRequest, reply: FastifyReply, stored: StoredResponse): FastifyReply {
+  request.replayed = true
+  return reply.code(stored.status).headers({ ...stored.headers, 'idempotent-replay': 'true' })
+}
+
+/** Null without one. @throws ServiceError `bad_request` */
+function keyOf(request: FastifyRequest): string | null {
+  if (request.headers['idempotency-key'] === undefined) return null
+  const key = validKey(request)
+  if (key !== null) return key
+  throw new ServiceError(
+    'bad_request',
+    `Idempotency-Key must have 1 to ${limits.idempotency.key} characters.`,
+  )
+}
+
+function validKey(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key']
+  return typeof key === 'string' && key !== '' && key.length <= limits.idempotency.key ? key : null
+}
+
+function contentOf(body: unknown): (string | Uint8Array)[] {
+  if (body instanceof Uint8Array) return ['bytes', body]
+  return ['json', JSON.stringify(body ?? null)]
+}
+
+function unreadContent({ headers }: FastifyRequest): string[] {
+  return ['unread', headers['content-type'] ?? '', headers['content-length'] ?? '']
+}
+
+/** Of each request its own. */
+const perRequest =
+  /^(x-request-id|x-ratelimit-.*|ratelimit.*|retry-after|access-control-.*|vary|date|connection|keep-alive|content-length|transfer-encoding)$/
+
+function ownHeaders(reply: FastifyReply): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+      value === undefined || perRequest.test(name) ? [] : [[name, String(value)]],
+    ),
+  )
+}
