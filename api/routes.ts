@@ -5,10 +5,15 @@ import { listBoards } from './boards/list.ts'
 import { patchBoard } from './boards/patch.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
+import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { createGroupRoute } from './groups/create.ts'
+import { deleteGroup } from './groups/delete.ts'
+import { listGroups } from './groups/list.ts'
+import { patchGroupRoute } from './groups/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import type { Route } from './route.ts'
 
@@ -28,4 +33,9 @@ export const routes: Route[] = [
   deleteManyCards,
   patchCard,
   deleteCard,
+  arrangeBoard,
+  listGroups,
+  createGroupRoute,
+  patchGroupRoute,
+  deleteGroup,
 ]

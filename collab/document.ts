@@ -17,8 +17,8 @@ interface LogOrigin {
   source: 'local'
   skipStoreHooks: boolean
   fromLog: true
-  /** Cards whose index rows went with the commit. */
-  indexed: ReadonlySet<string>
+  /** Cards and groups whose index rows went with the commit. */
+  indexed: Indexed
 }
 
 export interface DocumentContext {
@@ -32,7 +32,12 @@ export const broadcastWindowMs = 4
 
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
-const nothing: ReadonlySet<string> = new Set()
+interface Indexed {
+  cards: ReadonlySet<string>
+  groups: ReadonlySet<string>
+}
+
+const nothing: Indexed = { cards: new Set(), groups: new Set() }
 
 export class BoardDocument implements CommittingDocument {
   readonly boardId: string
@@ -159,7 +164,7 @@ export class BoardDocument implements CommittingDocument {
 
   committed(seq: number, writes: CommittedWrite[]): void {
     if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
-      for (const { updates, cards } of writes) this.#applyFromLog(updates, cards)
+      for (const { updates, ...indexed } of writes) this.#applyFromLog(updates, indexed)
       this.appliedSeq = seq
       if (this.#knownSeq < seq) this.#knownSeq = seq
     } else this.noticed(seq)
@@ -240,7 +245,7 @@ export class BoardDocument implements CommittingDocument {
     return head
   }
 
-  #applyFromLog(updates: Uint8Array[], indexed: ReadonlySet<string>): void {
+  #applyFromLog(updates: Uint8Array[], indexed: Indexed): void {
     // If editors' structs wait for what now comes, more than the written cards may change.
     const waiting = this.document.store.pendingStructs !== null
     const origin: LogOrigin = {
@@ -316,9 +321,9 @@ export class BoardDocument implements CommittingDocument {
     this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
   }
 
-  #dirtyUnder(root: object): Set<string> | null {
-    if (root === cardsOf(this.document)) return this.#dirtyCards
-    return root === groupsOf(this.document) ? this.#dirtyGroups : null
+  #dirtyUnder(root: object): { dirty: Set<string>; kind: keyof Indexed } | null {
+    if (root === cardsOf(this.document)) return { dirty: this.#dirtyCards, kind: 'cards' }
+    return root === groupsOf(this.document) ? { dirty: this.#dirtyGroups, kind: 'groups' } : null
   }
 
   readonly #onTransaction = (transaction: Y.Transaction): void => {
@@ -326,10 +331,10 @@ export class BoardDocument implements CommittingDocument {
     for (const [type, keys] of transaction.changed) {
       const place = rootEntry(type)
       if (!place) continue
-      const dirty = this.#dirtyUnder(place.root)
-      if (!dirty) continue
+      const under = this.#dirtyUnder(place.root)
+      if (!under) continue
       for (const key of place.key === null ? keys : [place.key])
-        if (key !== null && isCardId(key) && !indexed.has(key)) dirty.add(key) // no other can have a row
+        if (key !== null && isCardId(key) && !indexed[under.kind].has(key)) under.dirty.add(key) // no other can have a row
     }
   }
 }

@@ -4,6 +4,8 @@ export const limits = {
   dayLabel: 200,
   name: 200,
   cardsPerRequest: 1000,
+  /** Cards that one request changes without naming them: it is one commit, which all others wait for. */
+  cardsPerCommit: 20_000,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,
@@ -11,6 +13,12 @@ export const limits = {
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
   /** Above this the editor's `z` is clamped, so that `top + 1` stays a different number. */
   z: 1_000_000_000_000,
+  arrange: {
+    gap: { min: 0, max: 1000 },
+    width: { min: 100, max: 100_000 },
+    rowHeight: { min: 40, max: 4000 },
+    columns: { min: 1, max: 100 },
+  },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
   trashDays: 30,

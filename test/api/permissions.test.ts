@@ -4,7 +4,7 @@ import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { makeBoard, makeCard, makeCards } from './board.ts'
+import { makeBoard, makeCard, makeCards, succeeded } from './board.ts'
 import { permissions, roles, socketPermissions, type Role, type Scene } from './permissions.ts'
 
 let service: TestService
@@ -38,7 +38,10 @@ async function makeScene(): Promise<Scene> {
     service.share(board.id, users['shared editor'], 'editor'),
     service.share(board.id, users['shared viewer'], 'viewer'),
   ])
-  return { workspaceId, boardId: board.id, childId: child.id, cardIds: cards.map(({ id }) => id) }
+  const { group } = succeeded(await users.owner.api.post(`/boards/${board.id}/groups`, { name: 'Group' }))
+  const cardIds = cards.map(({ id }) => id)
+  succeeded(await users.owner.api.patch(`/boards/${board.id}/cards/${cardIds[0]}`, { group_id: group.id }))
+  return { workspaceId, boardId: board.id, childId: child.id, cardIds, groupId: group.id }
 }
 
 test('[A1] every route has its row in the table of permissions, and no row is without its route', () => {
@@ -56,7 +59,10 @@ describe('[A2] each role gets from each operation what the table says', () => {
           roles.map(async (role) => {
             const scene = await makeScene()
             if (operation.trashed) await users.owner.api.delete(`/boards/${scene.boardId}`)
-            const url = path.replace(':id', scene.boardId).replace(':cardId', scene.cardIds[0]!)
+            const url = path
+              .replace(':id', scene.boardId)
+              .replace(':cardId', scene.cardIds[0]!)
+              .replace(':groupId', scene.groupId)
             const answer = await users[role].api.send(
               method,
               url + (operation.query?.(scene) ?? ''),
@@ -88,7 +94,10 @@ test('[A3] what a role may not do changes nothing', async () => {
     for (const { body, expect: expected, trashed } of operations) {
       for (const role of roles) {
         if (trashed || expected[role] < 400) continue
-        const url = path.replace(':id', scene.boardId).replace(':cardId', scene.cardIds[0]!)
+        const url = path
+          .replace(':id', scene.boardId)
+          .replace(':cardId', scene.cardIds[0]!)
+          .replace(':groupId', scene.groupId)
         await users[role].api.send(method, url, body?.(scene))
       }
     }

@@ -27,10 +27,12 @@ export interface Scene {
   boardId: string
   childId: string
   cardIds: string[]
+  /** A group with the first card in it. */
+  groupId: string
 }
 
 export interface Operation {
-  /** Of the path parameters and the query; parameters that are not named are the board and its first card. */
+  /** Of the path parameters and the query; parameters that are not named are the board, its first card and its group. */
   query?: (scene: Scene) => string
   body?: (scene: Scene) => unknown
   /** The board lies in the trash. */
@@ -150,6 +152,32 @@ export const permissions: Record<string, Operation[]> = {
     { body: () => ({ title: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
   'DELETE /boards/:id/cards/:cardId': [{ expect: writersOfTheBoard() }],
+  'POST /boards/:id/arrange': [
+    { body: () => ({ layout: 'column' }), expect: writersOfTheBoard() },
+    { body: () => ({ dry_run: true }), expect: writersOfTheBoard() },
+    { body: () => ({ layout: 'column' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'GET /boards/:id/groups': [
+    {
+      expect: readers,
+      holds: ({ groups }, { groupId }) =>
+        groups.map(({ id, card_count }: any) => [id === groupId, card_count]),
+      sees: toAll([[...members, ...guests], [[true, 1]]]),
+    },
+    { trashed: true, expect: readers },
+  ],
+  'POST /boards/:id/groups': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'PATCH /boards/:id/groups/:groupId': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'DELETE /boards/:id/groups/:groupId': [
+    { expect: writersOfTheBoard() },
+    { trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
 }
 
 /** At the socket: what a connection to the board may do. */

@@ -4,6 +4,7 @@ import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { createBatch, createOne } from './rows/create.ts'
+import { arrange, layout } from './rows/layout.ts'
 import { memory } from './rows/memory.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
@@ -18,7 +19,7 @@ interface Options {
   calibrate?: true
 }
 
-const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, memory]
+const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, memory, layout, arrange]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')
