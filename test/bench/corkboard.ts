@@ -33,6 +33,7 @@ export async function startCorkboard(databaseUrl: string | null): Promise<Corkbo
     PORT: String(port),
     RATE_LIMIT_PER_HOUR: '100000000',
     LOG_LEVEL: 'error',
+    EGRESS_ALLOW: '127.0.0.1',
     ...(databaseUrl ? { DATABASE_URL: databaseUrl, SECRET_KEY: randomUUID() } : {}),
   }
   const child = new ServerProcess('corkboard', 'server/main.ts', env)
@@ -109,4 +110,11 @@ export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
   const embedded = await findEmbedded(dataDir)
   if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
   return embedded.adminUrl
+}
+
+/** Its own database there. */
+export async function embeddedServiceUrl(dataDir: string): Promise<string> {
+  const embedded = await findEmbedded(dataDir)
+  if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
+  return embedded.url
 }

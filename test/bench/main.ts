@@ -4,8 +4,10 @@ import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { createBatch, createOne } from './rows/create.ts'
+import { delivery } from './rows/delivery.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { memory } from './rows/memory.ts'
+import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
@@ -19,7 +21,19 @@ interface Options {
   calibrate?: true
 }
 
-const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, memory, layout, arrange]
+const measures = [
+  relayDurable,
+  relaySeen,
+  createOne,
+  createBatch,
+  boardSize,
+  outbox,
+  screen,
+  delivery,
+  memory,
+  layout,
+  arrange,
+]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')

@@ -1,8 +1,8 @@
 import type { Bench, EditorPeer, Server } from './bench.ts'
-import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
+import { embeddedPostgresUrl, embeddedServiceUrl, startCorkboard } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
-import { startEditorPeer, startInsertHandler } from './peers/start.ts'
+import { startEditorPeer, startInsertHandler, startReceiver } from './peers/start.ts'
 
 interface BenchOptions {
   seconds: number
@@ -44,8 +44,11 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
+    corkboardDatabase: async () =>
+      options.databaseUrl ?? (await embeddedServiceUrl((await corkboard()).dataDir)),
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
+    receiver: once(() => started(startReceiver())),
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),
     cardSubject: () => (options.calibrates ? copies.insertHandler() : corkboard()),
     freshEditorSubject: (peer: EditorPeer) =>
