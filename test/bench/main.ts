@@ -3,9 +3,11 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
+import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
 import { delivery } from './rows/delivery.ts'
 import { arrange, layout } from './rows/layout.ts'
+import { feeds } from './rows/feeds.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
@@ -27,6 +29,8 @@ const measures = [
   createOne,
   createBatch,
   boardSize,
+  boards,
+  feeds,
   outbox,
   screen,
   delivery,
