@@ -11,6 +11,7 @@ import { readTree } from './boards/tree.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
+import { moveCardsRoute } from './cards/move.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
@@ -49,6 +50,7 @@ export const routes: Route[] = [
   deleteManyCards,
   patchCard,
   deleteCard,
+  moveCardsRoute,
   arrangeBoard,
   listGroups,
   createGroupRoute,

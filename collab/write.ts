@@ -52,7 +52,7 @@ export interface CardPatch {
   bodyBase?: string
 }
 
-const wholeCard = { props: true, identifiers: true }
+export const wholeCard = { props: true, identifiers: true }
 
 /**
  * Creates cards. With a layout all of them are arranged, as one block in free space; else those without both coordinates
@@ -440,7 +440,7 @@ function mergeSame(patches: CardPatch[]): CardPatch[] {
   return [...merged.values()]
 }
 
-function timesOf(written: Written, id: string): CardTimes {
+export function timesOf(written: Written, id: string): CardTimes {
   const { created, updated } = written.times.get(id) ?? { created: written.at, updated: written.at }
   return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
 }

@@ -10,6 +10,8 @@ export const limits = {
   treeDepth: { default: 10, max: 20 },
   /** A tree comes in one answer; with more boards than this it has to be asked for in parts. */
   treeBoards: 50_000,
+  /** Of the shared types of cards that one request moves to another board. */
+  movedBytes: 32 * 1024 * 1024,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,
