@@ -8,6 +8,7 @@ import { verifyBoard } from '../../collab/verify.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { makeBoard, makeCards, succeeded } from '../api/board.ts'
 import { shown } from '../crash/check.ts'
+import { mustSurvive, type Move, type Word } from '../crash/moved-words.ts'
 import { Random } from '../crash/random.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
@@ -35,35 +36,6 @@ afterAll(async () => {
   await here.stop()
   await testDatabase.drop()
 })
-
-/** Times are turns of one counter. */
-interface Word {
-  text: string
-  cardId: string
-  board: string
-  typed: number
-  acknowledged: number
-}
-
-interface Move {
-  cardId: string
-  to: string
-  asked: number
-  answered: number
-}
-
-/**
- * A word must be there if it was acknowledged before every later move of its card was asked for, and was not typed into
- * what an earlier move had left behind.
- */
-function mustSurvive(word: Word, moves: Move[]): boolean {
-  const ofCard = moves.filter(({ cardId }) => cardId === word.cardId)
-  const earlier = ofCard.filter(({ answered }) => answered < word.typed)
-  return (
-    ofCard.every(({ asked, answered }) => answered < word.typed || word.acknowledged < asked) &&
-    (earlier.length === 0 || earlier.at(-1)!.to === word.board)
-  )
-}
 
 test('[CM50] what has to survive a move is told from what need not', () => {
   const word = { text: 'w', cardId: 'c', board: 'a', typed: 5, acknowledged: 7 }
