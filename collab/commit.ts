@@ -7,12 +7,16 @@
  *           committed first, applied after. May be refused.
  *   flush   index rows of the cards that edits touched.
  *
+ * Two writes of two boards can go together: both are committed, or neither is.
+ *
  * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
+import type { Identifier } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
+import { IdentifierTaken } from '../core/identifier-taken.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import { certainlyRolledBack, errorCode, type CommitCall } from '../sql/database.ts'
@@ -31,6 +35,8 @@ export interface BuiltWrite {
   top: number | null
   /** Whole cards that it removes, to be kept for their restore tokens. */
   removed: { token: string; id: string; state: Uint8Array }[]
+  /** What no card of the board but `cards` may carry. */
+  claims?: { identifiers: Identifier[]; cards: string[] } | null
 }
 
 export interface WriteRequest {
@@ -45,6 +51,17 @@ export interface WriteRequest {
   reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
   /** Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. */
   build(head: BoardHead): BuiltWrite
+}
+
+/** Two writes, each on a board of its own, that are committed together or not at all. */
+export interface PairRequest {
+  op: string
+  account: string
+  boardIds: [string, string]
+  /** How messages name the second board. */
+  where: string
+  /** As of a write that reads all of its board, for both boards at once. */
+  build(heads: [BoardHead, BoardHead]): [BuiltWrite, BuiltWrite]
 }
 
 export interface Written {
@@ -119,6 +136,19 @@ interface PendingWrite extends WriteRequest {
   resolve(written: Written): void
   reject(error: unknown): void
   settled: boolean
+  /** How messages name its board. */
+  where?: string
+  pair?: Pair
+}
+
+/**
+ * A pair has a write in each of two queues, and goes when both have come to the front. It was put into both at once, and
+ * what has to go again keeps its place, so that no two pairs wait for each other.
+ */
+interface Pair {
+  queues: [BoardQueue, BoardQueue]
+  writes: [PendingWrite, PendingWrite]
+  build: PairRequest['build']
 }
 
 /** One board's share of the queue. */
@@ -164,17 +194,28 @@ export class BoardQueue {
   }
 }
 
-type BatchItem = { queue: BoardQueue; updates: Uint8Array[] } & (
-  | { kind: 'edit'; count: number; actors: string[] }
-  | {
-      kind: 'write'
-      write: PendingWrite
-      built: BuiltWrite | null
-      clock: number | null
-      seen: number | null
-    }
-  | { kind: 'flush'; flush: FlushRows; seen: number }
-)
+interface ItemOfQueue {
+  queue: BoardQueue
+  updates: Uint8Array[]
+}
+interface EditItem extends ItemOfQueue {
+  kind: 'edit'
+  count: number
+  actors: string[]
+}
+interface WriteItem extends ItemOfQueue {
+  kind: 'write'
+  write: PendingWrite
+  built: BuiltWrite | null
+  clock: number | null
+  seen: number | null
+}
+interface FlushItem extends ItemOfQueue {
+  kind: 'flush'
+  flush: FlushRows
+  seen: number
+}
+type BatchItem = EditItem | WriteItem | FlushItem
 
 interface CommitAnswer {
   t: number
@@ -191,10 +232,11 @@ interface CommitAnswer {
       ][]
     | null
   /** Those that are not `ok`. */
-  items: [n: number, outcome: Outcome, used: number | null][]
+  items: [n: number, outcome: Outcome, detail: RefusalDetail][]
   times: [n: number, id: string, created: number, updated: number][] | null
 }
-type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit'
+type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit' | 'identifier'
+type RefusalDetail = number | [scope: string, value: string, card: string] | null
 
 export class CommitQueue {
   readonly #options: CommitQueueOptions & typeof defaults
@@ -209,6 +251,7 @@ export class CommitQueue {
   #running: Promise<void> | null = null
   #scheduled = false
   #calledAgain = false
+  #pairsLast = false
   #stopped = false
   #wakeAt: NodeJS.Timeout | null = null
   readonly #watch: NodeJS.Timeout
@@ -246,6 +289,42 @@ export class CommitQueue {
     return new Promise<Written>((resolve, reject) => {
       queue.writes.push({ ...request, queuedAt: this.#options.clock.now(), resolve, reject, settled: false })
       this.#activate(queue)
+    })
+  }
+
+  /**
+   * Both writes are committed, or neither is; both boards have to stay in memory until then.
+   *
+   * @throws ServiceError as `write` does
+   */
+  writePair({ op, account, boardIds, where, build }: PairRequest): Promise<[Written, Written]> {
+    if (this.#stopped) return Promise.reject(shuttingDown())
+    const queues: Pair['queues'] = [this.board(boardIds[0]), this.board(boardIds[1])]
+    return new Promise((resolve, reject) => {
+      const written: Written[] = []
+      const writeAt = (at: 0 | 1): PendingWrite => ({
+        op,
+        account,
+        reads: 'board',
+        build: () => {
+          throw new Error('A pair is built as one.')
+        },
+        queuedAt: this.#options.clock.now(),
+        resolve(one) {
+          written[at] = one
+          if (written[0] && written[1]) resolve([written[0], written[1]])
+        },
+        reject,
+        settled: false,
+        where: at === 1 ? where : '',
+      })
+      const writes: Pair['writes'] = [writeAt(0), writeAt(1)]
+      const pair: Pair = { queues, writes, build }
+      for (const at of [0, 1] as const) {
+        writes[at].pair = pair
+        queues[at].writes.push(writes[at])
+        this.#activate(queues[at])
+      }
     })
   }
 
@@ -349,38 +428,99 @@ export class CommitQueue {
 
   #assemble(): BatchItem[] {
     const now = this.#options.clock.now()
-    const batch: BatchItem[] = []
-    let bytes = 0
+    // By turns, so that neither pairs nor all others are put off for ever.
+    const pairs = this.#pairsLast ? [] : this.#takePairs(now)
+    const batch = this.#withOthers(pairs, now)
+    if (batch.length === 0 && this.#pairsLast) batch.push(...this.#takePairs(now))
+    this.#pairsLast = batch.some((item) => item.kind === 'write' && item.write.pair)
+    return batch
+  }
+
+  /** What goes with the pairs. */
+  #withOthers(pairs: BatchItem[], now: number): BatchItem[] {
+    const batch = [...pairs]
+    let bytes = batch.reduce((sum, item) => sum + itemBytes(item), 0)
+    const paired = new Set(batch.map(({ queue }) => queue))
+    if ([...paired].some(({ singly }) => singly > 0)) return batch
     for (const queue of [...this.#active]) {
-      if (queue.retryAt > now || (queue.singly > 0 && batch.length > 0)) continue
+      if (bytes >= this.#options.maxCommitBytes) break
+      if (paired.has(queue) || queue.retryAt > now || (queue.singly > 0 && batch.length > 0)) continue
       const items = this.#take(queue, this.#options.maxCommitBytes - bytes)
       this.#active.delete(queue)
       if (!queue.idle || items.length > 0) this.#active.add(queue) // at the end: the others have their turn first
       if (items.length === 0) continue
       batch.push(...items)
       for (const item of items) bytes += itemBytes(item)
-      if (bytes >= this.#options.maxCommitBytes || queue.singly > 0) break
+      if (queue.singly > 0) break
     }
     return batch
+  }
+
+  /**
+   * The pairs that can go now, each with all edits of its boards, on which it is built. No other write of these boards
+   * goes with them.
+   */
+  #takePairs(now: number): BatchItem[] {
+    const batch: BatchItem[] = []
+    const taken = new Set<BoardQueue>()
+    let bytes = 0
+    for (const queue of [...this.#active]) {
+      const pair = firstWrite(queue)?.pair
+      if (!pair || pair.queues[0] !== queue || pair.queues.some((one) => taken.has(one))) continue
+      const alone = pair.queues.some(({ singly }) => singly > 0)
+      if (alone && batch.length > 0) continue
+      bytes += pair.queues[0].editBytes + pair.queues[1].editBytes
+      if (!pair.queues.every((one) => isReady(one, pair, now, alone))) continue
+      if (batch.length > 0 && bytes > this.#options.maxCommitBytes) break
+      const items = this.#buildPair(pair)
+      batch.push(...items)
+      for (const item of items) bytes += itemBytes(item)
+      for (const one of pair.queues) {
+        if (items.length > 0) taken.add(one)
+        this.#active.delete(one)
+        this.#active.add(one)
+      }
+      if (alone && batch.length > 0) break
+    }
+    return batch
+  }
+
+  #buildPair({ queues, writes, build }: Pair): BatchItem[] {
+    for (const queue of queues) queue.writes.shift()
+    let built: [BuiltWrite, BuiltWrite]
+    try {
+      built = build([queues[0].head!, queues[1].head!])
+    } catch (error) {
+      rejectWrite(writes[0], error)
+      return []
+    }
+    return ([0, 1] as const).flatMap((at) => {
+      const queue = queues[at]
+      const { updates, used } = built[at]
+      const clock = used > 0 ? queue.head!.apiClock : null
+      const seen = queue.document!.appliedSeq
+      const write: WriteItem = {
+        kind: 'write',
+        queue,
+        updates,
+        write: writes[at],
+        built: built[at],
+        clock,
+        seen,
+      }
+      return queue.edits.length > 0 ? [takeEdits(queue, Infinity), write] : [write]
+    })
   }
 
   #take(queue: BoardQueue, budget: number): BatchItem[] {
     const items: BatchItem[] = []
     let bytes = 0
     if (queue.edits.length > 0) {
-      let count = 0
-      while (count < queue.edits.length && (count === 0 || bytes < budget))
-        bytes += queue.edits[count++]!.update.byteLength
-      const taken = queue.edits.slice(0, count)
-      items.push({
-        kind: 'edit',
-        queue,
-        updates: taken.map((edit) => edit.update),
-        count,
-        actors: [...new Set(taken.flatMap((edit) => edit.actors))],
-      })
+      const edits = takeEdits(queue, budget)
+      items.push(edits)
+      bytes += itemBytes(edits)
       // What follows is built on all that is in memory, so all of it has to be committed with or before it.
-      if (count < queue.edits.length || queue.singly > 0) return items
+      if (edits.count < queue.edits.length || queue.singly > 0) return items
     }
 
     const document = queue.document
@@ -397,9 +537,11 @@ export class CommitQueue {
 
     let head = queue.head
     const taken = new Set<string>()
+    const claimed = new Set<string>()
     let whole = false
     while (queue.writes.length > 0 && !whole && (items.length === 0 || bytes < budget)) {
-      const write = queue.writes[0]!
+      const write = firstWrite(queue)
+      if (!write || write.pair) break
       if (!head) {
         // Its refusal or 'again' brings the head.
         items.push({ kind: 'write', queue, updates: [], write, built: null, clock: -1, seen: null })
@@ -418,7 +560,6 @@ export class CommitQueue {
         whole = write.reads === 'board'
       }
       queue.writes.shift()
-      if (write.settled) continue
       let built: BuiltWrite
       try {
         built = write.build(head)
@@ -426,6 +567,15 @@ export class CommitQueue {
         rejectWrite(write, error)
         continue
       }
+      // The commit looks at what was there before it.
+      const claims = (built.claims?.identifiers ?? []).map(({ scope, value }) =>
+        JSON.stringify([scope, value]),
+      )
+      if (claims.some((claim) => claimed.has(claim))) {
+        queue.writes.unshift(write)
+        break
+      }
+      for (const claim of claims) claimed.add(claim)
       if (typeof write.reads === 'object') for (const id of write.reads) taken.add(id)
       items.push({
         kind: 'write',
@@ -502,6 +652,8 @@ export class CommitQueue {
           }
         case 'write': {
           const { write, built } = item
+          const { pair } = write
+          const partner = pair && batch.findIndex((other) => other.kind === 'write' && other !== item && other.write.pair === pair) // prettier-ignore
           for (const row of built?.rows ?? []) rows.push({ n, ...row })
           for (const row of built?.groups ?? []) groups.push({ n, ...row })
           for (const { token, id, state } of built?.removed ?? [])
@@ -509,7 +661,9 @@ export class CommitQueue {
           return {
             ...common,
             o: write.op,
-            c: 'api',
+            c: pair ? 'move' : 'api',
+            w: partner ?? null,
+            claims: built?.claims ?? null,
             u: write.account,
             actors: [write.account],
             clock: item.clock,
@@ -537,7 +691,7 @@ export class CommitQueue {
   #settle(batch: BatchItem[], answer: CommitAnswer): void {
     const now = this.#options.clock.now()
     const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
-    const outcomes = new Map(answer.items.map(([n, outcome, used]) => [n, { outcome, used }]))
+    const outcomes = new Map(answer.items.map(([n, outcome, detail]) => [n, { outcome, detail }]))
     const times = new Map<number, Written['times']>()
     for (const [n, id, created, updated] of answer.times ?? []) {
       const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
@@ -545,11 +699,11 @@ export class CommitQueue {
     }
     const byQueue = new Map<
       BoardQueue,
-      { item: BatchItem; outcome: Outcome; used: number | null; times: Written['times'] }[]
+      { item: BatchItem; outcome: Outcome; detail: RefusalDetail; times: Written['times'] }[]
     >()
     batch.forEach((item, n) => {
-      const { outcome, used } = outcomes.get(n) ?? { outcome: 'ok' as const, used: null }
-      const entry = { item, outcome, used, times: times.get(n) ?? new Map() }
+      const { outcome, detail } = outcomes.get(n) ?? { outcome: 'ok' as const, detail: null }
+      const entry = { item, outcome, detail, times: times.get(n) ?? new Map() }
       const entries = byQueue.get(item.queue)
       if (entries) entries.push(entry)
       else byQueue.set(item.queue, [entry])
@@ -589,16 +743,12 @@ export class CommitQueue {
 
       const again: PendingWrite[] = []
       let busy = false
-      for (const { item, outcome, used, times } of entries) {
+      for (const { item, outcome, detail, times } of entries) {
         if (outcome === 'busy') busy = true
         if (item.kind === 'write') {
           if (outcome === 'ok') this.#resolve(item.write, { seq: head?.seq ?? 0, at: answer.t, times })
           else if (outcome === 'again' || outcome === 'busy') again.push(item.write)
-          else
-            rejectWrite(
-              item.write,
-              refusal(outcome, used ?? 0, item.built?.adds ?? 0, this.#options.freeCardCap ?? 0),
-            )
+          else rejectWrite(item.write, refusal(item, outcome, detail, this.#options.freeCardCap ?? 0))
           continue
         }
         if (item.kind === 'flush') {
@@ -649,7 +799,7 @@ export class CommitQueue {
 
   /** Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. */
   #fault(batch: BatchItem[], error: unknown): void {
-    const single = batch.length === 1 ? batch[0]! : null
+    const single = isIndivisible(batch) ? batch[0]! : null
     this.#options.log.error({ err: error, items: batch.length }, 'a commit was refused as a whole')
     const now = this.#options.clock.now()
     const writes = new Map<BoardQueue, PendingWrite[]>()
@@ -669,7 +819,7 @@ export class CommitQueue {
     }
     for (const [queue, pending] of writes) queue.writes.unshift(...pending)
     if (!single) return
-    single.queue.singly = 0
+    for (const { queue } of batch) queue.singly = 0
     if (single.kind === 'write') return
     single.queue.retryDelayMs = Math.min(5000, single.queue.retryDelayMs * 2 || 100)
     single.queue.retryAt = now + single.queue.retryDelayMs
@@ -746,6 +896,46 @@ function seenBy(write: WriteRequest, head: BoardHead, document: CommittingDocume
   return write.reads === 'position' ? head.seq : document!.appliedSeq
 }
 
+/** The first write that is still wanted. */
+function firstWrite(queue: BoardQueue): PendingWrite | undefined {
+  while (queue.writes[0]?.settled) queue.writes.shift()
+  return queue.writes[0]
+}
+
+/** Whether a board's half of a pair could go now. `alone`: with nothing else, the edits of its boards included. */
+function isReady(queue: BoardQueue, pair: Pair, now: number, alone: boolean): boolean {
+  return (
+    firstWrite(queue)?.pair === pair &&
+    queue.retryAt <= now &&
+    queue.head !== null &&
+    queue.document?.current === true &&
+    !queue.flushWanted &&
+    !(alone && queue.edits.length > 0)
+  )
+}
+
+/** What cannot go in smaller parts: one item, or the two of a pair. */
+function isIndivisible(batch: BatchItem[]): boolean {
+  const [first, second] = batch
+  if (batch.length === 1) return true
+  return batch.length === 2 && first?.kind === 'write' && second?.kind === 'write' && first.write.pair !== undefined && first.write.pair === second.write.pair // prettier-ignore
+}
+
+function takeEdits(queue: BoardQueue, budget: number): EditItem {
+  let bytes = 0
+  let count = 0
+  while (count < queue.edits.length && (count === 0 || bytes < budget))
+    bytes += queue.edits[count++]!.update.byteLength
+  const taken = queue.edits.slice(0, count)
+  return {
+    kind: 'edit',
+    queue,
+    updates: taken.map((edit) => edit.update),
+    count,
+    actors: [...new Set(taken.flatMap((edit) => edit.actors))],
+  }
+}
+
 function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
   CommitAnswer['boards']
 >[number]): BoardHead {
@@ -773,23 +963,28 @@ function endFlush(queue: BoardQueue): void {
 
 function rejectWrite(write: PendingWrite, error: unknown): void {
   if (write.settled) return
-  write.settled = true
+  for (const one of write.pair?.writes ?? [write]) one.settled = true
   write.reject(error)
 }
 
-function refusal(outcome: Outcome, used: number, adds: number, cap: number): ServiceError {
+function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail, cap: number): ServiceError {
+  const { where } = item.write
   switch (outcome) {
+    case 'identifier': {
+      const [scope, value, card] = detail as [string, string, string]
+      return new IdentifierTaken({ scope, value }, card)
+    }
     case 'forbidden':
-      return notWritable()
+      return notWritable(where)
     case 'trashed':
-      return inTrash()
+      return inTrash(where)
     case 'limit':
       return new ServiceError(
         'limit_reached',
-        `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`,
+        `The board owner's plan holds ${cap} cards; ${Number(detail)} are used and ${item.built?.adds ?? 0} more were sent.`,
       )
     default:
-      return noBoard()
+      return noBoard(where)
   }
 }
 
