@@ -8,6 +8,7 @@ import { createBatch, createOne } from './rows/create.ts'
 import { delivery } from './rows/delivery.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { feeds } from './rows/feeds.ts'
+import { move } from './rows/move.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
@@ -37,6 +38,7 @@ const measures = [
   memory,
   layout,
   arrange,
+  move,
 ]
 
 const command = new Command('bench')
