@@ -25,6 +25,8 @@ export interface ApiContext {
   closeBoard(boardId: string): void
   /** Webhook deliveries were queued. */
   wakeDeliveries(): void
+  /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */
+  indexForSearch(boardIds: string[]): Promise<void>
 }
 
 export interface Call<Params, Query, Body> {

@@ -6,8 +6,8 @@ import { moveBoards } from './boards/move.ts'
 import { patchBoard } from './boards/patch.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
-import { arrangeBoard } from './cards/arrange.ts'
 import { readTree } from './boards/tree.ts'
+import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
@@ -29,12 +29,14 @@ import { patchWebhook } from './webhooks/patch.ts'
 import { redeliver } from './webhooks/redeliver.ts'
 import { rotateSecret } from './webhooks/rotate-secret.ts'
 import { testWebhook } from './webhooks/test.ts'
+import { search } from './search/search.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
   listNotifications,
+  search,
   listBoards,
   createBoard,
   deleteManyBoards,
@@ -51,11 +53,6 @@ export const routes: Route[] = [
   patchCard,
   deleteCard,
   moveCardsRoute,
-  arrangeBoard,
-  listGroups,
-  createGroupRoute,
-  patchGroupRoute,
-  deleteGroup,
   listWebhooks,
   createWebhook,
   patchWebhook,
@@ -65,4 +62,9 @@ export const routes: Route[] = [
   listDeliveries,
   redeliver,
   resolveIdentifier,
+  arrangeBoard,
+  listGroups,
+  createGroupRoute,
+  patchGroupRoute,
+  deleteGroup,
 ]

@@ -4,12 +4,12 @@ export const limits = {
   dayLabel: 200,
   name: 200,
   cardsPerRequest: 1000,
-  /** Cards that one request changes without naming them: it is one commit, which all others wait for. */
-  cardsPerCommit: 20_000,
   boardsPerRequest: 500,
   treeDepth: { default: 10, max: 20 },
   /** A tree comes in one answer; with more boards than this it has to be asked for in parts. */
   treeBoards: 50_000,
+  /** Cards that one request changes without naming them: it is one commit, which all others wait for. */
+  cardsPerCommit: 20_000,
   /** Of the shared types of cards that one request moves to another board. */
   movedBytes: 32 * 1024 * 1024,
   pageSize: { default: 100, max: 500 },
@@ -27,6 +27,8 @@ export const limits = {
   },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
+  /** `candidates`: matches that are ranked, of those that the index of grams finds. */
+  search: { query: { min: 2, max: 200 }, excerpt: 300, candidates: 2000, timeoutMs: 5000, catchUpMs: 5000 },
   trashDays: 30,
   notificationDays: 90,
   /** Of an event's cards its payload names so many. */

@@ -14,6 +14,7 @@ import { Nodes } from '../collab/nodes.ts'
 import { bringNotifications } from '../collab/notify.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openEncryption } from '../platform/encryption.ts'
@@ -27,6 +28,7 @@ import { startPickUp, type PickUp } from '../workers/pick-up.ts'
 import { startPurge } from '../workers/purge.ts'
 import { startRetention } from '../workers/retention.ts'
 import { startWatchingFeeds } from '../workers/watch-feeds.ts'
+import { searchIndexer } from '../workers/search.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -138,6 +140,7 @@ export async function compose(
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
+  const indexer = searchIndexer(database)
   const live: LiveBoards = { database, queue, documents, nodes }
 
   let pickUp: PickUp | null = null
@@ -165,6 +168,7 @@ export async function compose(
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
+      indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
     },
   })
   await registerHealth(app, database)
@@ -225,6 +229,7 @@ export async function compose(
       startRetention({ database, clock, log }),
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),
+      indexer.start(log),
     )
   }
 

@@ -286,9 +286,11 @@ test('[Z38] two processes that arrange and write on one board at once leave one 
       ...Array.from({ length: 8 }, (_, step) => client.post(`${path}/arrange`, { layout: layoutNames[(step + n) % 5] })),
       ...Array.from({ length: 8 }, () => client.post(`${path}/cards`, { kind: 'note' })),
       client.delete(`${path}/cards/${made[n]!.id}`),
+      ...Array.from({ length: 8 }, (_, k) => client.patch(`${path}/cards/${made[5 + k]!.id}`, { x: 9000 + k })),
     ]),
   )
   expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200, 201]))
+  expect(await verifyBoard(service.database, board.id)).toEqual([]) // before the last one writes every row anew
   const last = succeeded(await clients[1]!.post(`${path}/arrange`, { layout: 'masonry' }))
   expect(last.cards).toHaveLength(30 + 16 - 2)
   for (const client of clients) {

@@ -44,7 +44,7 @@ async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
   const board = await makeBoard(users.owner, { workspace_id: workspaceId, identifiers })
   const [child, cards] = await Promise.all([
     makeBoard(users.owner, { parent_board_id: board.id }),
-    makeCards(users.owner, board.id, [{ identifiers }, {}]),
+    makeCards(users.owner, board.id, [{ title: 'scene', identifiers }, { title: 'scene' }]),
     service.share(board.id, users['shared editor'], 'editor'),
     service.share(board.id, users['shared viewer'], 'viewer'),
   ])

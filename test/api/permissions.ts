@@ -28,13 +28,13 @@ export interface Scene {
   boardId: string
   childId: string
   cardIds: string[]
-  /** A group with the first card in it. */
-  groupId: string
   /** Of the workspace, with one delivery; there when the operation asks for it. */
   webhookId: string
   deliveryId: string
   /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
   identifier: string
+  /** A group with the first card in it. */
+  groupId: string
 }
 
 export interface Operation {
@@ -127,6 +127,40 @@ export const permissions: Record<string, Operation[]> = {
       expect: anyone,
       holds: ({ boards }, { boardId }) => boards.some((board: any) => board.id === boardId),
       sees: toAll([[...members, ...guests], true], [others, false]),
+    },
+  ],
+  'GET /search': [
+    {
+      query: ({ workspaceId }) => `?q=board&kind=board&workspace=${workspaceId}&limit=500`,
+      expect: anyone,
+      holds: ({ boards }, { boardId, childId }) =>
+        [boardId, childId].map((id) => boards.items.some((board: any) => board.id === id)),
+      sees: toAll([members, [true, true]], [guests, [true, false]], [others, [false, false]]),
+    },
+    {
+      query: ({ workspaceId }) => `?q=scene&kind=card&workspace=${workspaceId}&limit=500`,
+      expect: anyone,
+      holds: ({ cards }, { cardIds }) => cardIds.map((id) => cards.items.some((card: any) => card.id === id)),
+      sees: toAll(
+        [
+          [...members, ...guests],
+          [true, true],
+        ],
+        [others, [false, false]],
+      ),
+    },
+    {
+      query: () => '?q=scene&limit=500',
+      trashed: true,
+      expect: anyone,
+      holds: ({ boards, cards }, { boardId }) => [
+        boards.items.some((board: any) => board.id === boardId),
+        cards.items.some((card: any) => card.board_id === boardId),
+      ],
+      sees: toAll([
+        [...members, ...guests, ...others],
+        [false, false],
+      ]),
     },
   ],
   'POST /boards': [
@@ -318,32 +352,6 @@ export const permissions: Record<string, Operation[]> = {
     { body: () => ({ title: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
   'DELETE /boards/:id/cards/:cardId': [{ expect: writersOfTheBoard() }],
-  'POST /boards/:id/arrange': [
-    { body: () => ({ layout: 'column' }), expect: writersOfTheBoard() },
-    { body: () => ({ dry_run: true }), expect: writersOfTheBoard() },
-    { body: () => ({ layout: 'column' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
-  ],
-  'GET /boards/:id/groups': [
-    {
-      expect: readers,
-      holds: ({ groups }, { groupId }) =>
-        groups.map(({ id, card_count }: any) => [id === groupId, card_count]),
-      sees: toAll([[...members, ...guests], [[true, 1]]]),
-    },
-    { trashed: true, expect: readers },
-  ],
-  'POST /boards/:id/groups': [
-    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
-    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
-  ],
-  'PATCH /boards/:id/groups/:groupId': [
-    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
-    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
-  ],
-  'DELETE /boards/:id/groups/:groupId': [
-    { expect: writersOfTheBoard() },
-    { trashed: true, expect: table([409, 409, 403, 409, 403]) },
-  ],
   'GET /webhooks': [
     { expect: anyone },
     {
@@ -394,6 +402,32 @@ export const permissions: Record<string, Operation[]> = {
       holds: ({ matches }) => matches,
       sees: toAll([[...members, ...guests, ...others], []]),
     },
+  ],
+  'POST /boards/:id/arrange': [
+    { body: () => ({ layout: 'column' }), expect: writersOfTheBoard() },
+    { body: () => ({ dry_run: true }), expect: writersOfTheBoard() },
+    { body: () => ({ layout: 'column' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'GET /boards/:id/groups': [
+    {
+      expect: readers,
+      holds: ({ groups }, { groupId }) =>
+        groups.map(({ id, card_count }: any) => [id === groupId, card_count]),
+      sees: toAll([[...members, ...guests], [[true, 1]]]),
+    },
+    { trashed: true, expect: readers },
+  ],
+  'POST /boards/:id/groups': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'PATCH /boards/:id/groups/:groupId': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'DELETE /boards/:id/groups/:groupId': [
+    { expect: writersOfTheBoard() },
+    { trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
 }
 

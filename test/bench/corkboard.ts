@@ -117,10 +117,3 @@ export async function embeddedPostgresUrl(dataDir: string, database?: string): P
   url.pathname = `/${database}`
   return url.href
 }
-
-/** Its own database there. */
-export async function embeddedServiceUrl(dataDir: string): Promise<string> {
-  const embedded = await findEmbedded(dataDir)
-  if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
-  return embedded.url
-}

@@ -5,15 +5,16 @@ import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
-import { delivery } from './rows/delivery.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { feeds } from './rows/feeds.ts'
+import { delivery } from './rows/delivery.ts'
 import { move } from './rows/move.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
+import { search } from './rows/search.ts'
 import { formatTable } from './table.ts'
 
 interface Options {
@@ -34,6 +35,7 @@ const measures = [
   feeds,
   outbox,
   screen,
+  search,
   delivery,
   memory,
   layout,

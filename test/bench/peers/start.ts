@@ -21,6 +21,13 @@ export async function startReceiver(): Promise<ReceiverServer> {
   return { ...server, url: `http://127.0.0.1:${port}/` }
 }
 
+/** `databaseUrl` is that of a Corkboard. */
+export async function startSearchHandler(databaseUrl: string): Promise<CardServer> {
+  const file = 'test/bench/peers/search-handler.ts'
+  const { port, ...server } = await startPeer('search handler', file, { BENCH_DATABASE_URL: databaseUrl })
+  return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
+}
+
 async function startPeer(
   name: string,
   file: string,
