@@ -233,7 +233,8 @@ test('[CM39] 50 concurrent creates with one identifier make one card and 49 refu
       (n % 2 ? user.api : there).post(cardsPath(boardId), named('one', at(n))),
     ),
   )
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
   expect(await all(boardId)).toHaveLength(1)
 })
 
