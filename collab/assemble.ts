@@ -106,9 +106,9 @@ export class Assembler {
       if (!pair || pair.queues[0] !== queue || pair.queues.some((one) => taken.has(one))) continue
       const alone = pair.queues.some(({ singly }) => singly > 0)
       if (alone && batch.length > 0) continue
-      bytes += pair.queues[0].editBytes + pair.queues[1].editBytes
       if (!pair.queues.every((one) => isReady(one, pair, now, alone))) continue
-      if (batch.length > 0 && bytes > this.#maxBytes) break
+      const editBytes = pair.queues[0].editBytes + pair.queues[1].editBytes
+      if (batch.length > 0 && bytes + editBytes > this.#maxBytes) break
       const items = buildPair(pair)
       const goesAlone = isLarge(items) && !alone
       if (goesAlone) large.push(setAside(items))

@@ -2,6 +2,7 @@
  * Identifiers are unique on a board for what the API writes. The commit looks into the index, under the board's lock, so
  * that no document has to be read for it; what editors did is brought into the index before.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Identifier } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { BuiltWrite } from './board-queue.ts'
@@ -46,10 +47,19 @@ export const givenTwice = (identifier: Identifier) =>
     `identifiers: ${JSON.stringify(identifier)} is sent for two cards; a board has it once.`,
   )
 
+/** How long a write waits for what editors did to be indexed; a flush has no deadline of its own. */
+const flushTimeoutMs = 2000
+
 /** Brings what editors did on a board that is in memory into the index. */
 export async function indexEdits(live: LiveBoards, boardId: string): Promise<void> {
   const board = await catchUp(live, boardId)
-  if (board?.outstanding) await live.queue.flush(boardId)
+  if (!board?.outstanding) return
+  const late = new AbortController()
+  await Promise.race([
+    live.queue.flush(boardId),
+    delay(flushTimeoutMs, undefined, { signal: late.signal }).catch(() => undefined),
+  ])
+  late.abort()
 }
 
 /** The live cards of a board that carry any of these, as the index has it; by `identifierKey`. */

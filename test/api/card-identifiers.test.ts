@@ -1,6 +1,6 @@
 /** Identifiers that are unique on a board, and cards that are written by them. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import { verifyBoard } from '../../collab/verify.ts'
 import { boundingBox } from '../../core/layout/free-space.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
@@ -134,9 +134,8 @@ test('[CM34] with on_conflict a card that carries an identifier of an entry keep
     created: false,
     updated_at: expect.any(String),
   })
-  expect(await all(boardId)).toEqual(
-    [{ ...card, created: undefined }].map(({ created: _, ...shown }) => shown),
-  )
+  const { created: _created, ...shown } = card
+  expect(await all(boardId)).toEqual([shown])
   // A body alone clears the html, and an entry without identifiers is always new.
   const second = await upsert(boardId, [named('k1', { kind: 'doc', body: 'other' }), { kind: 'note' }])
   expect(second.body).toMatchObject({ created: 1, updated: 1, cards: [{ id: known!.id, html: null }, { created: true }] }) // prettier-ignore
@@ -233,7 +232,8 @@ test('[CM39] 50 concurrent creates with one identifier make one card and 49 refu
       (n % 2 ? user.api : there).post(cardsPath(boardId), named('one', at(n))),
     ),
   )
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
   expect(await all(boardId)).toHaveLength(1)
 })
 

@@ -220,17 +220,17 @@ test('[CM26] moves go on while both boards are written to without pause, by requ
     ),
   )
   const made: string[] = []
-  let over = false
+  const streaming = { over: false }
   const writers = [
     ...editors.map(async (editor, n) => {
-      for (let turn = 0; !over; turn++) {
+      for (let turn = 0; !streaming.over; turn++) {
         editor.addCard(`e${n}-${turn}`, { x: n * 1000, y: turn * 200 })
         made.push(`e${n}-${turn}`)
         await editor.saved()
       }
     }),
     ...[from, to].map(async (boardId) => {
-      while (!over) {
+      while (!streaming.over) {
         const { body } = await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })
         made.push(body.cards[0].id)
       }
@@ -241,7 +241,7 @@ test('[CM26] moves go on while both boards are written to without pause, by requ
     const answer = await move(n % 3 ? user.api : elsewhere, a, b, cards)
     expect(answer.body).toMatchObject({ moved: 4 })
   }
-  over = true
+  streaming.over = true
   await Promise.all(writers)
   for (const editor of editors) await editor.saved()
   await expectEachOnce([from, to], [...cards, ...made])
@@ -250,24 +250,24 @@ test('[CM26] moves go on while both boards are written to without pause, by requ
 test('[CM27] neither moves nor other writes are put off by a stream of the others', async () => {
   const [from, to, third] = (await newBoards(3)) as [string, string, string]
   const cards = await newCards(from, 2)
-  let over = false
+  const streaming = { over: false }
   let moves = 0
   let writes = 0
   const streams = [
     ...cards.map(async (id) => {
-      for (let n = 0; !over; n++) {
+      for (let n = 0; !streaming.over; n++) {
         const [a, b] = n % 2 ? [to, from] : [from, to]
         moves += (await move(user.api, a, b, [id])).body.moved
       }
     }),
     ...Array.from({ length: 4 }, async (_, n) => {
-      while (!over) {
+      while (!streaming.over) {
         const boardId = [third, from, to, third][n]!
         if ((await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: n * 300, y: 500 })).status === 201) writes += 1 // prettier-ignore
       }
     }),
   ]
   await until(() => moves >= 30 && writes >= 30, 'both go on', 10_000)
-  over = true
+  streaming.over = true
   await Promise.all(streams)
 })

@@ -208,6 +208,7 @@ test(
       else await new Promise((resolve) => setImmediate(resolve))
     }
     await Promise.all(underWay)
+    while (counts.deleted === 0) await remove()
     for (const { editor } of editors) await editor.saved()
     const took = performance.now() - begin
 
