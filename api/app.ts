@@ -170,8 +170,10 @@ function addRoute(
       const made = attempt?.resumed ?? []
       if (made.length > 0 && route.rebuild) {
         const answer = await route.rebuild(options.context, call, made)
-        reply.header('idempotent-replay', 'true')
-        return reply.code(answer.status ?? 200).send(answer.body)
+        if (answer) {
+          reply.header('idempotent-replay', 'true')
+          return reply.code(answer.status ?? 200).send(answer.body)
+        }
       }
       const work = () => route.handle(options.context, call)
       const key = attempt?.key ?? null

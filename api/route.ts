@@ -70,9 +70,9 @@ export interface Route {
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
   /**
    * Of a POST that makes something: its answer once more, from the ids of what it made, should the first one have been
-   * lost with its process. Without it such a request is carried out again, which then has to come to the same.
+   * lost with its process. Without it, or when it gives null, such a request is carried out again, which then has to come to the same.
    */
-  rebuild?(context: ApiContext, call: Call<never, never, never>, made: string[]): Promise<Answer>
+  rebuild?(context: ApiContext, call: Call<never, never, never>, made: string[]): Promise<Answer | null>
 }
 
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
@@ -83,7 +83,7 @@ export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
       context: ApiContext,
       call: Call<Static<P>, Static<Q>, Static<B>>,
       made: string[],
-    ): Promise<Answer>
+    ): Promise<Answer | null>
   },
 ): Route {
   return definition as unknown as Route

@@ -83,9 +83,18 @@ async function makeServiceAccount(): Promise<{ serviceAccountId: string; service
   return { serviceAccountId: made.service_account.id, serviceTokenId: made.token.id }
 }
 
-function urlOf(path: string, { webhook, serviceAccount }: Operation, scene: Scene): string {
+function urlOf(path: string, { webhook, serviceAccount, from }: Operation, scene: Scene): string {
   return path
-    .replace(':id', webhook ? scene.webhookId : serviceAccount ? scene.serviceAccountId : scene.boardId)
+    .replace(
+      ':id',
+      webhook
+        ? scene.webhookId
+        : serviceAccount
+          ? scene.serviceAccountId
+          : from === 'child'
+            ? scene.childId
+            : scene.boardId,
+    )
     .replace(':cardId', scene.cardIds[0]!)
     .replace(':groupId', scene.groupId)
     .replace(':deliveryId', scene.deliveryId)
