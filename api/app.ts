@@ -37,6 +37,8 @@ const exposedHeaders = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
   'retry-after',
   'idempotent-replay',
   'x-request-id',

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import type { Principal, Scope, TokenVerifier } from '../sql/tokens.ts'
 import type { RateFigures, RateLimiter } from './rate-limit.ts'
+import type { TokenLimiter } from './token-limiter.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,7 +14,9 @@ declare module 'fastify' {
 
 export interface AuthenticateOptions {
   tokens: TokenVerifier
+  /** Requests without a valid token, by their address. */
   limiter: RateLimiter
+  tokenLimiter: TokenLimiter
   requestsPerHour: number
 }
 
@@ -26,13 +29,16 @@ export async function identify(
   const token = bearer(request.headers.authorization)
   const principal = token === null ? null : await options.tokens.verify(token)
   const decision = principal
-    ? options.limiter.take(`token ${principal.tokenId}`, principal.rateLimit ?? options.requestsPerHour)
+    ? await options.tokenLimiter.take(principal.tokenId, principal.rateLimit ?? options.requestsPerHour)
     : options.limiter.take(`address ${request.ip}`, options.requestsPerHour)
   request.principal = principal
   request.rate = decision
   reply.header('x-ratelimit-limit', decision.limit)
   reply.header('x-ratelimit-remaining', decision.remaining)
   reply.header('x-ratelimit-reset', decision.reset)
+  // The same as the IETF's draft has it (draft-ietf-httpapi-ratelimit-headers-10): seconds instead of a time.
+  reply.header('ratelimit-policy', `"hour";q=${decision.limit};w=3600`)
+  reply.header('ratelimit', `"hour";r=${decision.remaining};t=${decision.resetAfter}`)
   if (decision.allowed) return
   reply.header('retry-after', decision.retryAfter)
   throw new ServiceError(

@@ -1,4 +1,4 @@
-/** Requests in the last hour, exactly: each one's time is kept until it leaves the hour. Counted in this process. */
+/** Requests in the last hour, exactly: each one's time is kept until it leaves the hour. */
 import type { Clock } from '../platform/clock.ts'
 
 export interface RateFigures {
@@ -10,14 +10,17 @@ export interface RateFigures {
 
 export interface RateDecision extends RateFigures {
   allowed: boolean
-  /** Seconds until there is room again; at least 1. */
+  /** Seconds until `reset`. */
+  resetAfter: number
+  /** Seconds until there is room again; at least 1. And when that is, in milliseconds. */
   retryAfter: number
+  retryAtMs: number
 }
 
 const hourMs = 3_600_000
 
 /** Times in a ring, oldest first. */
-class RequestTimes {
+export class RequestTimes {
   #times = new Float64Array(16)
   #first = 0
   #count = 0
@@ -28,6 +31,11 @@ class RequestTimes {
 
   get oldest(): number | null {
     return this.#count > 0 ? this.#times[this.#first]! : null
+  }
+
+  /** Of the requests that count, the oldest first. */
+  at(n: number): number {
+    return this.#times[(this.#first + n) % this.#times.length]!
   }
 
   forget(before: number): void {
@@ -49,6 +57,7 @@ class RequestTimes {
   }
 }
 
+/** Of addresses, counted in this process; of tokens see token-limiter.ts. */
 export class RateLimiter {
   readonly #clock: Clock
   readonly #keys = new Map<string, RequestTimes>()
@@ -67,14 +76,7 @@ export class RateLimiter {
     times.forget(now - hourMs)
     const allowed = times.count < limit
     if (allowed) times.add(now)
-    const resetMs = (times.oldest ?? now) + hourMs
-    return {
-      allowed,
-      limit,
-      remaining: Math.max(0, limit - times.count),
-      reset: Math.ceil(resetMs / 1000),
-      retryAfter: Math.max(1, Math.ceil((resetMs - now) / 1000)),
-    }
+    return decide([times], limit, now, allowed)
   }
 
   #sweep(now: number): void {
@@ -84,5 +86,38 @@ export class RateLimiter {
       times.forget(now - hourMs)
       if (times.count === 0) this.#keys.delete(key)
     }
+  }
+}
+
+/** The figures of an hour, whose requests are given by several lists. */
+export function decide(lists: RequestTimes[], limit: number, now: number, allowed: boolean): RateDecision {
+  const count = lists.reduce((sum, list) => sum + list.count, 0)
+  const resetMs = (oldest(lists, 0) ?? now) + hourMs
+  // Where the limit was lowered meanwhile, more than one have to leave.
+  const retryAtMs = (oldest(lists, Math.max(0, count - limit)) ?? now) + hourMs
+  return {
+    allowed,
+    limit,
+    remaining: Math.max(0, limit - count),
+    reset: Math.ceil(resetMs / 1000),
+    resetAfter: Math.ceil((resetMs - now) / 1000),
+    retryAfter: Math.max(1, Math.ceil((retryAtMs - now) / 1000)),
+    retryAtMs,
+  }
+}
+
+/** The time that so many come before. */
+function oldest(lists: RequestTimes[], before: number): number | null {
+  const next = lists.map(() => 0)
+  for (let n = 0; ; n++) {
+    let first = -1
+    for (const [at, list] of lists.entries()) {
+      if (next[at]! >= list.count) continue
+      if (first < 0 || list.at(next[at]!) < lists[first]!.at(next[first]!)) first = at
+    }
+    if (first < 0) return null
+    const time = lists[first]!.at(next[first]!)
+    if (n === before) return time
+    next[first]! += 1
   }
 }

@@ -5,6 +5,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { registerApi } from '../api/app.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import { TokenLimiter } from '../api/token-limiter.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
@@ -143,6 +144,7 @@ export async function compose(
   })
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const indexer = searchIndexer(database)
+  const tokenLimiter = new TokenLimiter({ database, clock, log })
   const reads = new ReadAudit({ database, log })
   const live: LiveBoards = { database, queue, documents, nodes }
 
@@ -159,6 +161,7 @@ export async function compose(
   await registerApi(app, {
     tokens,
     limiter: new RateLimiter(clock),
+    tokenLimiter,
     requestsPerHour: config.rateLimitPerHour,
     publicUrl: () => config.publicUrl ?? listeningUrl(),
     context: {
@@ -199,6 +202,7 @@ export async function compose(
     await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
     await queue.stop(5000)
     await reads.flush()
+    await tokenLimiter.settle()
     documents.stop()
     await compactor.stop()
     await nodes.stop()

@@ -45,6 +45,11 @@ export function startRetention(
     )
     await inBatches(
       (tx) => tx`
+        delete from rate_leases
+        where ctid = any (array(select ctid from rate_leases where until <= ${clock.now() - 3_600_000} limit ${batch}))`,
+    )
+    await inBatches(
+      (tx) => tx`
         delete from idempotency_keys
         where ctid = any (array(
           select ctid from idempotency_keys

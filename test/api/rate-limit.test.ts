@@ -108,3 +108,36 @@ test('[E23] in no hour, wherever it begins, are more than the limit let through,
     { numRuns: 200 },
   )
 })
+
+test('[RL1] the figures are in the fields of the IETF too, on every answer', async () => {
+  const fields = ({ headers }: { headers: Headers }) => [
+    headers.get('ratelimit-policy'),
+    headers.get('ratelimit'),
+  ]
+  expect(fields(await user.api.get('/me'))).toEqual(['"hour";q=5;w=3600', '"hour";r=4;t=3600'])
+  clock.ms += 600_000
+  expect(fields(await user.api.get('/boards/x'))).toEqual(['"hour";q=5;w=3600', '"hour";r=3;t=3000'])
+  for (let n = 0; n < 3; n++) await user.api.get('/nothing')
+  const refused = await user.api.get('/me')
+  expect([refused.status, ...fields(refused)]).toEqual([429, '"hour";q=5;w=3600', '"hour";r=0;t=3000'])
+  const anonymous = await fetch(`${service.url}/api/v1/me`)
+  expect([anonymous.status, ...fields(anonymous)]).toEqual([401, '"hour";q=5;w=3600', '"hour";r=4;t=3600'])
+  const exposed = anonymous.headers.get('access-control-expose-headers')?.split(', ') ?? []
+  expect(exposed).toEqual(expect.arrayContaining(['ratelimit', 'ratelimit-policy']))
+})
+
+test('[RL2] retry-after is true where the limit was lowered', () => {
+  let now = startMs
+  const limiter = new RateLimiter({ now: () => now })
+  for (let n = 0; n < 10; n++) {
+    limiter.take('key', 10)
+    now += 60_000
+  }
+  const refused = limiter.take('key', 3)
+  expect(refused).toMatchObject({ allowed: false, remaining: 0 })
+  const refusedAt = now
+  now = refusedAt + (refused.retryAfter - 1) * 1000
+  expect(limiter.take('key', 3).allowed).toBe(false)
+  now = refusedAt + refused.retryAfter * 1000
+  expect(limiter.take('key', 3).allowed).toBe(true)
+})
