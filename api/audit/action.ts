@@ -19,7 +19,7 @@ export function namedBy(path: string, params: Record<string, string>): Resource 
   if (last < 1) return { type: singular(parts.findLast(isPlural) ?? 'service'), id: null }
   return {
     type: singular(parts[last - 1]!),
-    id: params[parts[last]!.slice(1)] ?? null,
+    id: params[parts[last]!.slice(1)]?.replaceAll('\0', '').toWellFormed() ?? null, // as the database can store it
     board: parts[0] === 'boards' ? (params['id'] ?? null) : null,
   }
 }

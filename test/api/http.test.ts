@@ -19,8 +19,8 @@ const base = () => `${service.url}/api/v1`
 const bearer = () => ({ authorization: `Bearer ${user.token}` })
 const json = { 'content-type': 'application/json' }
 const exposed = [
-  'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after', 'idempotent-replay', 'x-request-id',
-  'etag',
+  'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy', 'retry-after',
+  'idempotent-replay', 'x-request-id', 'etag',
 ] // prettier-ignore
 
 /** Every way in which a request can end before its handler, and after. */
@@ -360,12 +360,13 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   const card = await makeCard(user, hidden.id)
   await user.api.delete(`/boards/${trashed.id}`)
   const { group } = (await user.api.post(`/boards/${hidden.id}/groups`, { name: 'a' })).body
-  const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'connection', 'keep-alive'])
+  const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'connection', 'keep-alive'])
   const bodies: Record<string, unknown> = {
     'POST /boards/:id/cards': { kind: 'note', x: 0, y: 0 },
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
+    'POST /boards/:id/cards/move': { to_board_id: nowhere, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
@@ -382,7 +383,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     const ask = async (boardId: string) => {
       const { status, headers, text } = await stranger.api.send(
         method,
-        path.replace(':id', boardId).replace(':cardId', card.id).replace(':groupId', group.id),
+        path.replace(':id', boardId).replace(':cardId', card.id).replace(':groupId', group.id).replace(':tokenId', nowhere),
         body,
       )
       return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }
