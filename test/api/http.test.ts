@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
@@ -366,7 +367,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
-    'POST /boards/:id/cards/move': { to_board_id: nowhere, card_ids: [card.id] },
+    'POST /boards/:id/cards/move': { to_board_id: randomUUID(), card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
