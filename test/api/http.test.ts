@@ -366,6 +366,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
+    'POST /boards/:id/cards/move': { to_board_id: (await makeBoard(stranger)).id, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
@@ -373,6 +374,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   variants.push(
     ['POST /boards/:id/cards', { kind: 'note' }],
     ['POST /boards/:id/cards', { kind: 'note', x: 0, y: 0, group_id: 'g' }],
+    ['POST /boards/:id/cards', { kind: 'note', on_conflict: 'identifier', identifiers: [{ scope: 's', value: 'v' }] }],
     ['PATCH /boards/:id', { parent_board_id: nowhere }],
     ['GET /boards/:id/cards?source=index', undefined],
     ['GET /boards/:id/cards?include=raw', undefined],
