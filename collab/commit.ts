@@ -11,104 +11,30 @@
  *
  * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
  */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { inTrash, noBoard, notWritable } from '../core/board.ts'
-import type { Identifier } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
-import { IdentifierTaken } from '../core/identifier-taken.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import { certainlyRolledBack, errorCode, type CommitCall } from '../sql/database.ts'
-import { frame, type BoardHead } from './log.ts'
-import type { CardRow, GroupRow } from './project.ts'
-
-export interface BuiltWrite {
-  updates: Uint8Array[]
-  /** API clocks that the updates take; zero for deletions. */
-  used: number
-  rows: CardRow[]
-  groups: GroupRow[]
-  /** Cards added, for the cap. */
-  adds: number
-  /** The highest z it sets. */
-  top: number | null
-  /** Whole cards that it removes, to be kept for their restore tokens. */
-  removed: { token: string; id: string; state: Uint8Array }[]
-  /** What no card of the board but `cards` may carry. */
-  claims?: { identifiers: Identifier[]; cards: string[] } | null
-}
-
-export interface WriteRequest {
-  op: string
-  /** The account whose rights decide. */
-  account: string
-  /**
-   * What it reads of the document: nothing (new cards with positions), some cards, or all of it. Two writes of one
-   * board share a commit only when neither reads what the other changes. `position`: nothing of a document that would
-   * have to be in memory, but it holds only at the log position of the head that it is built with.
-   */
-  reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
-  /** Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. */
-  build(head: BoardHead): BuiltWrite
-}
-
-/** Two writes, each on a board of its own, that are committed together or not at all. */
-export interface PairRequest {
-  op: string
-  account: string
-  boardIds: [string, string]
-  /** How messages name the second board. */
-  where: string
-  /** As of a write that reads all of its board, for both boards at once. */
-  build(heads: [BoardHead, BoardHead]): [BuiltWrite, BuiltWrite]
-}
-
-export interface Written {
-  seq: number
-  /** Time of the commit, in milliseconds. */
-  at: number
-  /** Times of the rows that are not both `at`. */
-  times: Map<string, { created: number; updated: number }>
-}
-
-export interface FlushRows {
-  rows: CardRow[]
-  groups: GroupRow[]
-  /** More rows are to follow: only then does the index hold all that the document does. */
-  isPart: boolean
-}
-
-/** An API write that is in the log, and the cards and groups whose rows went with it. */
-export interface CommittedWrite {
-  updates: Uint8Array[]
-  cards: ReadonlySet<string>
-  groups: ReadonlySet<string>
-}
-
-/** What the queue needs of a document that is in memory. */
-export interface CommittingDocument {
-  /** It holds the log up to here, without a gap. */
-  readonly appliedSeq: number
-  /** Whether it holds all that is known to be committed; else it is catching up. */
-  readonly current: boolean
-  /** The rows of what edits touched; null when there are none. */
-  project(): FlushRows | null
-  /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
-  committed(seq: number, writes: CommittedWrite[]): void
-  /** What `project` gave last is in the index, or is not. */
-  flushed(): void
-  flushFailed(): void
-  /** Someone else has committed: catch up. */
-  noticed(seq: number): void
-  /** So many sockets are about to be written to: sends what waits to be broadcast, when that saves writes. */
-  showWith(sockets: number): void
-  /** The board is no more. */
-  gone(): void
-}
+import { Assembler, isIndivisible, type BatchItem } from './assemble.ts'
+import {
+  BoardQueue,
+  endFlush,
+  rejectWrite,
+  type CommittedWrite,
+  type Pair,
+  type PairRequest,
+  type PendingWrite,
+  type WriteRequest,
+  type Written,
+} from './board-queue.ts'
+import { encodeCall, headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './commit-call.ts'
+import type { BoardHead } from './log.ts'
+import { refusal, shuttingDown, tooLate } from './refusal.ts'
 
 export interface CommitQueueOptions {
-  commit(call: CommitCall, again: boolean): Promise<unknown>
+  /** `aside`: it is large, and the others must not wait for its connection. */
+  commit(call: CommitCall, options: { again: boolean; aside: boolean }): Promise<unknown>
   freeCardCap: number | null
   clock: Clock
   log: Logger
@@ -128,122 +54,19 @@ const defaults = {
   editDeadlineMs: 15_000,
   writeDeadlineMs: 10_000,
   answerTimeoutMs: 20_000,
-  maxCommitBytes: 8 * 1024 * 1024,
+  maxCommitBytes: 1024 * 1024,
 }
-
-interface PendingWrite extends WriteRequest {
-  queuedAt: number
-  resolve(written: Written): void
-  reject(error: unknown): void
-  settled: boolean
-  /** How messages name its board. */
-  where?: string
-  pair?: Pair
-}
-
-/**
- * A pair has a write in each of two queues, and goes when both have come to the front. It was put into both at once, and
- * what has to go again keeps its place, so that no two pairs wait for each other.
- */
-interface Pair {
-  queues: [BoardQueue, BoardQueue]
-  writes: [PendingWrite, PendingWrite]
-  build: PairRequest['build']
-}
-
-/** One board's share of the queue. */
-export class BoardQueue {
-  readonly boardId: string
-  head: BoardHead | null = null
-  document: CommittingDocument | null = null
-  edits: { update: Uint8Array; actors: string[] }[] = []
-  editBytes = 0
-  /** Edits ever queued, and how many of them are committed: an acknowledgement waits until the second reaches what the first was. */
-  queuedMark = 0
-  committedMark = 0
-  editsSince = 0
-  writes: PendingWrite[] = []
-  flushWaiters: (() => void)[] = []
-  flushWanted = false
-  retryAt = 0
-  retryDelayMs = 0
-  /** After a fault: this many commits take one item of this board alone. */
-  singly = 0
-  stalled = false
-  readonly #waiters = new Set<() => void>()
-
-  constructor(boardId: string) {
-    this.boardId = boardId
-  }
-
-  get idle(): boolean {
-    return this.edits.length === 0 && this.writes.length === 0 && !this.flushWanted
-  }
-
-  /** Calls back once, at the next commit of edits of this board. */
-  onCommitted(waiter: () => void): void {
-    this.#waiters.add(waiter)
-  }
-
-  release(): void {
-    if (this.#waiters.size === 0) return
-    const waiters = [...this.#waiters]
-    this.#waiters.clear()
-    this.document?.showWith(waiters.length) // in the same write as the acknowledgements
-    for (const waiter of waiters) waiter()
-  }
-}
-
-interface ItemOfQueue {
-  queue: BoardQueue
-  updates: Uint8Array[]
-}
-interface EditItem extends ItemOfQueue {
-  kind: 'edit'
-  count: number
-  actors: string[]
-}
-interface WriteItem extends ItemOfQueue {
-  kind: 'write'
-  write: PendingWrite
-  built: BuiltWrite | null
-  clock: number | null
-  seen: number | null
-}
-interface FlushItem extends ItemOfQueue {
-  kind: 'flush'
-  flush: FlushRows
-  seen: number
-}
-type BatchItem = EditItem | WriteItem | FlushItem
-
-interface CommitAnswer {
-  t: number
-  boards:
-    | [
-        b: string,
-        seq: number,
-        indexed: number,
-        client: number,
-        clock: number,
-        top: number,
-        rows: number,
-        bytes: number,
-      ][]
-    | null
-  /** Those that are not `ok`. */
-  items: [n: number, outcome: Outcome, detail: RefusalDetail][]
-  times: [n: number, id: string, created: number, updated: number][] | null
-}
-type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit' | 'identifier'
-type RefusalDetail = number | [scope: string, value: string, card: string] | null
 
 export class CommitQueue {
   readonly #options: CommitQueueOptions & typeof defaults
   readonly #queues = new Map<string, BoardQueue>()
   /** Those with something to commit, in the order of their turns. */
   readonly #active = new Set<BoardQueue>()
-  #inFlight: BatchItem[] = []
+  readonly #assembler: Assembler
+  readonly #inFlight = new Set<BatchItem[]>()
+  /** Large commits go one after the other, beside the rest. */
+  #large: Promise<void> = Promise.resolve()
+  #largeCount = 0
   /** Frames since the last commit was put together, and how many the next one waits for. */
   #arrived = 0
   #company = 0
@@ -251,13 +74,13 @@ export class CommitQueue {
   #running: Promise<void> | null = null
   #scheduled = false
   #calledAgain = false
-  #pairsLast = false
   #stopped = false
   #wakeAt: NodeJS.Timeout | null = null
   readonly #watch: NodeJS.Timeout
 
   constructor(options: CommitQueueOptions) {
     this.#options = { ...defaults, ...options }
+    this.#assembler = new Assembler(this.#active, this.#options.maxCommitBytes)
     this.#watch = setInterval(() => this.#watchDeadlines(), Math.min(500, this.#options.writeDeadlineMs / 4))
     this.#watch.unref()
   }
@@ -346,7 +169,7 @@ export class CommitQueue {
   /** Commits what is queued, then stops. Resolves early when that cannot be done within `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs
-    while (Date.now() < deadline && (this.#active.size > 0 || this.#running)) {
+    while (Date.now() < deadline && (this.#active.size > 0 || this.#running || this.#largeCount > 0)) {
       this.#schedule()
       await delay(5)
     }
@@ -403,209 +226,54 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       this.#calledAgain = false
-      const batch = this.#assemble()
+      const { batch, large } = this.#assembler.next(this.#options.clock.now())
+      for (const one of large) this.#commitAside(one)
       if (batch.length === 0) break
-      this.#inFlight = batch
       const frames = this.#arrived
       this.#arrived = 0
-      let answer: CommitAnswer | null
-      try {
-        answer = await this.#call(batch)
-      } catch (error) {
-        this.#fault(batch, error)
-        continue
-      } finally {
-        this.#inFlight = []
-      }
-      if (!answer) return
-      this.#settle(batch, answer)
-      await this.#gather(frames)
+      if (await this.#commit(batch, false)) await this.#gather(frames)
     }
     this.#wakeForRetries()
   }
 
-  // ---- putting a commit together
-
-  #assemble(): BatchItem[] {
-    const now = this.#options.clock.now()
-    // By turns, so that neither pairs nor all others are put off for ever.
-    const pairs = this.#pairsLast ? [] : this.#takePairs(now)
-    const batch = this.#withOthers(pairs, now)
-    if (batch.length === 0 && this.#pairsLast) batch.push(...this.#takePairs(now))
-    this.#pairsLast = batch.some((item) => item.kind === 'write' && item.write.pair)
-    return batch
-  }
-
-  /** What goes with the pairs. */
-  #withOthers(pairs: BatchItem[], now: number): BatchItem[] {
-    const batch = [...pairs]
-    let bytes = batch.reduce((sum, item) => sum + itemBytes(item), 0)
-    const paired = new Set(batch.map(({ queue }) => queue))
-    if ([...paired].some(({ singly }) => singly > 0)) return batch
-    for (const queue of [...this.#active]) {
-      if (bytes >= this.#options.maxCommitBytes) break
-      if (paired.has(queue) || queue.retryAt > now || (queue.singly > 0 && batch.length > 0)) continue
-      const items = this.#take(queue, this.#options.maxCommitBytes - bytes)
-      this.#active.delete(queue)
-      if (!queue.idle || items.length > 0) this.#active.add(queue) // at the end: the others have their turn first
-      if (items.length === 0) continue
-      batch.push(...items)
-      for (const item of items) bytes += itemBytes(item)
-      if (queue.singly > 0) break
-    }
-    return batch
-  }
-
-  /**
-   * The pairs that can go now, each with all edits of its boards, on which it is built. No other write of these boards
-   * goes with them.
-   */
-  #takePairs(now: number): BatchItem[] {
-    const batch: BatchItem[] = []
-    const taken = new Set<BoardQueue>()
-    let bytes = 0
-    for (const queue of [...this.#active]) {
-      const pair = firstWrite(queue)?.pair
-      if (!pair || pair.queues[0] !== queue || pair.queues.some((one) => taken.has(one))) continue
-      const alone = pair.queues.some(({ singly }) => singly > 0)
-      if (alone && batch.length > 0) continue
-      if (!pair.queues.every((one) => isReady(one, pair, now, alone))) continue
-      const editBytes = pair.queues[0].editBytes + pair.queues[1].editBytes
-      if (batch.length > 0 && bytes + editBytes > this.#options.maxCommitBytes) break
-      const items = this.#buildPair(pair)
-      batch.push(...items)
-      for (const item of items) bytes += itemBytes(item)
-      for (const one of pair.queues) {
-        if (items.length > 0) taken.add(one)
-        this.#active.delete(one)
-        this.#active.add(one)
-      }
-      if (alone && batch.length > 0) break
-    }
-    return batch
-  }
-
-  #buildPair({ queues, writes, build }: Pair): BatchItem[] {
-    for (const queue of queues) queue.writes.shift()
-    let built: [BuiltWrite, BuiltWrite]
+  /** @returns whether it went through */
+  async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
+    this.#inFlight.add(batch)
+    let answer: CommitAnswer | null
     try {
-      built = build([queues[0].head!, queues[1].head!])
+      answer = await this.#call(batch, aside)
     } catch (error) {
-      rejectWrite(writes[0], error)
-      return []
+      this.#fault(batch, error)
+      return false
+    } finally {
+      this.#inFlight.delete(batch)
     }
-    return ([0, 1] as const).flatMap((at) => {
-      const queue = queues[at]
-      const { updates, used } = built[at]
-      const clock = used > 0 ? queue.head!.apiClock : null
-      const seen = queue.document!.appliedSeq
-      const write: WriteItem = {
-        kind: 'write',
-        queue,
-        updates,
-        write: writes[at],
-        built: built[at],
-        clock,
-        seen,
-      }
-      return queue.edits.length > 0 ? [takeEdits(queue, Infinity), write] : [write]
-    })
+    if (answer) this.#settle(batch, answer)
+    return answer !== null
   }
 
-  #take(queue: BoardQueue, budget: number): BatchItem[] {
-    const items: BatchItem[] = []
-    let bytes = 0
-    if (queue.edits.length > 0) {
-      const edits = takeEdits(queue, budget)
-      items.push(edits)
-      bytes += itemBytes(edits)
-      // What follows is built on all that is in memory, so all of it has to be committed with or before it.
-      if (edits.count < queue.edits.length || queue.singly > 0) return items
-    }
-
-    const document = queue.document
-    if (queue.flushWanted && (document === null || document.current)) {
-      const flush = document ? document.project() : null
-      if (flush && document) {
-        items.push({ kind: 'flush', queue, updates: [], flush, seen: document.appliedSeq })
-        if (queue.singly > 0) return items
-      } else {
-        endFlush(queue)
-      }
-    }
-    const flushing = items.some((item) => item.kind === 'flush')
-
-    let head = queue.head
-    const taken = new Set<string>()
-    const claimed = new Set<string>()
-    let whole = false
-    while (queue.writes.length > 0 && !whole && (items.length === 0 || bytes < budget)) {
-      const write = firstWrite(queue)
-      if (!write || write.pair) break
-      if (!head) {
-        // Its refusal or 'again' brings the head.
-        items.push({ kind: 'write', queue, updates: [], write, built: null, clock: -1, seen: null })
-        queue.writes.shift()
-        break
-      }
-      if (write.reads !== 'nothing' && write.reads !== 'position') {
-        if (!document?.current || flushing) break
-        if (
-          write.reads === 'board'
-            ? taken.size > 0 || items.some((item) => item.kind === 'write')
-            : [...write.reads].some((id) => taken.has(id))
-        ) {
-          break
-        }
-        whole = write.reads === 'board'
-      }
-      queue.writes.shift()
-      let built: BuiltWrite
-      try {
-        built = write.build(head)
-      } catch (error) {
-        rejectWrite(write, error)
-        continue
-      }
-      // The commit looks at what was there before it.
-      const claims = (built.claims?.identifiers ?? []).map(({ scope, value }) =>
-        JSON.stringify([scope, value]),
-      )
-      if (claims.some((claim) => claimed.has(claim))) {
-        queue.writes.unshift(write)
-        break
-      }
-      for (const claim of claims) claimed.add(claim)
-      if (typeof write.reads === 'object') for (const id of write.reads) taken.add(id)
-      items.push({
-        kind: 'write',
-        queue,
-        updates: built.updates,
-        write,
-        built,
-        clock: built.used > 0 ? head.apiClock : null,
-        seen: seenBy(write, head, document),
-      })
-      head = {
-        ...head,
-        apiClock: head.apiClock + built.used,
-        topZ: Math.max(head.topZ, built.top ?? head.topZ),
-      }
-      for (const update of built.updates) bytes += update.byteLength
-      if (queue.singly > 0) break
-    }
-    return items
+  /** Its boards wait for it, the others do not. */
+  #commitAside(batch: BatchItem[]): void {
+    this.#largeCount += 1
+    const turn = this.#large.then(async () => {
+      await this.#commit(batch, true)
+    })
+    this.#large = turn.finally(() => {
+      this.#largeCount -= 1
+      for (const { queue } of batch) queue.away = false
+      this.#schedule()
+    })
   }
 
   // ---- the call
 
   /** Null when the queue was stopped meanwhile. Throws when it is certain that nothing was written, and why. */
-  async #call(batch: BatchItem[]): Promise<CommitAnswer | null> {
-    const call = this.#encode(batch)
+  async #call(batch: BatchItem[], aside: boolean): Promise<CommitAnswer | null> {
+    const call = encodeCall(batch, this.#options.freeCardCap)
     for (let attempt = 0; !this.#stopped; attempt++) {
       try {
         return (await withTimeout(
-          this.#options.commit(call, attempt > 0),
+          this.#options.commit(call, { again: attempt > 0, aside }),
           this.#options.answerTimeoutMs,
         )) as CommitAnswer
       } catch (error) {
@@ -618,72 +286,6 @@ export class CommitQueue {
       }
     }
     return null
-  }
-
-  #encode(batch: BatchItem[]): CommitCall {
-    const blobs: Uint8Array[] = []
-    let length = 0
-    const put = (bytes: Uint8Array) => {
-      const at = { pos: length, len: bytes.byteLength }
-      blobs.push(bytes)
-      length += bytes.byteLength
-      return at
-    }
-    const rows: object[] = []
-    const groups: object[] = []
-    const removed: object[] = []
-    const items = batch.map((item, n) => {
-      const at = item.updates.length > 0 ? put(frame(item.updates)) : { pos: 0, len: 0 }
-      const common = { n, b: item.queue.boardId, k: item.kind, ...at }
-      switch (item.kind) {
-        case 'edit':
-          return { ...common, actors: item.actors }
-        case 'flush':
-          for (const row of item.flush.rows) rows.push({ n, ...row })
-          for (const row of item.flush.groups) groups.push({ n, ...row })
-          return {
-            ...common,
-            k: item.flush.isPart ? 'part' : 'flush',
-            o: randomUUID(),
-            c: 'editor',
-            seen: item.seen,
-            actors: [],
-            top: highest(item.flush.rows),
-          }
-        case 'write': {
-          const { write, built } = item
-          const { pair } = write
-          const partner = pair && batch.findIndex((other) => other.kind === 'write' && other !== item && other.write.pair === pair) // prettier-ignore
-          for (const row of built?.rows ?? []) rows.push({ n, ...row })
-          for (const row of built?.groups ?? []) groups.push({ n, ...row })
-          for (const { token, id, state } of built?.removed ?? [])
-            removed.push({ n, token, id, ...put(state) })
-          return {
-            ...common,
-            o: write.op,
-            c: pair ? 'move' : 'api',
-            w: partner ?? null,
-            claims: built?.claims ?? null,
-            u: write.account,
-            actors: [write.account],
-            clock: item.clock,
-            used: built?.used ?? 0,
-            seen: item.seen,
-            adds: built?.adds ?? 0,
-            top: built?.top ?? null,
-          }
-        }
-      }
-    })
-    return {
-      commitId: randomUUID(),
-      freeCardCap: this.#options.freeCardCap,
-      items: JSON.stringify(items),
-      blob: Buffer.concat(blobs),
-      rows: rows.length > 0 ? JSON.stringify(rows) : null,
-      groups: groups.length > 0 ? JSON.stringify(groups) : null,
-      removed: removed.length > 0 ? JSON.stringify(removed) : null,
-    }
   }
 
   // ---- what came of it
@@ -837,7 +439,7 @@ export class CommitQueue {
   #watchDeadlines(): void {
     const now = this.#options.clock.now()
     const late = (write: PendingWrite) => now - write.queuedAt > this.#options.writeDeadlineMs
-    for (const item of this.#inFlight)
+    for (const item of [...this.#inFlight].flat())
       if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
     for (const queue of this.#active) {
       if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > this.#options.editDeadlineMs) {
@@ -889,115 +491,6 @@ const transientCodes = new Set([
   '53400',
   '25P03',
 ])
-
-/** The log position that a write depends on. */
-function seenBy(write: WriteRequest, head: BoardHead, document: CommittingDocument | null): number | null {
-  if (write.reads === 'nothing') return null
-  return write.reads === 'position' ? head.seq : document!.appliedSeq
-}
-
-/** The first write that is still wanted. */
-function firstWrite(queue: BoardQueue): PendingWrite | undefined {
-  while (queue.writes[0]?.settled) queue.writes.shift()
-  return queue.writes[0]
-}
-
-/** Whether a board's half of a pair could go now. `alone`: with nothing else, the edits of its boards included. */
-function isReady(queue: BoardQueue, pair: Pair, now: number, alone: boolean): boolean {
-  return (
-    firstWrite(queue)?.pair === pair &&
-    queue.retryAt <= now &&
-    queue.head !== null &&
-    queue.document?.current === true &&
-    !queue.flushWanted &&
-    !(alone && queue.edits.length > 0)
-  )
-}
-
-/** What cannot go in smaller parts: one item, or the two of a pair. */
-function isIndivisible(batch: BatchItem[]): boolean {
-  const [first, second] = batch
-  if (batch.length === 1) return true
-  return batch.length === 2 && first?.kind === 'write' && second?.kind === 'write' && first.write.pair !== undefined && first.write.pair === second.write.pair // prettier-ignore
-}
-
-function takeEdits(queue: BoardQueue, budget: number): EditItem {
-  let bytes = 0
-  let count = 0
-  while (count < queue.edits.length && (count === 0 || bytes < budget))
-    bytes += queue.edits[count++]!.update.byteLength
-  const taken = queue.edits.slice(0, count)
-  return {
-    kind: 'edit',
-    queue,
-    updates: taken.map((edit) => edit.update),
-    count,
-    actors: [...new Set(taken.flatMap((edit) => edit.actors))],
-  }
-}
-
-function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
-  CommitAnswer['boards']
->[number]): BoardHead {
-  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
-}
-
-function itemBytes(item: BatchItem): number {
-  const rows =
-    item.kind === 'flush'
-      ? item.flush.rows.length
-      : item.kind === 'write'
-        ? (item.built?.rows.length ?? 0)
-        : 0
-  return item.updates.reduce((sum, update) => sum + update.byteLength, rows * 300)
-}
-
-function highest(rows: CardRow[]): number | null {
-  return rows.reduce<number | null>((top, { z }) => (z === undefined ? top : Math.max(top ?? z, z)), null)
-}
-
-function endFlush(queue: BoardQueue): void {
-  queue.flushWanted = false
-  for (const waiter of queue.flushWaiters.splice(0)) waiter()
-}
-
-function rejectWrite(write: PendingWrite, error: unknown): void {
-  if (write.settled) return
-  for (const one of write.pair?.writes ?? [write]) one.settled = true
-  write.reject(error)
-}
-
-function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail, cap: number): ServiceError {
-  const { where } = item.write
-  switch (outcome) {
-    case 'identifier': {
-      const [scope, value, card] = detail as [string, string, string]
-      return new IdentifierTaken({ scope, value }, card)
-    }
-    case 'forbidden':
-      return notWritable(where)
-    case 'trashed':
-      return inTrash(where)
-    case 'limit':
-      return new ServiceError(
-        'limit_reached',
-        `The board owner's plan holds ${cap} cards; ${Number(detail)} are used and ${item.built?.adds ?? 0} more were sent.`,
-      )
-    default:
-      return noBoard(where)
-  }
-}
-
-function tooLate(): ServiceError {
-  return new ServiceError(
-    'storage_unavailable',
-    'The change could not be committed in time. It may still come through.',
-  )
-}
-
-function shuttingDown(): ServiceError {
-  return new ServiceError('session_unavailable', 'The service is shutting down. Try again shortly.')
-}
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -30,7 +30,7 @@ import {
   sharedText,
   type SharedMap,
 } from './canvas.ts'
-import type { BuiltWrite, Written } from './commit.ts'
+import type { BuiltWrite, Written } from './board-queue.ts'
 import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
 import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
