@@ -28,7 +28,9 @@ beforeAll(async () => {
   for (let node = 0; node < 3; node++) {
     const database = openDatabase({ url: testDatabase.url, poolSize: 24 })
     databases.push(database)
-    services.push(await startService({ testDatabase, database, debounceMs: 30 }))
+    // Rolled back again and again, a write may take longer than its deadline, and a 503 is not what this is about.
+    const patience = { writeDeadlineMs: 60_000, editDeadlineMs: 60_000 }
+    services.push(await startService({ testDatabase, database, debounceMs: 30, ...patience }))
   }
   user = await services[0]!.user()
 })
