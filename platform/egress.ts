@@ -6,6 +6,7 @@ import { isIP } from 'node:net'
 import { addressClasses } from './egress/addresses.ts'
 import { buildOpener } from './egress/connector.ts'
 import { exchange, type OutgoingRequest, type Outcome } from './egress/exchange.ts'
+import { openPool } from './egress/pool.ts'
 import { openResolver, type Resolve } from './egress/resolve.ts'
 import { addressFault, readTarget } from './egress/target.ts'
 
@@ -19,6 +20,8 @@ export interface Egress {
   checkUrl(url: string): Promise<string | null>
   /** Never rejects for what the other side does. */
   send(request: OutgoingRequest): Promise<Outcome>
+  /** Ends the connections that are kept. */
+  close(): void
 }
 
 export interface EgressOptions {
@@ -34,7 +37,7 @@ const resolveForCheckMs = 1000
 
 export function openEgress({ allow, resolve = openResolver(), ca }: EgressOptions): Egress {
   const classify = addressClasses(allow)
-  const open = buildOpener({ classify, resolve, ca })
+  const pool = openPool(buildOpener({ classify, resolve, ca }))
   const read = (url: string) => readTarget(url, classify, allow.length > 0)
   return {
     async checkUrl(url) {
@@ -48,8 +51,9 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
     async send(request) {
       const target = read(request.url)
       if ('refused' in target) return { outcome: 'refused', error: `url ${target.refused}`, durationMs: 0 }
-      return exchange(open, target, request)
+      return exchange(pool, target, request)
     },
+    close: () => pool.close(),
   }
 }
 

@@ -187,6 +187,7 @@ export async function compose(
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
     await Promise.all(loops.map((loop) => loop.stop()))
+    egress.close()
     await gateway.close()
     await served
     clearInterval(idle)

@@ -49,9 +49,13 @@ const maxAnswerBytes = 64 * 1024
 export function startDelivering(options: DeliverOptions): Deliverer {
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
+  const mostOpen = 2 * bounds.total
   const settleAttempt = openSettler(database, clock)
+  /** Being sent, or failed and not yet written down: how a webhook's next ones go depends on that. */
   const byWebhook = new Map<string, number>()
-  const sending = new Set<Promise<void>>()
+  let total = 0
+  /** Until they are written down. */
+  const open = new Set<Promise<void>>()
   /** To webhooks whose last delivery had failed. */
   let failing = 0
   let claiming: Promise<void> | null = null
@@ -71,9 +75,9 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   async function claim(): Promise<void> {
     while (state.woken && !state.stopped) {
       state.woken = false
-      if (sending.size >= bounds.total) return // each that ends wakes
+      if (total >= bounds.total || open.size >= mostOpen) return // each that ends wakes
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
-        total: sending.size,
+        total,
         failing,
         byWebhook,
       })
@@ -83,10 +87,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   }
 
   function start(delivery: ClaimedDelivery): void {
-    const { webhookId } = delivery
-    byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
-    if (delivery.failuresInARow > 0) failing += 1
-    const done = attempt(delivery)
+    const done = attempt(delivery, takeSlot(delivery))
       .catch((error: unknown) =>
         log.warn(
           { err: error, deliveryId: delivery.id },
@@ -94,27 +95,48 @@ export function startDelivering(options: DeliverOptions): Deliverer {
         ),
       )
       .finally(() => {
-        const left = byWebhook.get(webhookId)! - 1
-        if (left > 0) byWebhook.set(webhookId, left)
-        else byWebhook.delete(webhookId)
-        if (delivery.failuresInARow > 0) failing -= 1
-        sending.delete(done)
-        wake()
+        open.delete(done)
+        if (open.size + 1 >= mostOpen) wake()
       })
-    sending.add(done)
+    open.add(done)
   }
 
-  async function attempt(delivery: ClaimedDelivery): Promise<void> {
-    const result = await exchange(options, delivery)
-    const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
-    // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
-    for (;;) {
-      try {
-        return await settleAttempt(delivery, result, waitMs)
-      } catch (error) {
-        if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
-        await delay(250)
+  /** @returns what gives it back, once */
+  function takeSlot({ webhookId, failuresInARow }: ClaimedDelivery): () => void {
+    byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
+    total += 1
+    if (failuresInARow > 0) failing += 1
+    let taken = true
+    return () => {
+      if (!taken) return
+      taken = false
+      const left = byWebhook.get(webhookId)! - 1
+      if (left > 0) byWebhook.set(webhookId, left)
+      else byWebhook.delete(webhookId)
+      total -= 1
+      if (failuresInARow > 0) failing -= 1
+      wake()
+    }
+  }
+
+  async function attempt(delivery: ClaimedDelivery, giveSlotBack: () => void): Promise<void> {
+    try {
+      const result = await exchange(options, delivery)
+      if (result.error === null) {
+        giveSlotBack() // the next one need not wait for the log
       }
+      const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
+      // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
+      for (;;) {
+        try {
+          return await settleAttempt(delivery, result, waitMs)
+        } catch (error) {
+          if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
+          await delay(250)
+        }
+      }
+    } finally {
+      giveSlotBack()
     }
   }
 
@@ -127,7 +149,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
     async stop() {
       state.stopped = true
       await Promise.all([loop.stop(), claiming])
-      await Promise.all(sending)
+      await Promise.all(open)
     },
   }
 }

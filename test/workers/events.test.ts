@@ -261,3 +261,26 @@ test('[W8] where nobody listens the outbox is emptied all the same', async () =>
     await service.admin`select from webhook_deliveries where workspace_id = ${user.workspaceId}`,
   ).toHaveLength(0)
 })
+
+test('[W28] an event leaves the outbox together with its deliveries: when these cannot be queued it waits, and is delivered once they can', async () => {
+  const { got } = await listen(['board.updated'])
+  const boardId = await makeBoard()
+  await drained()
+  // The sequence counts the attempts, which are all rolled back.
+  await service.admin.unsafe(`
+    create sequence refused;
+    grant usage on sequence refused to corkboard_system;
+    create function refuse() returns trigger language plpgsql as $$
+    begin
+      perform nextval('refused');
+      raise exception 'no room';
+    end $$;
+    create trigger refuse before insert on webhook_deliveries for each row execute function refuse()`)
+  await user.api.patch(`/boards/${boardId}`, { name: 'waits' })
+  await until(async () => (await service.admin`select from refused where is_called`).length === 1, 'refused')
+  await service.admin.unsafe(
+    'drop trigger refuse on webhook_deliveries; drop function refuse; drop sequence refused',
+  )
+  await until(() => got().length === 1, 'delivered all the same')
+  expect(got()[0]!.body.data['name']).toBe('waits')
+})
