@@ -209,7 +209,7 @@ export async function compose(
   }
   if (options.workers !== false) {
     const queue = { database, clock, log, ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}) }
-    deliverer = startDelivering({
+    const delivering = startDelivering({
       ...queue,
       send: (request) => egress.send(request),
       openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
@@ -218,14 +218,16 @@ export async function compose(
       jitter: clock === systemClock ? Math.random : () => 0,
       ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
     })
+    deliverer = delivering
     pickUp = startPickUp({
       ...queue,
       pollSeconds: config.appEventPollSeconds,
-      queued: () => deliverer?.wake(),
+      queued: () => delivering.wake(),
+      reserve: () => delivering.reserve(),
     })
     loops.push(
       pickUp,
-      deliverer,
+      delivering,
       startHealing(live, log),
       startRetention({ database, clock, log }),
       startPurge({ database, clock, log, closeBoard }),

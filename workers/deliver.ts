@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { claimDue, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
+import type { Reservation } from './fan-out.ts'
 import { startLoop, type Loop } from './loop.ts'
 import { signatureHeaders, type Secrets } from './sign.ts'
 import { parseRetryAfter, waitAfter, type AttemptResult } from './retry.ts'
@@ -41,6 +42,8 @@ export interface DeliverOptions {
 export interface Deliverer extends Loop {
   /** Deliveries were queued. */
   wake(): void
+  /** Slots for deliveries that are about to be queued, so that they need not be claimed first. */
+  reserve(): Reservation
 }
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
@@ -87,7 +90,11 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   }
 
   function start(delivery: ClaimedDelivery): void {
-    const done = attempt(delivery, takeSlot(delivery))
+    begin(delivery, takeSlot(delivery.webhookId, delivery.failuresInARow > 0))
+  }
+
+  function begin(delivery: ClaimedDelivery, giveSlotBack: () => void): void {
+    const done = attempt(delivery, giveSlotBack)
       .catch((error: unknown) =>
         log.warn(
           { err: error, deliveryId: delivery.id },
@@ -102,10 +109,10 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   }
 
   /** @returns what gives it back, once */
-  function takeSlot({ webhookId, failuresInARow }: ClaimedDelivery): () => void {
+  function takeSlot(webhookId: string, isFailing: boolean): () => void {
     byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
     total += 1
-    if (failuresInARow > 0) failing += 1
+    if (isFailing) failing += 1
     let taken = true
     return () => {
       if (!taken) return
@@ -114,7 +121,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
       if (left > 0) byWebhook.set(webhookId, left)
       else byWebhook.delete(webhookId)
       total -= 1
-      if (failuresInARow > 0) failing -= 1
+      if (isFailing) failing -= 1
       wake()
     }
   }
@@ -140,16 +147,43 @@ export function startDelivering(options: DeliverOptions): Deliverer {
     }
   }
 
+  function reserve(): Reservation {
+    const slots = new Map<string, (() => void)[]>()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    open.add(promise) // a stop waits for it
+    const end = () => {
+      for (const giveBack of [...slots.values()].flat()) giveBack()
+      open.delete(promise)
+      resolve()
+    }
+    return {
+      take(webhookId) {
+        // What a claim under way takes is not counted yet.
+        if (claiming || state.stopped || total >= bounds.total) return false
+        if ((byWebhook.get(webhookId) ?? 0) >= bounds.perWebhook) return false
+        const taken = slots.get(webhookId) ?? []
+        slots.set(webhookId, [...taken, takeSlot(webhookId, false)])
+        return true
+      },
+      start(deliveries) {
+        for (const delivery of deliveries) begin(delivery, slots.get(delivery.webhookId)!.pop()!)
+        end()
+      },
+      release: end,
+    }
+  }
+
   const loop = startLoop('deliver', options.tickMs ?? 1000, log, async () => {
     await takeBackLapsed(database, clock.now())
     wake()
   })
   return {
     wake,
+    reserve,
     async stop() {
       state.stopped = true
       await Promise.all([loop.stop(), claiming])
-      await Promise.all(open)
+      while (open.size > 0) await Promise.all(open)
     },
   }
 }

@@ -220,8 +220,10 @@ create function card_index_events() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp set enable_nestloop = off as $$
 begin
   -- A commit's one statement fires both triggers, and mostly has rows for one of them.
-  if tg_op <> 'DELETE' and not exists (select from new_rows) then
-    return null;
+  if tg_op <> 'DELETE' then
+    if not exists (select from new_rows) then
+      return null;
+    end if;
   end if;
   if tg_op = 'INSERT' then
     insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)

@@ -74,8 +74,10 @@ create function card_index_search() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
   -- A commit's one statement fires both triggers, and mostly has rows for one of them.
-  if tg_op <> 'DELETE' and not exists (select from new_rows) then
-    return null;
+  if tg_op <> 'DELETE' then
+    if not exists (select from new_rows) then
+      return null;
+    end if;
   end if;
   if tg_op = 'UPDATE' then
     insert into search_pending (board_id, workspace_id, changed_at)
