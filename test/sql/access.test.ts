@@ -344,7 +344,7 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   }
   expect(using).toContain('sql/database.ts')
   expect(using.filter((path) => !path.startsWith('sql/'))).toEqual([])
-  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'close', 'commit', 'listen'])
+  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen'])
 
   const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
   // Both take the role of a request from the same settings.
