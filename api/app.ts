@@ -164,7 +164,7 @@ function lowerCaseIds(params: Record<string, string>): Record<string, string> {
 /** `POST /boards/:id/cards` → `postBoardsByIdCards` */
 function operationId({ method, path }: Route): string {
   const words = path
-    .split('/')
+    .split(/[/-]/)
     .filter(Boolean)
     .map((part) => (part.startsWith(':') ? `By${capital(part.slice(1))}` : capital(part)))
   return method.toLowerCase() + (words.join('') || 'Root')

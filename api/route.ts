@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../collab/live.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
@@ -16,8 +17,14 @@ export interface ApiContext {
   log: Logger
   /** Cards that a free account may hold; null: no cap. */
   freeCardCap: number | null
+  /** Webhooks' secrets, each sealed about its webhook's id. */
+  webhookSecrets: Encryption
+  /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
+  checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
+  /** Webhook deliveries were queued. */
+  wakeDeliveries(): void
 }
 
 export interface Call<Params, Query, Body> {

@@ -11,6 +11,14 @@ import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import type { Route } from './route.ts'
+import { createWebhook } from './webhooks/create.ts'
+import { deleteWebhook } from './webhooks/delete.ts'
+import { listDeliveries } from './webhooks/deliveries.ts'
+import { listWebhooks } from './webhooks/list.ts'
+import { patchWebhook } from './webhooks/patch.ts'
+import { redeliver } from './webhooks/redeliver.ts'
+import { rotateSecret } from './webhooks/rotate-secret.ts'
+import { testWebhook } from './webhooks/test.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
@@ -28,4 +36,12 @@ export const routes: Route[] = [
   deleteManyCards,
   patchCard,
   deleteCard,
+  listWebhooks,
+  createWebhook,
+  patchWebhook,
+  deleteWebhook,
+  testWebhook,
+  rotateSecret,
+  listDeliveries,
+  redeliver,
 ]

@@ -14,6 +14,17 @@ export const limits = {
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
   trashDays: 30,
+  /** Of an event's cards its payload names so many. */
+  eventCardIds: 25,
+  webhooks: {
+    activePerWorkspace: 20,
+    attempts: 6,
+    attemptMs: 10_000,
+    failuresInARow: 20,
+    deliveryDays: 30,
+    url: 2000,
+    previousSecretMs: 24 * 60 * 60 * 1000,
+  },
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const

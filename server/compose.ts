@@ -14,10 +14,15 @@ import { Nodes } from '../collab/nodes.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
+import { openEgress, type Egress } from '../platform/egress.ts'
+import { openEncryption } from '../platform/encryption.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
+import type { ClaimBounds } from '../workers/claim.ts'
+import { startDelivering, type Deliverer } from '../workers/deliver.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
+import { startPickUp, type PickUp } from '../workers/pick-up.ts'
 import { startRetention } from '../workers/retention.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
@@ -49,6 +54,10 @@ export interface ComposeOptions {
   /** Time that a client has for the head of a request. */
   headersTimeoutMs?: number
   workers?: boolean
+  /** How often the queues are looked at when nobody says that something is in them. */
+  queueTickMs?: number
+  deliveryBounds?: Partial<ClaimBounds>
+  egress?: Egress
   log?: FastifyBaseLogger
 }
 
@@ -81,6 +90,8 @@ export async function compose(
   const { log } = app
   logRequests(app)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const egress = options.egress ?? openEgress({ allow: config.egressAllow })
+  const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -120,6 +131,14 @@ export async function compose(
   })
   const live: LiveBoards = { database, queue, documents, nodes }
 
+  let pickUp: PickUp | null = null
+  let deliverer: Deliverer | null = null
+  // What a request changed is delivered at once.
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') pickUp?.wake()
+    done()
+  })
+
   const listeningUrl = () =>
     `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
@@ -133,7 +152,10 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
+      webhookSecrets,
+      checkUrl: (url) => egress.checkUrl(url),
       closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+      wakeDeliveries: () => deliverer?.wake(),
     },
   })
   await registerHealth(app, database)
@@ -171,7 +193,24 @@ export async function compose(
     await close()
     throw error
   }
-  if (options.workers !== false) loops.push(startHealing(live, log), startRetention(database, log))
+  if (options.workers !== false) {
+    const queue = { database, clock, log, ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}) }
+    deliverer = startDelivering({
+      ...queue,
+      send: (request) => egress.send(request),
+      openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
+      waits: config.webhookRetryWaits,
+      // Where time is a test's, it goes by the second.
+      jitter: clock === systemClock ? Math.random : () => 0,
+      ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
+    })
+    pickUp = startPickUp({
+      ...queue,
+      pollSeconds: config.appEventPollSeconds,
+      queued: () => deliverer?.wake(),
+    })
+    loops.push(pickUp, deliverer, startHealing(live, log), startRetention(database, log))
+  }
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }
 }

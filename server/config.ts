@@ -3,6 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { parseRange } from '../platform/egress/addresses.ts'
 
 const integer = (options: { default: number; minimum: number; maximum?: number }) => Type.Integer(options)
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent']
@@ -26,6 +27,12 @@ export const variables = Type.Object({
   MAX_SOCKETS_PER_BOARD: integer({ default: 1000, minimum: 1 }),
   MAX_SOCKETS_PER_ACCOUNT: integer({ default: 2000, minimum: 1 }),
   TRUST_PROXY: integer({ default: 0, minimum: 0 }),
+  EGRESS_ALLOW: Type.String({ default: '' }),
+  WEBHOOK_RETRY_WAITS: Type.String({
+    default: '60,300,1500,7200,36000',
+    pattern: '^\\d{1,6}(\\s*,\\s*\\d{1,6}){4}$',
+  }),
+  APP_EVENT_POLL_SECONDS: integer({ default: 15, minimum: 1, maximum: 60 }),
 })
 
 type Variable = keyof Static<typeof variables>
@@ -35,6 +42,8 @@ const accepted: Partial<Record<Variable, string>> = {
   PUBLIC_URL: 'an http or https URL without a slash at its end',
   DATABASE_URL: 'a postgres:// URL',
   SECRET_KEY: 'at least 32 characters',
+  EGRESS_ALLOW: 'a comma list of addresses and CIDR ranges, such as 10.0.0.0/8',
+  WEBHOOK_RETRY_WAITS: 'five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000',
   LOG_LEVEL: logLevels.join(', ').replace(/, (\w+)$/, ' or $1'),
 }
 
@@ -59,6 +68,12 @@ export interface Config {
   maxSocketsPerBoard: number
   maxSocketsPerAccount: number
   trustProxy: number
+  /** Addresses and CIDR ranges that requests may be sent to although they are not public. */
+  egressAllow: string[]
+  /** Seconds between the six attempts of a delivery. */
+  webhookRetryWaits: number[]
+  /** So long what editors do is gathered into one event. */
+  appEventPollSeconds: number
 }
 
 export class ConfigError extends Error {}
@@ -80,11 +95,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   )
   const values = Value.Default(variables, typed) as Static<typeof variables>
   const [error] = Value.Errors(variables, values)
-  if (error) {
-    const name = error.instancePath.slice(1).split('/')[0] as Variable
+  const refuse = (name: Variable) => {
     const shown = secret.has(name) ? '' : `; it is ${JSON.stringify(given[name])}`
     throw new ConfigError(`${name} must be ${accepted[name] ?? range(name)}${shown}.`)
   }
+  if (error) refuse(error.instancePath.slice(1).split('/')[0] as Variable)
+  const egressAllow = values.EGRESS_ALLOW.split(',').flatMap((part) => part.trim() || [])
+  if (!egressAllow.every(isRange)) refuse('EGRESS_ALLOW')
   return {
     port: values.PORT,
     host: values.HOST,
@@ -100,6 +117,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     maxSocketsPerBoard: values.MAX_SOCKETS_PER_BOARD,
     maxSocketsPerAccount: values.MAX_SOCKETS_PER_ACCOUNT,
     trustProxy: values.TRUST_PROXY,
+    egressAllow,
+    webhookRetryWaits: values.WEBHOOK_RETRY_WAITS.split(',').map(Number),
+    appEventPollSeconds: values.APP_EVENT_POLL_SECONDS,
+  }
+}
+
+function isRange(text: string): boolean {
+  try {
+    return parseRange(text) !== null
+  } catch {
+    return false
   }
 }
 

@@ -1,4 +1,4 @@
-/** Forgets what has served: results of old commits, and removed cards after 30 days. */
+/** Forgets what has served: results of old commits, removed cards and webhook deliveries after 30 days. */
 import { limits } from '../core/limits.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
@@ -9,6 +9,9 @@ export function startRetention(database: Database, log: Logger): Loop {
     await database.asSystem(async (tx) => {
       await tx`delete from commits where created_at < now() - interval '1 hour'`
       await tx`delete from removed_cards where removed_at < now() - ${limits.trashDays} * interval '1 day'`
+      await tx`
+        delete from webhook_deliveries
+        where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
     })
   })
 }

@@ -5,7 +5,14 @@ import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards } from './board.ts'
-import { permissions, roles, socketPermissions, type Role, type Scene } from './permissions.ts'
+import {
+  permissions,
+  roles,
+  socketPermissions,
+  type Operation,
+  type Role,
+  type Scene,
+} from './permissions.ts'
 
 let service: TestService
 let workspaceId: string
@@ -30,7 +37,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-async function makeScene(): Promise<Scene> {
+async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
   const board = await makeBoard(users.owner, { workspace_id: workspaceId })
   const [child, cards] = await Promise.all([
     makeBoard(users.owner, { parent_board_id: board.id }),
@@ -38,7 +45,34 @@ async function makeScene(): Promise<Scene> {
     service.share(board.id, users['shared editor'], 'editor'),
     service.share(board.id, users['shared viewer'], 'viewer'),
   ])
-  return { workspaceId, boardId: board.id, childId: child.id, cardIds: cards.map(({ id }) => id) }
+  return {
+    workspaceId,
+    boardId: board.id,
+    childId: child.id,
+    cardIds: cards.map(({ id }) => id),
+    ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
+  }
+}
+
+/** Past the API, which would count it. */
+async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }> {
+  const [made] = await service.admin`
+    with w as (
+      insert into webhooks (workspace_id, created_by, url, events, secret)
+      values (${workspaceId}, ${users.owner.userId}, 'https://93.184.215.14/', '{*}', '')
+      returning id, workspace_id
+    )
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
+    select w.id, w.workspace_id, 'board.created', '{}', now() from w
+    returning webhook_id, id`
+  return { webhookId: made!['webhook_id'], deliveryId: made!['id'] }
+}
+
+function urlOf(path: string, { webhook }: Operation, scene: Scene): string {
+  return path
+    .replace(':id', webhook ? scene.webhookId : scene.boardId)
+    .replace(':cardId', scene.cardIds[0]!)
+    .replace(':deliveryId', scene.deliveryId)
 }
 
 test('[A1] every route has its row in the table of permissions, and no row is without its route', () => {
@@ -54,9 +88,9 @@ describe('[A2] each role gets from each operation what the table says', () => {
       for (const [n, operation] of operations.entries()) {
         await Promise.all(
           roles.map(async (role) => {
-            const scene = await makeScene()
+            const scene = await makeScene({ webhook: operation.webhook ?? false })
             if (operation.trashed) await users.owner.api.delete(`/boards/${scene.boardId}`)
-            const url = path.replace(':id', scene.boardId).replace(':cardId', scene.cardIds[0]!)
+            const url = urlOf(path, operation, scene)
             const answer = await users[role].api.send(
               method,
               url + (operation.query?.(scene) ?? ''),
@@ -74,22 +108,24 @@ describe('[A2] each role gets from each operation what the table says', () => {
 })
 
 test('[A3] what a role may not do changes nothing', async () => {
-  const scene = await makeScene()
-  const state = async () =>
-    service.admin`
+  const scene = await makeScene({ webhook: true })
+  const state = async () => [
+    await service.admin`select * from webhooks where workspace_id = ${workspaceId} order by id`,
+    await service.admin`select * from webhook_deliveries where workspace_id = ${workspaceId} order by id`,
+    await service.admin`
       select b.*, d.seq, d.card_count, (select array_agg(c.hash order by c.card_id) from card_index c where c.board_id = b.id) as hashes
       from boards b join board_documents d on d.board_id = b.id
       where b.workspace_id = ${workspaceId}
-      order by b.id`
+      order by b.id`,
+  ]
   const before = await state()
   for (const [route, operations] of Object.entries(permissions)) {
     const [method, path] = route.split(' ') as [string, string]
     if (method === 'GET') continue
-    for (const { body, expect: expected, trashed } of operations) {
+    for (const operation of operations) {
       for (const role of roles) {
-        if (trashed || expected[role] < 400) continue
-        const url = path.replace(':id', scene.boardId).replace(':cardId', scene.cardIds[0]!)
-        await users[role].api.send(method, url, body?.(scene))
+        if (operation.trashed || operation.expect[role] < 400) continue
+        await users[role].api.send(method, urlOf(path, operation, scene), operation.body?.(scene))
       }
     }
   }

@@ -27,12 +27,17 @@ export interface Scene {
   boardId: string
   childId: string
   cardIds: string[]
+  /** Of the workspace, with one delivery; there when the operation asks for it. */
+  webhookId: string
+  deliveryId: string
 }
 
 export interface Operation {
   /** Of the path parameters and the query; parameters that are not named are the board and its first card. */
   query?: (scene: Scene) => string
   body?: (scene: Scene) => unknown
+  /** It works on a webhook: that is what the path's `:id` names. */
+  webhook?: true
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>
@@ -60,6 +65,9 @@ const anyone = table([200, 200, 200, 200, 200], [200, 200])
 const readers = table([200, 200, 200, 200, 200])
 const writersOfTheBoard = (status = 200) => table([status, status, 403, status, 403])
 const writersOfTheWorkspace = (status = 200) => table([status, status, 403, 403, 403])
+
+/** Guests of a board don't see its workspace. */
+const managersOfWebhooks = table([200, 200, 403, 404, 404])
 
 const members: Role[] = ['owner', 'editor', 'viewer']
 const guests: Role[] = ['shared editor', 'shared viewer']
@@ -150,6 +158,36 @@ export const permissions: Record<string, Operation[]> = {
     { body: () => ({ title: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
   'DELETE /boards/:id/cards/:cardId': [{ expect: writersOfTheBoard() }],
+  'GET /webhooks': [
+    { expect: anyone },
+    {
+      query: ({ workspaceId }) => `?workspace=${workspaceId}`,
+      expect: table([200, 200, 403, 404, 404]),
+    },
+  ],
+  'POST /webhooks': [
+    {
+      body: ({ workspaceId }) => ({
+        workspace_id: workspaceId,
+        url: 'https://93.184.215.14/',
+        events: ['board.created'],
+      }),
+      expect: managersOfWebhooks,
+    },
+  ],
+  'PATCH /webhooks/:id': [{ webhook: true, body: () => ({ name: 'New' }), expect: managersOfWebhooks }],
+  'DELETE /webhooks/:id': [{ webhook: true, expect: managersOfWebhooks }],
+  'POST /webhooks/:id/test': [{ webhook: true, expect: managersOfWebhooks }],
+  'POST /webhooks/:id/rotate-secret': [{ webhook: true, expect: managersOfWebhooks }],
+  'GET /webhooks/:id/deliveries': [
+    {
+      webhook: true,
+      expect: managersOfWebhooks,
+      holds: ({ deliveries }, { deliveryId }) => deliveries.some((one: any) => one.id === deliveryId),
+      sees: toAll([['owner', 'editor'], true]),
+    },
+  ],
+  'POST /webhooks/:id/deliveries/:deliveryId/redeliver': [{ webhook: true, expect: managersOfWebhooks }],
 }
 
 /** At the socket: what a connection to the board may do. */

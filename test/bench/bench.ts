@@ -51,6 +51,8 @@ export interface Bench {
   load: Load
   progress: (text: string) => void
   corkboard(): Promise<EditorServer & CardServer>
+  /** The URL of its database. */
+  corkboardDatabase(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */

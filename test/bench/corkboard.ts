@@ -110,3 +110,10 @@ export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
   if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
   return embedded.adminUrl
 }
+
+/** Its own database there. */
+export async function embeddedServiceUrl(dataDir: string): Promise<string> {
+  const embedded = await findEmbedded(dataDir)
+  if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
+  return embedded.url
+}

@@ -5,6 +5,7 @@ import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { createBatch, createOne } from './rows/create.ts'
 import { memory } from './rows/memory.ts'
+import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
@@ -18,7 +19,7 @@ interface Options {
   calibrate?: true
 }
 
-const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, screen, memory]
+const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, outbox, screen, memory]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')

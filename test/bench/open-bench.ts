@@ -1,5 +1,5 @@
 import type { Bench, EditorPeer, Server } from './bench.ts'
-import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
+import { embeddedPostgresUrl, embeddedServiceUrl, startCorkboard } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
 import { startEditorPeer, startInsertHandler } from './peers/start.ts'
@@ -44,6 +44,8 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
+    corkboardDatabase: async () =>
+      options.databaseUrl ?? (await embeddedServiceUrl((await corkboard()).dataDir)),
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),

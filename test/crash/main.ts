@@ -1,5 +1,6 @@
 /** `npm run crash -- --rounds 200`: crash rounds by hand, and what they came to. */
 import { Command, InvalidArgumentError } from 'commander'
+import { EventRun } from './event-round.ts'
 import { CrashRun, kills, type Kill } from './round.ts'
 
 const whole = (text: string) => {
@@ -13,11 +14,13 @@ const options = new Command('crash')
   .option('--minutes <n>', 'end after the round that is under way by then', whole)
   .option('--seed <n>', 'of the random choices', whole, Date.now() % 1_000_000)
   .option('--kill <what...>', `only these, of: ${Object.keys(kills).join(', ')}`)
+  .option('--events <n>', 'instead, so many rounds of events and their deliveries', whole)
   .parse()
-  .opts<{ rounds: number; minutes?: number; seed: number; kill?: Kill[] }>()
+  .opts<{ events?: number; rounds: number; minutes?: number; seed: number; kill?: Kill[] }>()
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const startedAt = performance.now()
+if (options.events !== undefined) process.exit(await eventRounds(options.events))
 const run = await CrashRun.start({ seed: options.seed, ...(options.kill ? { kills: options.kill } : {}) })
 process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
 let faults = 0
@@ -52,3 +55,26 @@ try {
   await run.end()
 }
 process.exitCode = faults > 0 ? 1 : 0
+
+/** @returns the exit code */
+async function eventRounds(count: number): Promise<number> {
+  const run = await EventRun.start({ seed: options.seed })
+  process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
+  try {
+    print(`seed ${options.seed}`)
+    for (let n = 1; n <= count; n++) {
+      const kill = await run.round()
+      const { changes, received, repeated } = run.figures
+      print(`${n}: ${kill}; so far ${changes} changes, ${received} deliveries, ${repeated} repeated`)
+    }
+    const faults = await run.check()
+    for (const fault of faults) print(fault)
+    if (faults.length > 0) print(run.output)
+    print(
+      `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${faults.length} lost, doubled or late`,
+    )
+    return faults.length > 0 ? 1 : 0
+  } finally {
+    await run.end()
+  }
+}

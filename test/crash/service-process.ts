@@ -20,24 +20,27 @@ export class ServiceProcess {
   /** The same over all its starts, so that editors find it again. */
   readonly url: string
   readonly #port: number
+  readonly #env: Record<string, string>
   #child: ChildProcess | null = null
   #output = ''
   #killedPostmaster: number | undefined
   readonly #endWithUs = () => void this.#child?.kill('SIGTERM')
 
-  private constructor(dataDir: string, port: number) {
+  private constructor(dataDir: string, port: number, env: Record<string, string>) {
     this.dataDir = dataDir
+    this.#env = env
     this.#port = port
     this.url = `http://127.0.0.1:${port}`
     process.on('exit', this.#endWithUs)
   }
 
-  static async make(): Promise<ServiceProcess> {
+  /** @param env what it is started with besides */
+  static async make(env: Record<string, string> = {}): Promise<ServiceProcess> {
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
     const { port } = probe.address() as AddressInfo
     await new Promise((resolve) => probe.close(resolve))
-    return new ServiceProcess(await mkdtemp(join(tmpdir(), 'corkboard-crash-')), port)
+    return new ServiceProcess(await mkdtemp(join(tmpdir(), 'corkboard-crash-')), port, env)
   }
 
   /** The last of what it printed, over all its starts. */
@@ -62,6 +65,7 @@ export class ServiceProcess {
         DATABASE_URL: '',
         RATE_LIMIT_PER_HOUR: '1000000000',
         LOG_LEVEL: 'error',
+        ...this.#env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

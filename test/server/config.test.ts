@@ -21,6 +21,17 @@ test.each([
   ['RATE_LIMIT_PER_HOUR', '0', 'RATE_LIMIT_PER_HOUR must be a whole number of at least 1; it is "0".'],
   ['TRUST_PROXY', 'true', 'TRUST_PROXY must be a whole number of at least 0; it is "true".'],
   ['HOST', 'a b', 'HOST must be an address or a host name to listen on; it is "a b".'],
+  [
+    'EGRESS_ALLOW',
+    '10.0.0.0/8, intranet',
+    'EGRESS_ALLOW must be a comma list of addresses and CIDR ranges, such as 10.0.0.0/8; it is "10.0.0.0/8, intranet".',
+  ],
+  [
+    'WEBHOOK_RETRY_WAITS',
+    '60,300,1500,7200',
+    'WEBHOOK_RETRY_WAITS must be five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000; it is "60,300,1500,7200".',
+  ],
+  ['APP_EVENT_POLL_SECONDS', '61', 'APP_EVENT_POLL_SECONDS must be a whole number from 1 to 60; it is "61".'],
   ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be debug, info, warn, error or silent; it is "loud".'],
   [
     'PUBLIC_URL',

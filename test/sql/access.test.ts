@@ -84,20 +84,23 @@ test('[A9] every function pins its search path with pg_temp last, those of the d
   expect(new Set(definers.map(({ owner }) => owner))).toEqual(new Set(['corkboard_system']))
 })
 
-test('[A10] a request’s role writes boards alone, by the columns that are its own, and creates nothing', async () => {
+test('[A10] a request’s role writes boards, files and webhooks alone, by the columns that are its own, and creates nothing', async () => {
   const grants = await testDatabase.admin<{ table_name: string; privilege_type: string }[]>`
     select table_name, privilege_type from information_schema.table_privileges
     where table_schema = 'corkboard' and grantee = 'corkboard_app' and privilege_type <> 'SELECT'`
-  expect([...grants]).toEqual([])
+  expect([...grants]).toEqual([{ table_name: 'webhooks', privilege_type: 'DELETE' }])
   const columns = await testDatabase.admin<{ privilege_type: string; table_name: string; columns: string[] }[]>`
     select privilege_type, table_name, array_agg(column_name::text order by column_name) as columns
     from information_schema.column_privileges
     where table_schema = 'corkboard' and grantee = 'corkboard_app' and privilege_type <> 'SELECT'
-    group by 1, 2 order by 1`
+    group by 1, 2 order by 1, 2`
   const common = ['day_label', 'identifiers', 'name', 'parent_board_id', 'props', 'scheduled_date', 'scheduled_end', 'view']
   expect([...columns]).toEqual([
     { privilege_type: 'INSERT', table_name: 'boards', columns: [...common, 'workspace_id'].toSorted() },
+    { privilege_type: 'INSERT', table_name: 'images', columns: ['board_id', 'bytes', 'content_type', 'file_name', 'height', 'image_key', 'width', 'workspace_id'] },
+    { privilege_type: 'INSERT', table_name: 'webhooks', columns: ['events', 'id', 'name', 'secret', 'url', 'workspace_id'] },
     { privilege_type: 'UPDATE', table_name: 'boards', columns: [...common, 'deleted_at'].toSorted() },
+    { privilege_type: 'UPDATE', table_name: 'webhooks', columns: ['active', 'events', 'name', 'url'] },
   ])
   const [may] = await testDatabase.admin`
     select has_schema_privilege('corkboard_app', 'corkboard', 'create') as app,

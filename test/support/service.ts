@@ -43,11 +43,21 @@ export interface TestServiceOptions extends ComposeOptions {
 
 let users = 0
 
+export const testSecretKey = 'a key for tests, of more than 32 characters'
+
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { config, testDatabase, ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
   const service = await compose(
-    { ...readConfig({ PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT_PER_HOUR: '100000000' }), ...config },
+    {
+      ...readConfig({
+        PORT: '0',
+        LOG_LEVEL: 'silent',
+        RATE_LIMIT_PER_HOUR: '100000000',
+        SECRET_KEY: testSecretKey,
+      }),
+      ...config,
+    },
     database.url,
     composeOptions,
   )

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import Type from 'typebox'
+import { route } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
+import { makeWebhookSecret } from './secret.ts'
+import {
+  presentWebhook,
+  readWebhook,
+  requireRoomForActive,
+  requireWorkspaceWriter,
+  webhookAnswer,
+} from './webhook.ts'
+
+const body = Type.Object({
+  workspace_id: uuid,
+  url: webhookUrl,
+  events: eventNames,
+  name: Type.Optional(webhookName),
+})
+
+const next =
+  'Keep the secret now: it is not shown again. Verify each delivery with it, over the raw body. POST /webhooks/{id}/test sends one.'
+
+export const createWebhook = route({
+  method: 'POST',
+  path: '/webhooks',
+  scope: 'write',
+  summary: 'Create a webhook. Its secret is in this answer alone.',
+  schemas: { body },
+  answers: { 200: Type.Object({ webhook: webhookAnswer, secret: Type.String(), next: Type.String() }) },
+  async handle(context, { principal, body }) {
+    const events = requireEvents(body.events)
+    await requireUrl(context, body.url)
+    const { database, clock, webhookSecrets } = context
+    const id = randomUUID()
+    const secret = makeWebhookSecret()
+    const workspaceId = body.workspace_id.toLowerCase()
+    const webhook = await database.asUser(principal.userId, async (tx) => {
+      await requireWorkspaceWriter(tx, workspaceId)
+      await requireRoomForActive(tx, workspaceId)
+      await tx`
+        insert into webhooks (id, workspace_id, url, events, name, secret)
+        values (${id}, ${workspaceId}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
+      return readWebhook(tx, id)
+    })
+    return { body: { webhook: presentWebhook(webhook, clock.now()), secret, next } }
+  },
+})

@@ -1,0 +1,20 @@
+import Type from 'typebox'
+import { route } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { requireWebhook, webhookParams } from './webhook.ts'
+
+export const deleteWebhook = route({
+  method: 'DELETE',
+  path: '/webhooks/:id',
+  scope: 'write',
+  summary: 'Remove a webhook, what waits for it, and its log.',
+  schemas: { params: webhookParams },
+  answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },
+  async handle({ database }, { principal, params }) {
+    await database.asUser(principal.userId, async (tx) => {
+      await requireWebhook(tx, params.id)
+      await tx`delete from webhooks where id = ${params.id}`
+    })
+    return { body: { deleted: true, id: params.id } }
+  },
+})

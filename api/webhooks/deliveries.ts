@@ -1,0 +1,48 @@
+import Type from 'typebox'
+import { route } from '../route.ts'
+import { nullable, pageQuery } from '../schemas.ts'
+import { pageOf } from '../page.ts'
+import { cursorOf, deliveryAnswer, presentDelivery, readCursor, readLog } from './delivery.ts'
+import { requireWebhook, webhookParams } from './webhook.ts'
+
+const query = Type.Object({
+  limit: pageQuery.limit,
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, description: 'The `next_cursor` of the page before.' }),
+  ),
+})
+
+export const listDeliveries = route({
+  method: 'GET',
+  path: '/webhooks/:id/deliveries',
+  scope: 'read',
+  summary:
+    'Every attempt at a delivery, with its result, and the deliveries that wait; newest first, for 30 days.',
+  schemas: { params: webhookParams, query },
+  answers: {
+    200: Type.Object({
+      deliveries: Type.Array(deliveryAnswer),
+      limit: Type.Integer(),
+      has_more: Type.Boolean(),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+  async handle({ database }, { principal, params, query }) {
+    const { limit } = pageOf(query)
+    const after = query.cursor === undefined ? null : readCursor(query.cursor, params.id)
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      await requireWebhook(tx, params.id)
+      return readLog(tx, params.id, after, limit + 1)
+    })
+    const page = rows.slice(0, limit)
+    const more = rows.length > limit
+    return {
+      body: {
+        deliveries: page.map(presentDelivery),
+        limit,
+        has_more: more,
+        next_cursor: more ? cursorOf(page.at(-1)!) : null,
+      },
+    }
+  },
+})

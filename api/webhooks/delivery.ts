@@ -1,0 +1,127 @@
+/**
+ * The log of a webhook: an entry for each attempt, and one for each delivery that waits or is being sent. Newest first;
+ * what is still to come is newer than all that was.
+ */
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import type { Transaction } from '../../sql/database.ts'
+import { nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
+
+export interface DeliveryRow {
+  id: string
+  delivery_id: string
+  webhook_id: string
+  event: string
+  status: string
+  attempt: number
+  attempts_left: number
+  status_code: number | null
+  duration_ms: number | null
+  error: string | null
+  payload: string
+  created_at: Date
+  attempted_at: Date | null
+  next_attempt_at: Date | null
+  /** Where it stands in the log, to the microsecond. */
+  position: string
+}
+
+const whole = Type.Integer()
+
+export const deliveryAnswer = Type.Object({
+  id: uuid,
+  delivery_id: Type.String({
+    format: 'uuid',
+    description: 'The same over all attempts: `X-Service-Delivery`.',
+  }),
+  webhook_id: uuid,
+  event: Type.String(),
+  status: Type.Enum(['waiting', 'sending', 'succeeded', 'failed', 'given_up']),
+  attempt: whole,
+  attempts_left: Type.Integer({ description: 'Attempts that may follow this one.' }),
+  status_code: nullable(whole),
+  duration_ms: nullable(whole),
+  error: nullable(Type.String()),
+  payload: Type.String({ description: 'Exactly what is sent.' }),
+  created_at: timestamp,
+  attempted_at: nullable(timestamp),
+  next_attempt_at: nullable(timestamp),
+})
+
+export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
+  const { position: _position, ...fields } = row
+  return {
+    ...fields,
+    created_at: row.created_at.toISOString(),
+    attempted_at: row.attempted_at?.toISOString() ?? null,
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+  }
+}
+
+const { attempts } = limits.webhooks
+
+/** Entries after a cursor, from the tables' own indexes whatever their length. */
+export function readLog(
+  tx: Transaction,
+  webhookId: string,
+  after: { position: string; id: string } | null,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const page = (at: string, id: string) => tx`
+    ${after ? tx`and (${tx(at)}, ${tx(id)}) < (${after.position}::text::timestamptz, ${after.id}::uuid)` : tx``}
+    order by ${tx(at)} desc, ${tx(id)} desc
+    limit ${limit}`
+  return tx<DeliveryRow[]>`
+    select e.id, e.delivery_id, e.webhook_id, e.event, e.status, e.attempt, e.attempts_left, e.status_code, e.duration_ms, e.error,
+      e.payload, e.created_at, e.attempted_at, e.next_attempt_at,
+      to_char(e.at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
+    from (
+      (
+        select ${pendingColumns(tx)}, d.next_attempt_at as at
+        from webhook_deliveries d
+        where d.webhook_id = ${webhookId} and d.status = 'waiting' ${page('d.next_attempt_at', 'd.id')}
+      )
+      union all
+      (
+        select ${pendingColumns(tx)}, d.lease_until
+        from webhook_deliveries d
+        where d.webhook_id = ${webhookId} and d.status = 'sending' ${page('d.lease_until', 'd.id')}
+      )
+      union all
+      (
+        select a.id, d.id, a.webhook_id, d.event, a.status, a.attempt, a.attempts_left, a.status_code, a.duration_ms, a.error,
+          d.payload, d.created_at, a.attempted_at, null, a.attempted_at
+        from webhook_attempts a
+        join webhook_deliveries d on d.id = a.delivery_id
+        where a.webhook_id = ${webhookId} ${page('a.attempted_at', 'a.id')}
+      )
+    ) e
+    order by e.at desc, e.id desc
+    limit ${limit}`
+}
+
+/** What was queued just now. */
+export async function readPending(tx: Transaction, id: string): Promise<DeliveryRow> {
+  const [row] = await tx<DeliveryRow[]>`
+    select ${pendingColumns(tx)}, '' as position from webhook_deliveries d where d.id = ${id}`
+  return row!
+}
+
+const pendingColumns = (tx: Transaction) => tx`
+  d.id, d.id as delivery_id, d.webhook_id, d.event, d.status, d.attempt + 1 as attempt, ${attempts} - d.attempt - 1 as attempts_left,
+  null::integer as status_code, null::integer as duration_ms, null::text as error, d.payload, d.created_at,
+  null::timestamptz as attempted_at, d.next_attempt_at`
+
+const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([^|]+)\|([^|]+)$/
+
+export const cursorOf = (row: DeliveryRow) => `${row.position}|${row.id}|${row.webhook_id}`
+
+/** @throws ServiceError `bad_request` for one that this walk has not given */
+export function readCursor(cursor: string, webhookId: string): { position: string; id: string } {
+  const [, position = '', id = '', webhook] = cursorPattern.exec(cursor) ?? []
+  if (webhook !== webhookId || !uuidPattern.test(id) || Number.isNaN(Date.parse(position))) {
+    throw new ServiceError('bad_request', 'cursor must be the next_cursor of a page of this list, unchanged.')
+  }
+  return { position, id }
+}

@@ -1,0 +1,37 @@
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { route } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { deliveryAnswer, presentDelivery, readPending } from './delivery.ts'
+import { readWebhook } from './webhook.ts'
+
+const params = Type.Object({
+  id: uuid,
+  deliveryId: Type.String({ format: 'uuid', description: 'Of the delivery, or of one of its attempts.' }),
+})
+
+export const redeliver = route({
+  method: 'POST',
+  path: '/webhooks/:id/deliveries/:deliveryId/redeliver',
+  scope: 'write',
+  summary: 'Queue a delivery again, under its id and with six new attempts.',
+  schemas: { params },
+  answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
+  async handle({ database, clock, wakeDeliveries }, { principal, params }) {
+    const delivery = await database.asUser(principal.userId, async (tx) => {
+      const webhook = await readWebhook(tx, params.id)
+      const [queued] = await tx<{ id: string | null }[]>`
+        select queue_again(${params.id}, ${params.deliveryId}, ${new Date(clock.now())}) as id`
+      if (!queued?.id) throw new ServiceError('not_found', 'No such delivery of this webhook.')
+      if (!webhook.active) {
+        throw new ServiceError(
+          'conflict',
+          'The webhook is switched off. Switch it on first: PATCH with active: true.',
+        )
+      }
+      return readPending(tx, queued.id)
+    })
+    wakeDeliveries()
+    return { body: { delivery: presentDelivery(delivery) } }
+  },
+})

@@ -1,0 +1,37 @@
+import Type from 'typebox'
+import { limits } from '../../core/limits.ts'
+import { route } from '../route.ts'
+import { timestamp } from '../schemas.ts'
+import { makeWebhookSecret } from './secret.ts'
+import { presentWebhook, readWebhook, requireWebhook, webhookAnswer, webhookParams } from './webhook.ts'
+
+export const rotateSecret = route({
+  method: 'POST',
+  path: '/webhooks/:id/rotate-secret',
+  scope: 'write',
+  summary: 'Replace the secret of a webhook. The one so far signs as well for 24 hours.',
+  schemas: { params: webhookParams },
+  answers: {
+    200: Type.Object({
+      webhook: webhookAnswer,
+      secret: Type.String(),
+      previous_secret_valid_until: timestamp,
+    }),
+  },
+  async handle({ database, clock, webhookSecrets }, { principal, params }) {
+    const secret = makeWebhookSecret()
+    const until = new Date(clock.now() + limits.webhooks.previousSecretMs)
+    const webhook = await database.asUser(principal.userId, async (tx) => {
+      await requireWebhook(tx, params.id)
+      await tx`select rotate_webhook_secret(${params.id}, ${webhookSecrets.seal(secret, params.id)}, ${until})`
+      return readWebhook(tx, params.id)
+    })
+    return {
+      body: {
+        webhook: presentWebhook(webhook, clock.now()),
+        secret,
+        previous_secret_valid_until: until.toISOString(),
+      },
+    }
+  },
+})

@@ -1,0 +1,33 @@
+import Type from 'typebox'
+import { payloadText, testEvent } from '../../core/events.ts'
+import { route } from '../route.ts'
+import { deliveryAnswer, presentDelivery, readPending } from './delivery.ts'
+import { readWebhook, webhookParams } from './webhook.ts'
+
+export const testWebhook = route({
+  method: 'POST',
+  path: '/webhooks/:id/test',
+  scope: 'write',
+  summary: `Send a delivery of the event \`${testEvent}\`, also to a webhook that is switched off.`,
+  schemas: { params: webhookParams },
+  answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
+  async handle({ database, clock, wakeDeliveries }, { principal, params }) {
+    const occurredAt = new Date(clock.now())
+    const delivery = await database.asUser(principal.userId, async (tx) => {
+      const webhook = await readWebhook(tx, params.id)
+      const payload = payloadText({
+        type: testEvent,
+        resource: { type: 'webhook', id: webhook.id },
+        workspaceId: webhook.workspace_id,
+        boardId: null,
+        data: {},
+        occurredAt,
+      })
+      const [queued] = await tx<{ id: string }[]>`
+        select queue_delivery(${webhook.id}, ${testEvent}, ${payload}, ${occurredAt}) as id`
+      return readPending(tx, queued!.id)
+    })
+    wakeDeliveries()
+    return { body: { delivery: presentDelivery(delivery) } }
+  },
+})

@@ -1,0 +1,96 @@
+/** A webhook as its row has it, and as the API shows it: never with its secret. */
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import type { Transaction } from '../../sql/database.ts'
+import { timestamp, uuid } from '../schemas.ts'
+
+export interface WebhookRow {
+  id: string
+  workspace_id: string
+  url: string
+  events: string[]
+  name: string
+  active: boolean
+  disabled_reason: string | null
+  previous_secret_until: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export const webhookParams = Type.Object({ id: uuid })
+
+export const webhookAnswer = Type.Object({
+  id: uuid,
+  workspace_id: uuid,
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  name: Type.String(),
+  active: Type.Boolean(),
+  disabled_reason: Type.Optional(
+    Type.String({ description: 'There when the service switched the webhook off: why.' }),
+  ),
+  previous_secret_valid_until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'There while a secret that was replaced signs as well.',
+    }),
+  ),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+export const webhookColumns = (tx: Transaction) => tx`
+  w.id, w.workspace_id, w.url, w.events, w.name, w.active, w.disabled_reason, w.previous_secret_until, w.created_at, w.updated_at`
+
+/** @param now milliseconds */
+export function presentWebhook(row: WebhookRow, now: number): Record<string, unknown> {
+  const { disabled_reason: reason, previous_secret_until: until, ...fields } = row
+  return {
+    ...fields,
+    ...(reason === null ? {} : { disabled_reason: reason }),
+    ...(until === null || until.getTime() <= now ? {} : { previous_secret_valid_until: until.toISOString() }),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+/** @throws ServiceError `not_found`, or `forbidden` for who may only view the webhook's workspace */
+export async function requireWebhook(tx: Transaction, id: string): Promise<void> {
+  const [found] = await tx<{ access: string | null }[]>`select webhook_access(${id}) as access`
+  if (!found?.access) throw noWebhook()
+  if (found.access !== 'write') throw notManaged()
+}
+
+/** @throws ServiceError as `requireWebhook` */
+export async function readWebhook(tx: Transaction, id: string): Promise<WebhookRow> {
+  await requireWebhook(tx, id)
+  const [row] = await tx<WebhookRow[]>`select ${webhookColumns(tx)} from webhooks w where w.id = ${id}`
+  if (!row) throw noWebhook()
+  return row
+}
+
+/** @throws ServiceError `not_found` for a workspace that the caller can't see, `forbidden` for one they may only view */
+export async function requireWorkspaceWriter(tx: Transaction, workspaceId: string): Promise<void> {
+  const [workspace] = await tx<{ writable: boolean }[]>`
+    select id in (select writable_workspaces(current_user_id())) as writable from workspaces where id = ${workspaceId}`
+  if (!workspace) throw new ServiceError('not_found', 'No such workspace.')
+  if (!workspace.writable) throw notManaged()
+}
+
+/** Lets those who switch webhooks on in a workspace go one after the other, so that the count is exact. */
+export async function requireRoomForActive(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(1463961451, hashtext(${workspaceId}))`
+  const [found] = await tx<{ count: number }[]>`
+    select count(*)::integer as count from webhooks where workspace_id = ${workspaceId} and active`
+  const most = limits.webhooks.activePerWorkspace
+  if (found!.count < most) return
+  throw new ServiceError(
+    'limit_reached',
+    `A workspace has at most ${most} active webhooks. Delete one, or switch one off, first.`,
+  )
+}
+
+const noWebhook = () => new ServiceError('not_found', 'No such webhook.')
+const notManaged = () =>
+  new ServiceError('forbidden', 'Webhooks are managed by those who may write in their workspace.')

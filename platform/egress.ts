@@ -1,0 +1,69 @@
+/**
+ * The one way out: every HTTP request to a URL that somebody gave goes through here. Redirects are not followed.
+ * Who wants to follow them asks hop by hop, each with all the checks.
+ */
+import { isIP } from 'node:net'
+import { addressClasses } from './egress/addresses.ts'
+import { buildOpener } from './egress/connector.ts'
+import { exchange, type OutgoingRequest, type Outcome } from './egress/exchange.ts'
+import { openResolver, type Resolve } from './egress/resolve.ts'
+import { addressFault, readTarget } from './egress/target.ts'
+
+export type { Failure, OutgoingRequest, Outcome } from './egress/exchange.ts'
+
+export interface Egress {
+  /**
+   * Whether requests to a URL may be sent, as far as can be told before they are. Null, or what is wrong in words that
+   * follow the name of the field. A name that cannot be resolved now passes: each connection is checked again.
+   */
+  checkUrl(url: string): Promise<string | null>
+  /** Never rejects for what the other side does. */
+  send(request: OutgoingRequest): Promise<Outcome>
+}
+
+export interface EgressOptions {
+  /** Addresses and CIDR ranges that are not public and may be reached all the same, there also by http and on any port. */
+  allow: string[]
+  resolve?: Resolve
+  /** Certificates that are trusted besides the usual ones. */
+  ca?: string
+}
+
+/** A check of a URL waits no longer for its name. */
+const resolveForCheckMs = 1000
+
+export function openEgress({ allow, resolve = openResolver(), ca }: EgressOptions): Egress {
+  const classify = addressClasses(allow)
+  const open = buildOpener({ classify, resolve, ca })
+  const read = (url: string) => readTarget(url, classify, allow.length > 0)
+  return {
+    async checkUrl(url) {
+      const target = read(url)
+      if ('refused' in target) return target.refused
+      if (isIP(target.hostname)) return null
+      const addresses = await within(resolveForCheckMs, resolve(target.hostname))
+      if (addresses) return addressFault(addresses, target.namedOnly, classify)
+      return target.namedOnly ? 'must lead to an address that is known: its name does not resolve' : null
+    },
+    async send(request) {
+      const target = read(request.url)
+      if ('refused' in target) return { outcome: 'refused', error: `url ${target.refused}`, durationMs: 0 }
+      return exchange(open, target, request)
+    },
+  }
+}
+
+/** Null when it fails or takes longer. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), limitMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } catch {
+    return null
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,401 @@
+/** Deliveries: attempts and their waits, what counts as a failure, when a webhook is switched off, leases. The clock is the test's. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Clock } from '../../platform/clock.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/editor.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { startService, type TestService, type TestServiceOptions, type TestUser } from '../support/service.ts'
+import { makeWebhook } from '../support/webhook.ts'
+
+const minute = 60_000
+const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time }
+let testDatabase: TestDatabase
+let service: TestService
+let receiver: Receiver
+let user: TestUser
+let boardId: string
+const started: TestService[] = []
+
+async function start(options: TestServiceOptions = {}): Promise<TestService> {
+  const one = await startService({
+    testDatabase,
+    clock,
+    config: { egressAllow: ['127.0.0.1/32'], appEventPollSeconds: 1 },
+    queueTickMs: 20,
+    ...options,
+  })
+  started.push(one)
+  return one
+}
+
+beforeAll(async () => {
+  testDatabase = await cloneDatabase()
+  service = await start()
+  receiver = await openReceiver()
+})
+afterAll(async () => {
+  await receiver?.close()
+  for (const one of started) await one.stop()
+  await testDatabase?.drop()
+})
+beforeEach(async () => {
+  user = await service.user()
+  boardId = (await user.api.post('/boards', { name: 'Board' })).body.board.id
+  await until(async () => (await service.admin`select from events`).length === 0, 'the outbox is empty')
+  receiver.received.length = 0
+})
+afterEach(async () => {
+  receiver.answer = () => 200
+  for (const response of receiver.hanging.splice(0)) if (!response.headersSent) response.writeHead(200).end()
+  await service.admin`delete from webhooks`
+})
+
+interface Delivery {
+  id: string
+  status: string
+  attempt: number
+  next_attempt_at: Date | null
+  event: string
+}
+interface Attempt {
+  delivery_id: string
+  attempt: number
+  attempts_left: number
+  status: string
+  status_code: number | null
+  duration_ms: number | null
+  error: string | null
+  attempted_at: Date
+}
+
+const deliveries = async (webhookId: string) => [
+  ...(await service.admin<Delivery[]>`
+    select * from webhook_deliveries where webhook_id = ${webhookId} order by created_at, id`),
+]
+const attempts = async (webhookId: string) => [
+  ...(await service.admin<Attempt[]>`
+    select * from webhook_attempts where webhook_id = ${webhookId} order by attempted_at, attempt`),
+]
+const webhook = async (id: string) =>
+  (
+    await service.admin<{ active: boolean; disabled_reason: string | null; failures: number }[]>`
+      select active, disabled_reason, failures from webhooks where id = ${id}`
+  )[0]!
+const notices = (of: TestUser) => service.admin<{ type: string; data: Record<string, unknown> }[]>`
+  select type, data from notifications where user_id = ${of.userId}`
+
+/** An event that the receiver will get. */
+const change = () => user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })
+
+/** Queues deliveries as fan-out does. */
+async function queue(webhookId: string, count: number, event = 'card.created'): Promise<void> {
+  await service.admin`
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
+    select w.id, w.workspace_id, ${event}, '{"type":"' || ${event}::text || '","n":' || n || '}', ${new Date(clock.time)}::timestamptz + n * interval '1 microsecond' - interval '1 second'
+    from webhooks w, generate_series(1, ${count}::integer) n
+    where w.id = ${webhookId}`
+}
+
+const settled = (webhookId: string, count: number) =>
+  until(async () => (await attempts(webhookId)).length === count, `${count} attempts are written down`)
+
+test('[W10] six attempts: at once, and 1 minute, 5 minutes, 25 minutes, 2 hours and 10 hours after the one before; never a seventh', async () => {
+  receiver.answer = () => 500
+  const id = await makeWebhook(service, user, receiver.url)
+  const startedAt = clock.time
+  await change()
+  const waits = [1, 5, 25, 120, 600]
+  const sinceStart: number[] = [0]
+  for (const [n, minutes] of waits.entries()) {
+    await settled(id, n + 1)
+    const [waiting] = await deliveries(id)
+    expect(waiting).toMatchObject({ status: 'waiting', attempt: n + 1 })
+    expect(waiting!.next_attempt_at!.getTime()).toBe(clock.time + minutes * minute)
+    clock.time += minutes * minute - 1
+    await new Promise((resolve) => setTimeout(resolve, 100)) // several looks at the queue
+    expect(receiver.received).toHaveLength(n + 1)
+    clock.time += 1
+    sinceStart.push(clock.time - startedAt)
+  }
+  await settled(id, 6)
+  expect(sinceStart).toEqual([0, 1, 6, 31, 151, 751].map((minutes) => minutes * minute))
+  const log = await attempts(id)
+  expect(log.map(({ attempt, attempts_left, status, status_code }) => [attempt, attempts_left, status, status_code])).toEqual([
+    [1, 5, 'failed', 500], [2, 4, 'failed', 500], [3, 3, 'failed', 500], [4, 2, 'failed', 500], [5, 1, 'failed', 500], [6, 0, 'given_up', 500],
+  ])
+  expect(log.map(({ attempted_at }) => attempted_at.getTime() - startedAt)).toEqual(sinceStart)
+  expect(await deliveries(id)).toMatchObject([{ status: 'given_up', next_attempt_at: null }])
+  clock.time += 100 * 60 * minute
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(receiver.received).toHaveLength(6)
+  // The same delivery each time, to the byte; a timestamp and signature of its own.
+  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId))).toEqual(new Set([log[0]!.delivery_id]))
+  expect(new Set(receiver.received.map(({ raw }) => raw.toString())).size).toBe(1)
+  expect(receiver.received.map(({ headers }) => Number(headers['x-service-request-timestamp']))).toEqual(
+    sinceStart.map((ms) => Math.floor((startedAt + ms) / 1000)),
+  )
+  expect(new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size).toBe(6)
+}) // prettier-ignore
+
+test('[W11] a success ends it, whatever 2xx it is; the counter of failures starts again', async () => {
+  receiver.answer = (_, nth) => (nth < 3 ? 503 : 204)
+  const id = await makeWebhook(service, user, receiver.url)
+  await change()
+  await settled(id, 1)
+  clock.time += minute
+  await settled(id, 2)
+  expect((await webhook(id)).failures).toBe(2)
+  clock.time += 5 * minute
+  await settled(id, 3)
+  expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 3, next_attempt_at: null }])
+  expect((await attempts(id)).at(-1)).toMatchObject({ status: 'succeeded', status_code: 204, error: null, attempts_left: 0 })
+  expect((await webhook(id)).failures).toBe(0)
+}) // prettier-ignore
+
+test('[W12] anything but 2xx is a failure: errors, redirects, 410, a connection that is refused, reset or not permitted; each is logged with what is known', async () => {
+  const elsewhere = await openReceiver()
+  const cases: [path: string, answer: Parameters<typeof openReceiver>[0], status: number | null, error: RegExp][] = [
+    ['/404', () => 404, 404, /^answered 404$/],
+    ['/410', () => 410, 410, /^answered 410$/],
+    ['/302', () => ({ status: 302, headers: { location: elsewhere.url } }), 302, /^answered 302$/],
+    ['/304', () => 304, 304, /^answered 304$/],
+  ]
+  const byPath = new Map(cases.map(([path, answer]) => [path, answer!]))
+  receiver.answer = (request, nth) => byPath.get(request.path)!(request, nth)
+  const closed = await openReceiver()
+  await closed.close()
+  const ids = new Map<string, string>()
+  for (const [path] of cases) ids.set(path, await makeWebhook(service, user, receiver.url + path))
+  ids.set('refused', await makeWebhook(service, user, closed.url))
+  ids.set('forbidden', await makeWebhook(service, user, 'http://10.1.2.3/hook'))
+  await change()
+  for (const [path, , status, error] of cases) {
+    await settled(ids.get(path)!, 1)
+    const [attempt] = await attempts(ids.get(path)!)
+    expect(attempt).toMatchObject({ status: 'failed', status_code: status, attempts_left: 5 })
+    expect(attempt!.error).toMatch(error)
+    expect(attempt!.duration_ms).toBeGreaterThanOrEqual(0)
+    expect(attempt!.duration_ms).toBeLessThan(10_000)
+  }
+  for (const name of ['refused', 'forbidden']) {
+    await settled(ids.get(name)!, 1)
+    const [attempt] = await attempts(ids.get(name)!)
+    expect(attempt).toMatchObject({ status: 'failed', status_code: null })
+    expect(attempt!.error).toMatch(name === 'refused' ? /refused/ : /^url must/)
+  }
+  expect(elsewhere.received).toEqual([])
+  await elsewhere.close()
+}) // prettier-ignore
+
+test('[W13] an attempt that is not answered in full within 10 seconds is a failure', async () => {
+  receiver.answer = () => null
+  const id = await makeWebhook(service, user, receiver.url)
+  const askedAt = performance.now()
+  await change()
+  await until(async () => (await attempts(id)).length === 1, 'the attempt', 15_000)
+  const tookMs = performance.now() - askedAt
+  expect(tookMs).toBeGreaterThan(9900)
+  expect(tookMs).toBeLessThan(12_000)
+  const [attempt] = await attempts(id)
+  expect(attempt).toMatchObject({ status: 'failed', status_code: null })
+  expect(attempt!.error).toMatch(/within 10 s/)
+  expect(attempt!.duration_ms).toBeGreaterThan(9900)
+})
+
+test.each([
+  ['600', 5 * minute], // never beyond the next longer wait
+  ['120', 2 * minute],
+  ['5', minute],
+  ['nonsense', minute],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', minute],
+])('[W14] Retry-After: %s lengthens the wait, up to the next longer one', async (value, expected) => {
+  receiver.answer = () => ({ status: 503, headers: { 'retry-after': value } })
+  const id = await makeWebhook(service, user, receiver.url)
+  await change()
+  await settled(id, 1)
+  const [delivery] = await deliveries(id)
+  expect(delivery!.next_attempt_at!.getTime() - clock.time).toBe(expected)
+})
+
+test('[W15] 20 failures in a row, over all deliveries, switch a webhook off and tell the owner; one success in between starts anew', async () => {
+  const editor = await service.user()
+  await service.member(user.workspaceId, editor, 'editor')
+  let failing = true
+  receiver.answer = () => (failing ? 500 : 200)
+  const id = await makeWebhook(service, editor, receiver.url, { workspaceId: user.workspaceId, name: 'mine' })
+  await queue(id, 19)
+  await settled(id, 19)
+  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 19 })
+  failing = false
+  await queue(id, 1)
+  await settled(id, 20)
+  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
+  failing = true
+  await queue(id, 19)
+  await settled(id, 39)
+  expect((await webhook(id)).active).toBe(true)
+  await queue(id, 1)
+  await settled(id, 40)
+  expect(await webhook(id)).toEqual({
+    active: false,
+    failures: 20,
+    disabled_reason: '20 deliveries in a row failed. The last one: answered 500',
+  })
+  const told = await notices(user)
+  expect([...told]).toMatchObject([
+    { type: 'webhook.disabled', data: { webhook_id: id, name: 'mine', reason: expect.stringMatching(/^20 deliveries/) } },
+  ])
+  expect(await notices(editor)).toHaveLength(0)
+  // What happens now is not queued.
+  await change()
+  await until(async () => (await service.admin`select from events`).length === 0, 'the outbox is empty')
+  expect(await deliveries(id)).toHaveLength(40)
+}) // prettier-ignore
+
+test('[W16] 40 failures at the same moment switch it off once', async () => {
+  receiver.answer = () => null
+  const wide = await start({ deliveryBounds: { perWebhook: 40, total: 100, failing: 100 }, workers: true })
+  await service.admin`select 1`
+  const id = await makeWebhook(service, user, receiver.url)
+  await queue(id, 40)
+  await until(() => receiver.hanging.length >= 40, '40 attempts are under way')
+  for (const response of receiver.hanging.splice(0)) response.writeHead(500).end()
+  await settled(id, 40)
+  expect(await webhook(id)).toMatchObject({ active: false, failures: 40 })
+  expect(await notices(user)).toHaveLength(1)
+  await wide.close()
+})
+
+test('[W17] what is due while a webhook is off is given up unsent, and logged; a test is sent; what is due after it was switched on again is sent', async () => {
+  receiver.answer = () => 500
+  const id = await makeWebhook(service, user, receiver.url)
+  await queue(id, 2)
+  await settled(id, 2)
+  await service.admin`update webhooks set active = false, disabled_reason = 'by hand', failures = 7 where id = ${id}`
+  const [first] = await deliveries(id)
+  await service.admin`update webhook_deliveries set next_attempt_at = next_attempt_at + interval '10 minutes' where id = ${first!.id}`
+  clock.time += minute
+  await settled(id, 3)
+  expect((await attempts(id)).at(-1)).toMatchObject({
+    status: 'given_up', status_code: null, duration_ms: null, attempts_left: 0, error: 'not sent: the webhook was switched off',
+  })
+  expect(receiver.received).toHaveLength(2)
+  await queue(id, 1, 'webhook.test')
+  await until(() => receiver.received.length === 3, 'the test')
+  expect(receiver.received[2]!.headers['x-service-event']).toBe('webhook.test')
+  await settled(id, 4)
+  receiver.answer = () => 200
+  await service.database.asUser(user.userId, (tx) => tx`update webhooks set active = true where id = ${id}`)
+  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
+  clock.time += 10 * minute
+  await until(async () => (await deliveries(id)).find((one) => one.id === first!.id)!.status === 'succeeded', 'the retry')
+}) // prettier-ignore
+
+test('[W18] when its creator may no longer write in the workspace, a webhook is switched off before anything more is sent; another writer takes it over by switching it on', async () => {
+  const editor = await service.user()
+  await service.member(user.workspaceId, editor, 'editor')
+  const id = await makeWebhook(service, editor, receiver.url, { workspaceId: user.workspaceId })
+  await change()
+  await settled(id, 1)
+  for (const role of ['viewer', 'none'] as const) {
+    await service.member(user.workspaceId, editor, role)
+    const before = receiver.received.length
+    await change()
+    await until(async () => !(await webhook(id)).active, 'it is switched off')
+    expect((await webhook(id)).disabled_reason).toBe('The account that made this webhook may no longer write in the workspace.')
+    await until(async () => (await deliveries(id)).every(({ status }) => status !== 'waiting'), 'nothing waits')
+    expect(receiver.received).toHaveLength(before)
+    if (role === 'viewer') {
+      await service.member(user.workspaceId, editor, 'editor')
+      await service.admin`update webhooks set active = true where id = ${id}`
+    }
+  }
+  expect(await notices(user)).toHaveLength(2)
+  await service.database.asUser(user.userId, (tx) => tx`update webhooks set active = true where id = ${id}`)
+  const before = receiver.received.length
+  await change()
+  await until(() => receiver.received.length > before, 'it is sent for the one who switched it on')
+}) // prettier-ignore
+
+test('[W19] a delivery that is queued again has six new attempts under its old id; an attempt under way then is logged and decides nothing', async () => {
+  receiver.answer = () => null
+  const id = await makeWebhook(service, user, receiver.url)
+  await change()
+  await until(() => receiver.hanging.length === 1, 'an attempt is under way')
+  const [one] = await deliveries(id)
+  const again = (delivery: string, account = user.userId, of = id) =>
+    service.database.asUser(account, async (tx) => {
+      const [row] = await tx<{ id: string | null }[]>`select queue_again(${of}, ${delivery}, ${new Date(clock.time)}) as id`
+      return row!.id
+    })
+  expect(await again(one!.id)).toBe(one!.id)
+  await until(() => receiver.hanging.length === 2, 'a second one beside it')
+  receiver.hanging[0]!.writeHead(200).end()
+  await settled(id, 1)
+  expect(await deliveries(id)).toMatchObject([{ status: 'sending', attempt: 0 }])
+  receiver.hanging[1]!.writeHead(500).end()
+  await settled(id, 2)
+  expect(await deliveries(id)).toMatchObject([{ status: 'waiting', attempt: 1 }])
+  const ended = await attempts(id)
+  receiver.answer = () => 200
+  await service.admin`update webhook_deliveries set status = 'given_up', next_attempt_at = null where webhook_id = ${id}`
+  expect(await again((await service.admin`select id from webhook_attempts where delivery_id = ${one!.id}`)[0]!['id'])).toBe(one!.id)
+  await settled(id, ended.length + 1)
+  expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 1 }])
+  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(1)
+  const [viewer, stranger] = [await service.user(), await service.user()]
+  await service.member(user.workspaceId, viewer, 'viewer')
+  expect(await again(one!.id, viewer.userId)).toBeNull()
+  expect(await again(one!.id, stranger.userId)).toBeNull()
+  const other = await makeWebhook(service, user, receiver.url)
+  expect(await again(one!.id, user.userId, other)).toBeNull()
+}) // prettier-ignore
+
+test('[W20] a lease that lapses makes the delivery due again, under the same id; the interrupted attempt is logged and not counted', async () => {
+  const id = await makeWebhook(service, user, receiver.url)
+  await service.admin`
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, lease_until, attempt, fence)
+    values (${id}, ${user.workspaceId}, 'card.created', '{"a": 1}', 'sending', ${new Date(clock.time + 30_000)}, 2, 5)`
+  clock.time += 29_999
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(receiver.received).toHaveLength(0)
+  clock.time += 1
+  await settled(id, 2)
+  expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 3 }])
+  expect((await attempts(id)).map(({ attempt, status, duration_ms }) => [attempt, status, duration_ms !== null])).toEqual([
+    [3, 'failed', false],
+    [3, 'succeeded', true],
+  ])
+  expect(receiver.received[0]!.raw.toString()).toBe('{"a": 1}')
+}) // prettier-ignore
+
+test('[W21] two processes send each delivery once', async () => {
+  const other = await start()
+  const id = await makeWebhook(service, user, receiver.url)
+  await queue(id, 200)
+  await settled(id, 200)
+  await Promise.all(Array.from({ length: 50 }, change))
+  await settled(id, 250)
+  const ids = receiver.received.map(({ deliveryId }) => deliveryId)
+  expect(ids).toHaveLength(250)
+  expect(new Set(ids).size).toBe(250)
+  await other.close()
+})
+
+test('[W9] one at a time, deliveries leave in the order of the changes', async () => {
+  await service.close()
+  const narrow = await start({ deliveryBounds: { perWebhook: 1 } })
+  const id = await makeWebhook(narrow, user, receiver.url, { events: ['card.created'] })
+  receiver.answer = () => null
+  const writer = (await narrow.token(user, {})).api
+  const ids: string[] = []
+  for (let n = 0; n < 30; n++) {
+    const { body } = await writer.post(`/boards/${boardId}/cards`, { kind: 'note', x: n, y: n })
+    ids.push(body.cards[0].id)
+  }
+  await until(async () => (await deliveries(id)).length === 30, 'all are queued')
+  receiver.answer = () => 200
+  for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
+  await settled(id, 30)
+  expect(receiver.received.map(({ body }) => body.data['card_ids'][0])).toEqual(ids)
+})
