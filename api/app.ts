@@ -66,7 +66,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
   app.setNotFoundHandler(async (request, reply) => {
     if (request.url.startsWith(apiRoot)) await identify(options, request, reply)
-    const allowed = methodsAt(request.url.split('?')[0] ?? '')
+    const allowed = methodsAt(request.url)
     if (allowed.length > 0) {
       reply.header('allow', allowed.join(', '))
       return reply.code(405).send(errorBody('method_not_allowed', `This path takes ${allowed.join(', ')}.`))
@@ -120,6 +120,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
 
 function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void {
   const { params, query, body } = route.schemas
+  const rivals = patterns.filter(({ path }) => isMoreSpecific(path, route.path)).map(({ pattern }) => pattern)
   app.route({
     method: route.method,
     url: route.path === '/' ? apiRoot : `${apiRoot}${route.path}`,
@@ -134,6 +135,8 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       response: { ...describe(route.answers), ...errorAnswers(route) },
     },
     onRequest: async (request, reply) => {
+      // `GET /boards/move` is that path with a wrong method, not the board `move`.
+      if (rivals.some((pattern) => pattern.test(bare(request.url)))) return reply.callNotFound()
       await identify(options, request, reply)
       authorise(request, route.scope)
     },
@@ -227,14 +230,26 @@ function validateWith(app: FastifyInstance): void {
   )
 }
 
-const patterns = routes.map(({ method, path }) => ({
-  method,
-  pattern: new RegExp(`^${apiRoot}${path === '/' ? '' : path.replace(/:\w+/g, '[^/]+')}$`),
-}))
+const patterns = routes.map(({ method, path }) => ({ method, path, pattern: patternOf(path) }))
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${apiRoot}${path === '/' ? '' : path.replace(/:\w+/g, '[^/]+')}$`)
+}
+
+/** Whether `path` is one that `other` matches as well, with words where that has parameters. */
+function isMoreSpecific(path: string, other: string): boolean {
+  return patternOf(other).test(apiRoot + path) && !patternOf(path).test(apiRoot + other)
+}
+
+/** Without query, and without a slash at the end. */
+const bare = (url: string) => (url.split('?')[0] ?? '').replace(/\/$/, '')
 
 function methodsAt(url: string): string[] {
-  const path = url.replace(/\/$/, '')
+  const path = bare(url)
   if (path === `${apiRoot}/openapi.json`) return ['GET', 'HEAD']
-  const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method as string)
+  const matching = patterns.filter(({ pattern }) => pattern.test(path))
+  const methods = matching
+    .filter((one) => !matching.some((other) => isMoreSpecific(other.path, one.path)))
+    .map(({ method }) => method as string)
   return methods.includes('GET') ? ['HEAD', ...methods] : methods
 }

@@ -32,6 +32,12 @@ export function toServiceError(error: unknown): ServiceError {
       )
     case '42501': // a policy or a guard of the database
       return new ServiceError('forbidden', 'You may see this but not change it.', { cause: error })
+    case '23505':
+      // Whoever is quicker than the check that names it.
+      if ((error as { constraint_name?: string }).constraint_name !== 'board_identifiers_pkey') break
+      return new ServiceError('conflict', 'identifiers: one of them is on another board already.', {
+        cause: error,
+      })
     case '22021':
     case '22P05':
       return new ServiceError(

@@ -1,15 +1,19 @@
 /** Every operation of the API. */
 import { createBoard } from './boards/create.ts'
-import { deleteBoard } from './boards/delete.ts'
+import { deleteBoard, deleteManyBoards } from './boards/delete.ts'
 import { listBoards } from './boards/list.ts'
+import { moveBoards } from './boards/move.ts'
 import { patchBoard } from './boards/patch.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
+import { readTree } from './boards/tree.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
+import { listNotifications } from './notifications/list.ts'
+import { resolveIdentifier } from './resolve.ts'
 import type { Route } from './route.ts'
 import { createWebhook } from './webhooks/create.ts'
 import { deleteWebhook } from './webhooks/delete.ts'
@@ -24,8 +28,12 @@ export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
+  listNotifications,
   listBoards,
   createBoard,
+  deleteManyBoards,
+  moveBoards,
+  readTree,
   readBoardById,
   patchBoard,
   deleteBoard,
@@ -44,4 +52,5 @@ export const routes: Route[] = [
   rotateSecret,
   listDeliveries,
   redeliver,
+  resolveIdentifier,
 ]

@@ -150,6 +150,13 @@ export const indexCardAnswer = Type.Object({
   updated_at: timestamp,
 })
 
+/** Of a feed: the card was removed from the board, or moved away. */
+export const removedCardAnswer = Type.Object({
+  id: Type.String(),
+  deleted: Type.Literal(true),
+  updated_at: timestamp,
+})
+
 export const live = Type.Boolean({
   description:
     'Whether open canvases have the change already. False: it is saved, and an open canvas may need a reload.',

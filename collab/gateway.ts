@@ -92,6 +92,10 @@ export interface Gateway {
   /** Looks at all open sockets now: closes or turns read-only those whose access has changed. */
   checkAccess(): Promise<void>
   closeBoard(boardId: string, reason: { code: number; reason: string }): void
+  /** Whether the account has an open socket here. */
+  isPresent(account: string): boolean
+  /** Sends a stateless message to each open socket of the account, once, whichever boards are open on it. */
+  tell(account: string, text: string): void
   counts(): GatewayCounts
   /** Closes all sockets (1012), after which no edit comes in. */
   close(): Promise<void>
@@ -415,6 +419,15 @@ export function openGateway(options: GatewayOptions): Gateway {
     },
     checkAccess: following.checkAccess,
     closeBoard,
+    isPresent: (account) => seats.has(account),
+    tell(account, text) {
+      const told = new Set<unknown>()
+      for (const { connection } of seats.get(account) ?? []) {
+        if (!connection || told.has(connection.webSocket)) continue
+        told.add(connection.webSocket)
+        connection.sendStateless(text)
+      }
+    },
     counts: () => ({
       sockets: sockets.size,
       strangers: strangers.size,

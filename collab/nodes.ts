@@ -6,6 +6,7 @@
  *   hint   {boards: [[boardId, seq], …], from}       catch up
  *   show   {board, seq, from, ask}                   catch up, send it to the canvases, and answer
  *   shown  {ask}                                     done
+ *   notified {rows: [[account, id], …]}              new notifications; sent by the database itself, to all
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../platform/log.ts'
@@ -16,14 +17,19 @@ export interface NodesOptions {
   database: Database
   documents: Documents
   log: Logger
+  onNotified?(rows: Notified[]): void
   /** How often a node says that it is alive, and looks who else is. */
   beatMs?: number
 }
+
+/** A notification that has been committed. */
+export type Notified = [account: string, notificationId: string]
 
 type Message =
   | { kind: 'hint'; from: string; boards: [boardId: string, seq: number][] }
   | { kind: 'show'; from: string; board: string; seq: number; ask: string }
   | { kind: 'shown'; from: string; ask: string }
+  | { kind: 'notified'; rows: Notified[] }
 
 const channel = 'corkboard_nodes'
 /** A node that has not been heard of for so long is dead. */
@@ -143,6 +149,10 @@ export class Nodes {
     if (message.kind === 'shown') {
       const asked = this.#asked.get(message.ask)
       if (asked && --asked.left === 0) asked.done(true)
+      return
+    }
+    if (message.kind === 'notified') {
+      this.#options.onNotified?.(message.rows)
       return
     }
     if (message.from === this.id) return

@@ -4,6 +4,10 @@ export const limits = {
   dayLabel: 200,
   name: 200,
   cardsPerRequest: 1000,
+  boardsPerRequest: 500,
+  treeDepth: { default: 10, max: 20 },
+  /** A tree comes in one answer; with more boards than this it has to be asked for in parts. */
+  treeBoards: 50_000,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,
@@ -14,6 +18,7 @@ export const limits = {
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
   trashDays: 30,
+  notificationDays: 90,
   /** Of an event's cards its payload names so many. */
   eventCardIds: 25,
   webhooks: {
@@ -28,3 +33,11 @@ export const limits = {
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const
+
+/** What was deleted by then is purged: boards in the trash, removed cards, tombstones. */
+export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * dayMs)
+
+/** What an account was told by then is forgotten. */
+export const notificationCutoff = (nowMs: number) => new Date(nowMs - limits.notificationDays * dayMs)
+
+const dayMs = 86_400_000

@@ -11,6 +11,7 @@ import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway, type GatewayBounds } from '../collab/gateway.ts'
 import type { LiveBoards } from '../collab/live.ts'
 import { Nodes } from '../collab/nodes.ts'
+import { bringNotifications } from '../collab/notify.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
@@ -23,7 +24,9 @@ import { startDelivering, type Deliverer } from '../workers/deliver.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startPickUp, type PickUp } from '../workers/pick-up.ts'
+import { startPurge } from '../workers/purge.ts'
 import { startRetention } from '../workers/retention.ts'
+import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -114,7 +117,12 @@ export async function compose(
     },
   })
   const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
-  const nodes = new Nodes({ database, documents, log })
+  const nodes = new Nodes({
+    database,
+    documents,
+    log,
+    onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
+  })
   const gateway: Gateway = openGateway({
     database,
     tokens,
@@ -129,6 +137,7 @@ export async function compose(
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
+  const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const live: LiveBoards = { database, queue, documents, nodes }
 
   let pickUp: PickUp | null = null
@@ -154,7 +163,7 @@ export async function compose(
       freeCardCap: config.freeCardCap,
       webhookSecrets,
       checkUrl: (url) => egress.checkUrl(url),
-      closeBoard: (boardId) => gateway.closeBoard(boardId, closeCodes.forbidden),
+      closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
     },
   })
@@ -209,7 +218,14 @@ export async function compose(
       pollSeconds: config.appEventPollSeconds,
       queued: () => deliverer?.wake(),
     })
-    loops.push(pickUp, deliverer, startHealing(live, log), startRetention(database, log))
+    loops.push(
+      pickUp,
+      deliverer,
+      startHealing(live, log),
+      startRetention({ database, clock, log }),
+      startPurge({ database, clock, log, closeBoard }),
+      startWatchingFeeds({ database, log }),
+    )
   }
 
   return { app, database, live, gateway, compactor, url: listeningUrl(), close }

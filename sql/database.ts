@@ -60,6 +60,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       role: 'corkboard_app',
       search_path: 'corkboard',
       timezone: 'UTC',
+      default_transaction_isolation: 'read committed' as const, // the feeds go by it
       statement_timeout: timeout as unknown as number,
       idle_in_transaction_session_timeout: timeout as unknown as number,
       lock_timeout: '5000' as unknown as number,

@@ -4,22 +4,30 @@ export interface Loop {
   stop(): Promise<void>
 }
 
-/** Runs `work` at once and then again and again, `intervalMs` after the end of the run before. A failure is logged and tried again. */
-export function startLoop(name: string, intervalMs: number, log: Logger, work: () => Promise<void>): Loop {
-  let stopped = false
+/**
+ * Runs `work` at once and then again and again, `intervalMs` after the end of the run before. A failure is logged and
+ * tried again. Long work ends early when `stopping` is aborted.
+ */
+export function startLoop(
+  name: string,
+  intervalMs: number,
+  log: Logger,
+  work: (stopping: AbortSignal) => Promise<void>,
+): Loop {
+  const stopping = new AbortController()
   let timer: NodeJS.Timeout | null = null
   let running = Promise.resolve()
   const tick = () => {
-    running = work()
+    running = work(stopping.signal)
       .catch((error: unknown) => log.warn({ err: error, worker: name }, 'a worker failed; it will try again'))
       .finally(() => {
-        if (!stopped) timer = setTimeout(tick, intervalMs)
+        if (!stopping.signal.aborted) timer = setTimeout(tick, intervalMs)
       })
   }
   tick()
   return {
     async stop() {
-      stopped = true
+      stopping.abort()
       if (timer) clearTimeout(timer)
       await running
     },

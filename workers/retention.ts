@@ -1,17 +1,46 @@
-/** Forgets what has served: results of old commits, removed cards and webhook deliveries after 30 days. */
-import { limits } from '../core/limits.ts'
+/** Forgets what has served: results of commits, webhook deliveries, notifications, and of removed cards what was kept and their tombstones. */
+import { limits, notificationCutoff, trashCutoff } from '../core/limits.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Database } from '../sql/database.ts'
+import type { Database, Transaction } from '../sql/database.ts'
 import { startLoop, type Loop } from './loop.ts'
 
-export function startRetention(database: Database, log: Logger): Loop {
-  return startLoop('retention', 60_000, log, async () => {
+/** Rows of one transaction: their locks are held for milliseconds. */
+const batch = 1000
+
+export function startRetention(
+  { database, clock, log }: { database: Database; clock: Clock; log: Logger },
+  options: { intervalMs?: number } = {},
+): Loop {
+  return startLoop('retention', options.intervalMs ?? 60_000, log, async (stopping) => {
+    const cutoff = trashCutoff(clock.now())
     await database.asSystem(async (tx) => {
       await tx`delete from commits where created_at < now() - interval '1 hour'`
-      await tx`delete from removed_cards where removed_at < now() - ${limits.trashDays} * interval '1 day'`
+      await tx`delete from removed_cards where removed_at <= ${cutoff}`
       await tx`
         delete from webhook_deliveries
         where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
     })
+    // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
+    await inBatches(
+      (tx) => tx`
+        delete from card_index
+        where ctid = any (array(
+          select ctid from card_index where deleted_at <= ${cutoff} limit ${batch} for update skip locked
+        ))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from notifications
+        where ctid = any (array(
+          select ctid from notifications where created_at <= ${notificationCutoff(clock.now())} limit ${batch} for update skip locked
+        ))`,
+    )
+
+    async function inBatches(statement: (tx: Transaction) => PromiseLike<{ count: number }>): Promise<void> {
+      let deleted = batch
+      while (deleted === batch && !stopping.aborted)
+        deleted = await database.asSystem(async (tx) => (await statement(tx)).count)
+    }
   })
 }

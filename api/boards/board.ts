@@ -1,6 +1,6 @@
 /** A board as its row has it, and as the API shows it. */
 import { noBoard } from '../../core/board.ts'
-import { ServiceError } from '../../core/errors.ts'
+import type { Identifier } from '../../core/card.ts'
 import type { Transaction } from '../../sql/database.ts'
 
 export interface BoardRow {
@@ -19,7 +19,7 @@ export interface BoardRow {
   sched_version: number
   sched_published_at: Date | null
   props: unknown
-  identifiers: unknown
+  identifiers: Identifier[]
 }
 
 /**
@@ -60,24 +60,22 @@ export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> 
   return row
 }
 
+/** Those of them that the caller may see, by id. */
+export async function readBoards(tx: Transaction, ids: string[]): Promise<Map<string, BoardRow>> {
+  const rows = await tx<BoardRow[]>`
+    select ${boardColumns(tx)}
+    from ${boardsWithParent(tx)}
+    where b.id = any (${ids}::uuid[])`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** What this transaction changes of the schedule of these boards is told to nobody. */
+export async function changeQuietly(tx: Transaction, boardIds: string[]): Promise<void> {
+  await tx`select set_config('corkboard.quiet_boards', ${boardIds.join(',')}, true)`
+}
+
 /** For operations that only need to know that the caller may see the board. */
 export async function requireVisible(tx: Transaction, id: string): Promise<void> {
   const rows = await tx`select from boards where id = ${id}`
   if (rows.length === 0) throw noBoard()
-}
-
-/** The checks on a parent: visible, live, and in this workspace. */
-export async function requireParent(
-  tx: Transaction,
-  parentId: string,
-  workspaceId: string | null,
-): Promise<{ workspaceId: string }> {
-  const [parent] = await tx<{ workspace_id: string; deleted: boolean }[]>`
-    select workspace_id, deleted_at is not null as deleted from boards where id = ${parentId}`
-  if (!parent) throw new ServiceError('not_found', 'parent_board_id: no such board.')
-  if (parent.deleted) throw new ServiceError('conflict', 'parent_board_id: that board is in the trash.')
-  if (workspaceId !== null && parent.workspace_id !== workspaceId) {
-    throw new ServiceError('conflict', 'parent_board_id: that board is in another workspace.')
-  }
-  return { workspaceId: parent.workspace_id }
 }

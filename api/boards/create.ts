@@ -1,64 +1,78 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
-import type { Transaction } from '../../sql/database.ts'
-import { distinctIdentifiers } from '../identifiers.ts'
+import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
-import { boardAnswer, nullable, uuid } from '../schemas.ts'
-import { presentBoard, readBoard, requireParent } from './board.ts'
-import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
+import { boardAnswer, uuid } from '../schemas.ts'
+import { presentBoard } from './board.ts'
+import { entryFields, readEntry } from './entry.ts'
+import { writeEntries } from './write-entries.ts'
 
 const body = Type.Object({
-  name,
-  workspace_id: Type.Optional(uuid),
-  parent_board_id: Type.Optional(nullable(uuid)),
-  view: Type.Optional(Type.Unknown({ description: '`list`; anything else is `canvas`.' })),
-  ...scheduleFields,
-  ...freeFields,
-  notify: Type.Optional(Type.Boolean()),
+  ...entryFields,
+  name: Type.Optional(entryFields.name),
+  workspace_id: Type.Optional({ ...uuid, description: 'Of a batch: where an entry names none.' }),
+  on_conflict: Type.Optional(
+    Type.Literal('identifier', {
+      description:
+        'Of a batch: an entry with an identifier that a live board of the workspace carries updates that board.',
+    }),
+  ),
+  boards: Type.Optional(
+    Type.Array(Type.Object(entryFields), { minItems: 1, maxItems: limits.boardsPerRequest }),
+  ),
 })
 
 export const createBoard = route({
   method: 'POST',
   path: '/boards',
   scope: 'write',
-  summary: 'Create a board.',
+  summary: 'Create a board, or up to 500 at once.',
   schemas: { body },
-  answers: { 201: Type.Object({ board: boardAnswer }) },
+  answers: {
+    201: Type.Union([
+      Type.Object({ board: boardAnswer }),
+      Type.Object({
+        boards: Type.Array(
+          Type.Object({ ...boardAnswer.properties, created: Type.Optional(Type.Boolean()) }),
+        ),
+        created: Type.Integer(),
+        updated: Type.Optional(Type.Integer()),
+      }),
+    ]),
+  },
   async handle({ database }, { principal, body }) {
-    const name = trimmedName(body.name)
-    requireSchedule(body.scheduled_date, body.scheduled_end)
-    requireProps(body.props)
-    const board = await database.asUser(principal.userId, async (tx) => {
-      const workspaceId = await chooseWorkspace(tx, body)
-      // Separate from the insert: a returned row must pass the read policy, which is evaluated on the state before it.
-      const [made] = await tx<{ id: string }[]>`
-        insert into boards (workspace_id, parent_board_id, name, view, scheduled_date, scheduled_end, day_label, props, identifiers)
-        values (
-          ${workspaceId}, ${body.parent_board_id ?? null}, ${name}, ${body.view === 'list' ? 'list' : 'canvas'},
-          ${body.scheduled_date ?? null}, ${body.scheduled_end ?? null}, ${body.day_label ?? null},
-          ${body.props ? tx.json(body.props as never) : null}, ${tx.json(distinctIdentifiers(body.identifiers ?? []) as never)}
-        )
-        returning id`
-      return readBoard(tx, made!.id)
-    })
-    return { status: 201, body: { board: presentBoard(board, { props: true, identifiers: true }) } }
+    const { boards, name } = body
+    const update = body.on_conflict !== undefined
+    if (boards === undefined) {
+      if (name === undefined) throw new ServiceError('bad_request', 'name is required.')
+      if (update)
+        throw new ServiceError('bad_request', 'on_conflict goes with the batch form: send boards, a list.')
+      const entry = readEntry({ ...body, name })
+      const [made] = await database.asUser(principal.userId, (tx) => writeEntries(tx, [entry]))
+      return {
+        status: 201,
+        body: { board: presentBoard(made!.board, { props: true, identifiers: true }) },
+      }
+    }
+    const entries = boards.map((given, at) =>
+      readEntry(given, {
+        where: `boards[${at}].`,
+        ...(body.workspace_id === undefined ? {} : { workspaceId: body.workspace_id }),
+        mayUpdate: update,
+      }),
+    )
+    const written = await database.asUser(principal.userId, (tx) => writeEntries(tx, entries, { update }))
+    const created = written.filter((one) => one.created).length
+    return {
+      status: 201,
+      body: {
+        boards: written.map((one) => ({
+          ...presentBoard(one.board, { props: true, identifiers: true }),
+          ...(update ? { created: one.created } : {}),
+        })),
+        created,
+        ...(update ? { updated: written.length - created } : {}),
+      },
+    }
   },
 })
-
-async function chooseWorkspace(
-  tx: Transaction,
-  body: { workspace_id?: string; parent_board_id?: string | null },
-): Promise<string> {
-  const workspaceId = body.workspace_id?.toLowerCase()
-  if (workspaceId !== undefined) {
-    const [workspace] = await tx`select from workspaces where id = ${workspaceId}`
-    if (!workspace) throw new ServiceError('not_found', 'workspace_id: no such workspace.')
-  }
-  if (body.parent_board_id) {
-    const parent = await requireParent(tx, body.parent_board_id, workspaceId ?? null)
-    return parent.workspaceId
-  }
-  if (workspaceId !== undefined) return workspaceId
-  const [personal] = await tx<{ id: string }[]>`select personal_workspace() as id`
-  return personal!.id
-}

@@ -1,8 +1,10 @@
 import Type from 'typebox'
-import { notWritable } from '../../core/board.ts'
+import { noBoard, notWritable } from '../../core/board.ts'
+import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams } from '../schemas.ts'
+import { boardAnswer, boardParams, uuid } from '../schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
+import { trashBoards } from './trash.ts'
 
 export const deleteBoard = route({
   method: 'DELETE',
@@ -15,15 +17,36 @@ export const deleteBoard = route({
   },
   async handle({ database, closeBoard }, { principal, params }) {
     const board = await database.asUser(principal.userId, async (tx) => {
-      await readBoard(tx, params.id)
-      await tx`select lock_board(${params.id})`
-      const [own] = await tx`
-        select from boards where id = ${params.id} and workspace_id in (select writable_workspaces(current_user_id()))`
-      if (!own) throw notWritable()
-      await tx`update boards set deleted_at = now() where id = ${params.id} and deleted_at is null`
+      const { skipped } = await trashBoards(tx, [params.id])
+      if (skipped[0]) throw skipped[0].reason === 'missing' ? noBoard() : notWritable()
       return readBoard(tx, params.id)
     })
     closeBoard(params.id)
-    return { body: { deleted: true, board: presentBoard(board), restorable: true } }
+    const shown = presentBoard(board, { props: true, identifiers: true })
+    return { body: { deleted: true, board: shown, restorable: true } }
+  },
+})
+
+export const deleteManyBoards = route({
+  method: 'DELETE',
+  path: '/boards',
+  scope: 'delete',
+  summary: 'Put up to 500 boards into the trash. Each can be restored for 30 days.',
+  schemas: {
+    body: Type.Object({
+      board_ids: Type.Array(uuid, { minItems: 1, maxItems: limits.boardsPerRequest }),
+    }),
+  },
+  answers: {
+    200: Type.Object({
+      deleted: Type.Array(uuid),
+      skipped: Type.Array(Type.Object({ board_id: uuid, reason: Type.Enum(['no-write', 'missing']) })),
+    }),
+  },
+  async handle({ database, closeBoard }, { principal, body }) {
+    const ids = [...new Set(body.board_ids.map((id) => id.toLowerCase()))]
+    const trashed = await database.asUser(principal.userId, (tx) => trashBoards(tx, ids))
+    for (const id of trashed.deleted) closeBoard(id)
+    return { body: trashed }
   },
 })

@@ -20,26 +20,33 @@ export const freeFields = {
   identifiers: Type.Optional(nullable(identifiers)),
 }
 
-export function trimmedName(given: string): string {
+/** @param where how the board is named in messages, such as `boards[3].`; empty for a single one */
+export function trimmedName(given: string, where = ''): string {
   const trimmed = given.trim()
-  if (trimmed === '') throw new ServiceError('bad_request', 'name must not be empty.')
+  if (trimmed === '') throw new ServiceError('bad_request', `${where}name must not be empty.`)
   if (Array.from(trimmed).length > limits.boardName) {
-    throw new ServiceError('bad_request', `name must be at most ${limits.boardName} characters.`)
+    throw new ServiceError('bad_request', `${where}name must be at most ${limits.boardName} characters.`)
   }
   return trimmed
 }
 
-export function requireSchedule(date: string | null | undefined, end: string | null | undefined): void {
+export function requireSchedule(
+  date: string | null | undefined,
+  end: string | null | undefined,
+  where = '',
+): void {
   for (const [field, value] of Object.entries({ scheduled_date: date, scheduled_end: end })) {
-    if (value?.startsWith('0000')) throw new ServiceError('bad_request', `${field} must be a valid date.`)
+    if (value?.startsWith('0000'))
+      throw new ServiceError('bad_request', `${where}${field} must be a valid date.`)
   }
   if (!end) return
-  if (!date) throw new ServiceError('bad_request', 'scheduled_end needs a scheduled_date.')
-  if (end < date) throw new ServiceError('bad_request', 'scheduled_end must not be before scheduled_date.')
+  if (!date) throw new ServiceError('bad_request', `${where}scheduled_end needs a scheduled_date.`)
+  if (end < date)
+    throw new ServiceError('bad_request', `${where}scheduled_end must not be before scheduled_date.`)
 }
 
-export function requireProps(given: unknown): void {
+export function requireProps(given: unknown, where = ''): void {
   if (given === undefined || given === null) return
   const fault = propsFault(given)
-  if (fault) throw new ServiceError('bad_request', `props: ${fault}.`)
+  if (fault) throw new ServiceError('bad_request', `${where}props: ${fault}.`)
 }

@@ -1,12 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { inTrash, notWritable } from '../../core/board.ts'
+import type { Identifier } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, boardView, nullable, uuid } from '../schemas.ts'
-import { presentBoard, readBoard, requireParent } from './board.ts'
+import { changeQuietly, presentBoard, readBoard, type BoardRow } from './board.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
+import { requireFree } from './identified.ts'
+import { noParent, parentElsewhere, parentInTrash } from './place.ts'
+import { findCycle, lockStructure, readAbove } from './structure.ts'
 
 const patch = Type.Object({
   name: Type.Optional(name),
@@ -14,7 +18,7 @@ const patch = Type.Object({
   parent_board_id: Type.Optional(nullable(uuid)),
   ...scheduleFields,
   ...freeFields,
-  notify: Type.Optional(Type.Boolean()),
+  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
 })
 
 export const patchBoard = route({
@@ -27,7 +31,11 @@ export const patchBoard = route({
   async handle({ database }, { principal, params, body }) {
     requireProps(body.props)
     const board = await database.asUser(principal.userId, async (tx) => {
-      await readBoard(tx, params.id)
+      const { workspace_id: workspaceId } = await readBoard(tx, params.id)
+      if (body.parent_board_id !== undefined || body.identifiers !== undefined) {
+        await requireWritable(tx, params.id, workspaceId) // who may not write holds up nobody
+        await lockStructure(tx, [workspaceId])
+      }
       await tx`select lock_board(${params.id})`
       const before = await readBoard(tx, params.id)
       const changes = columns(tx, body)
@@ -35,17 +43,23 @@ export const patchBoard = route({
         body.scheduled_date === undefined ? before.scheduled_date : body.scheduled_date,
         body.scheduled_end === undefined ? before.scheduled_end : body.scheduled_end,
       )
-      const [writable] = await tx<{ access: string }[]>`
-        select board_access(current_user_id(), ${params.id}, ${before.workspace_id}) as access`
-      if (writable?.access !== 'write') throw notWritable()
+      await requireWritable(tx, params.id, workspaceId)
       if (before.deleted) throw inTrash()
-      if (body.parent_board_id) await requireNoCycle(tx, params.id, body.parent_board_id, before.workspace_id)
+      if (body.parent_board_id) await requireParent(tx, before, body.parent_board_id.toLowerCase())
+      if (body.identifiers !== undefined) await requireIdentifiers(tx, before, body.identifiers ?? [])
+      if (body.notify === false) await changeQuietly(tx, [params.id])
       if (Object.keys(changes).length > 0) await tx`update boards set ${tx(changes)} where id = ${params.id}`
       return readBoard(tx, params.id)
     })
     return { body: { board: presentBoard(board, { props: true, identifiers: true }) } }
   },
 })
+
+async function requireWritable(tx: Transaction, boardId: string, workspaceId: string): Promise<void> {
+  const [row] = await tx<{ access: string }[]>`
+    select board_access(current_user_id(), ${boardId}, ${workspaceId}) as access`
+  if (row?.access !== 'write') throw notWritable()
+}
 
 /** Only what was sent. */
 function columns(tx: Transaction, body: Static<typeof patch>): Record<string, never> {
@@ -60,21 +74,28 @@ function columns(tx: Transaction, body: Static<typeof patch>): Record<string, ne
   return changes as Record<string, never>
 }
 
-/** Reparenting in one workspace goes one after the other, or two could make a circle between them. */
-async function requireNoCycle(
-  tx: Transaction,
-  boardId: string,
-  parentId: string,
-  workspaceId: string,
-): Promise<void> {
-  await tx`select pg_advisory_xact_lock(1129270349, hashtext(${workspaceId}))`
-  await requireParent(tx, parentId, workspaceId)
-  const [found] = await tx<{ cycle: boolean }[]>`
-    with recursive above as (
-      select id, parent_board_id from boards where id = ${parentId}
-      union
-      select b.id, b.parent_board_id from boards b join above a on b.id = a.parent_board_id
-    )
-    select exists (select from above where id = ${boardId}) as cycle`
-  if (found?.cycle) throw new ServiceError('conflict', 'parent_board_id: a board cannot lie below itself.')
+/** Visible, live, in the board's workspace, and not below it. */
+async function requireParent(tx: Transaction, board: BoardRow, parentId: string): Promise<void> {
+  const [parent] = await tx<{ workspace_id: string; deleted: boolean }[]>`
+    select workspace_id, deleted_at is not null as deleted from boards where id = ${parentId}`
+  if (!parent) throw noParent()
+  if (parent.deleted) throw parentInTrash()
+  if (parent.workspace_id !== board.workspace_id) throw parentElsewhere()
+  const parents = await readAbove(tx, [parentId])
+  if (findCycle(parents.set(board.id, parentId), [board.id]) !== null)
+    throw new ServiceError('conflict', 'parent_board_id: a board cannot lie below itself.')
+}
+
+/** A guest may send back what the board carries; a refusal of anything else would tell what is on boards they don't see. */
+async function requireIdentifiers(tx: Transaction, board: BoardRow, given: Identifier[]): Promise<void> {
+  const identifiers = distinctIdentifiers(given)
+  const [same] = await tx<{ same: boolean; own: boolean }[]>`
+    select identifiers = ${tx.json(identifiers as never)} as same,
+      workspace_id in (select writable_workspaces(current_user_id())) as own
+    from boards
+    where id = ${board.id}`
+  if (same?.same) return
+  if (!same?.own)
+    throw new ServiceError('forbidden', 'identifiers: only who may write in the workspace may set them.')
+  await requireFree(tx, { boardId: board.id, workspaceId: board.workspace_id, identifiers })
 }

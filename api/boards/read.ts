@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { includeOf } from '../page.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, nullable } from '../schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
@@ -13,9 +14,17 @@ export const readBoardById = route({
   path: '/boards/:id',
   scope: 'read',
   summary: 'Read a board and its remaining card capacity.',
-  schemas: { params: boardParams },
+  schemas: {
+    params: boardParams,
+    query: Type.Object({
+      include: Type.Optional(
+        Type.String({ description: 'Comma list of `props`, `identifiers`; a single board has both anyway.' }),
+      ),
+    }),
+  },
   answers: { 200: Type.Object({ board: boardAnswer, capacity: nullable(capacity) }) },
-  async handle({ database, freeCardCap }, { principal, params }) {
+  async handle({ database, freeCardCap }, { principal, params, query }) {
+    includeOf(query.include, ['props', 'identifiers'])
     return database.asUser(principal.userId, async (tx) => {
       const board = await readBoard(tx, params.id)
       const [owner] = await tx<

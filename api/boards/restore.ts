@@ -1,9 +1,14 @@
 import Type from 'typebox'
-import { notWritable } from '../../core/board.ts'
+import { noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { trashCutoff } from '../../core/limits.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams } from '../schemas.ts'
-import { presentBoard, readBoard } from './board.ts'
+import { boardAnswer, boardParams, identifiers } from '../schemas.ts'
+import { presentBoard, readBoard, type BoardRow } from './board.ts'
+import { carriedKey, readCarriers } from './identified.ts'
+import { lockStructure } from './structure.ts'
+
+const shown = (board: BoardRow) => presentBoard(board, { props: true, identifiers: true })
 
 export const restoreBoard = route({
   method: 'POST',
@@ -11,19 +16,32 @@ export const restoreBoard = route({
   scope: 'write',
   summary: 'Bring a board back from the trash.',
   schemas: { params: boardParams },
-  answers: { 200: Type.Object({ board: boardAnswer, restored: Type.Boolean() }) },
-  async handle({ database, freeCardCap }, { principal, params }) {
+  answers: {
+    200: Type.Object({
+      board: boardAnswer,
+      restored: Type.Boolean(),
+      dropped_identifiers: Type.Array(identifiers.items, {
+        description: 'Those that another board has taken meanwhile: this one came back without them.',
+      }),
+    }),
+  },
+  async handle({ database, clock, freeCardCap }, { principal, params }) {
     return database.asUser(principal.userId, async (tx) => {
-      await readBoard(tx, params.id)
+      const { workspace_id: workspaceId } = await readBoard(tx, params.id)
+      const [writer] = await tx`
+        select where ${workspaceId} in (select writable_workspaces(current_user_id()))`
+      if (!writer) throw notWritable()
+      await lockStructure(tx, [workspaceId])
       await tx`select lock_board(${params.id})`
-      const [own] = await tx<{ card_count: number }[]>`
-        select d.card_count
+      const [own] = await tx<{ card_count: number; gone: boolean }[]>`
+        select d.card_count, d.purging or coalesce(b.deleted_at <= ${trashCutoff(clock.now())}, false) as gone
         from boards b
         join board_documents d on d.board_id = b.id
         where b.id = ${params.id} and b.workspace_id in (select writable_workspaces(current_user_id()))`
       if (!own) throw notWritable()
+      if (own.gone) throw noBoard() // its time is over, whether or not the purge has come to it
       const before = await readBoard(tx, params.id)
-      if (!before.deleted) return { body: { board: presentBoard(before), restored: false } }
+      if (!before.deleted) return { body: { board: shown(before), restored: false, dropped_identifiers: [] } }
       const [owner] = await tx<
         { tier: string; used: number }[]
       >`select tier, used from lock_board_owner(${params.id})`
@@ -35,8 +53,18 @@ export const restoreBoard = route({
           `Restoring this board would bring its owner to ${reached} cards; the plan holds ${freeCardCap}.`,
         )
       }
-      await tx`update boards set deleted_at = null where id = ${params.id}`
-      return { body: { board: presentBoard(await readBoard(tx, params.id)), restored: true } }
+      const carried = before.identifiers.map((identifier) => ({ workspaceId, ...identifier }))
+      const taken = await readCarriers(tx, carried)
+      const kept = carried.filter((one) => !taken.has(carriedKey(one)))
+      const dropped = carried.filter((one) => taken.has(carriedKey(one)))
+      const bare = (list: typeof carried) => list.map(({ scope, value }) => ({ scope, value }))
+      await tx`
+        update boards
+        set deleted_at = null
+          ${dropped.length === 0 ? tx`` : tx`, identifiers = ${tx.json(bare(kept))}`}
+        where id = ${params.id}`
+      const board = shown(await readBoard(tx, params.id))
+      return { body: { board, restored: true, dropped_identifiers: bare(dropped) } }
     })
   },
 })

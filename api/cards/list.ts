@@ -1,8 +1,10 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { readPage } from '../../collab/read.ts'
 import { isCardId } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
+import { since } from '../feed.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
 import { route, type Answer, type ApiContext } from '../route.ts'
 import {
@@ -12,17 +14,27 @@ import {
   nullable,
   pageAnswer,
   pageQuery,
+  removedCardAnswer,
   uuid,
 } from '../schemas.ts'
+import { isFeedCursor, readCardFeed } from './feed.ts'
 
-const query = Type.Object({
+const listQuery = Type.Object({
   source: Type.Optional(
     Type.Literal('index', { description: 'Read the row-per-card mirror instead of the live board.' }),
+  ),
+  since,
+  deleted: Type.Optional(
+    Type.Enum(['1', '0'], {
+      description:
+        '`1`, of a walk with `since`: with the cards that were removed, or moved away, in the last 30 days.',
+    }),
   ),
   cursor: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'The `next_cursor` of the page before, of a walk with `source=index`.',
+      description:
+        'The `next_cursor` of the page before, of a walk with `source=index`. Send the same filters with it.',
     }),
   ),
   include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`, `raw`.' })),
@@ -34,14 +46,14 @@ export const listCards = route({
   path: '/boards/:id/cards',
   scope: 'read',
   summary: 'List the cards of a board, from the live board or from the index.',
-  schemas: { params: boardParams, query },
+  schemas: { params: boardParams, query: listQuery },
   answers: {
     200: Type.Union([
       Type.Object({ board_id: uuid, cards: Type.Array(cardAnswer), total: Type.Integer(), ...pageAnswer }),
       Type.Object({
         board_id: uuid,
         source: Type.Literal('index'),
-        cards: Type.Array(indexCardAnswer),
+        cards: Type.Array(Type.Union([indexCardAnswer, removedCardAnswer])),
         limit: Type.Integer(),
         has_more: Type.Boolean(),
         next_cursor: nullable(Type.String()),
@@ -52,6 +64,13 @@ export const listCards = route({
   async handle(context, { principal, params, query }) {
     const include = includeOf(query.include, ['props', 'identifiers', 'raw'])
     const page = pageOf(query)
+    const follows = query.since !== undefined || isFeedCursor(query.cursor ?? '')
+    requireFeed(query, follows)
+    if (follows) {
+      const removedSince = query.deleted === '1' ? trashCutoff(context.clock.now()) : null
+      const feed = { ...query, limit: page.limit, removedSince }
+      return context.database.asUser(principal.userId, (tx) => readCardFeed(tx, params.id, feed))
+    }
     if (query.source === 'index' || query.cursor !== undefined)
       return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
@@ -59,6 +78,14 @@ export const listCards = route({
     return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }
   },
 })
+
+/** What only a feed knows of would be missed in silence elsewhere. */
+function requireFeed(query: Static<typeof listQuery>, follows: boolean): void {
+  if (query.since !== undefined && query.source !== 'index')
+    throw new ServiceError('bad_request', 'since goes with source=index.')
+  if (query.deleted === '1' && !follows)
+    throw new ServiceError('bad_request', 'deleted=1 goes with source=index and since.')
+}
 
 interface IndexRow {
   id: string

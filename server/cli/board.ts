@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { findUser, shareBoard, type ShareRole } from '../../sql/accounts.ts'
+import { cancelBoard, publishBoard, type Schedule } from '../../sql/schedule.ts'
+import type { Transaction } from '../../sql/database.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { emailOption, idOption, roleOption } from './options.ts'
@@ -25,5 +27,37 @@ export function boardCommands(program: Command): void {
         database.asSystem(async (tx) => shareBoard(tx, { boardId, userId: await findUser(tx, email), role })),
       )
       answer({ board_id: boardId, email, role })
+    })
+
+  scheduleCommand(
+    board,
+    'publish',
+    'Publishes a board’s schedule as an account that may: a new version of its call sheet',
+    publishBoard,
+  )
+  scheduleCommand(board, 'cancel', 'Cancels a board’s schedule as an account that may', cancelBoard)
+}
+
+function scheduleCommand(
+  board: Command,
+  name: string,
+  description: string,
+  change: (tx: Transaction, boardId: string) => Promise<Schedule>,
+): void {
+  board
+    .command(name)
+    .description(`${description}:\n{"board_id","email","sched_status","sched_version","sched_published_at"}`)
+    .addOption(idOption('--board <board-id>', 'id of the board'))
+    .addOption(emailOption('--email <email>', 'e-mail address of the account that does it'))
+    .addHelpText(
+      'after',
+      `\nExample:\n  npm run -s corkboard -- board ${name} --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --email ada@example.com`,
+    )
+    .action(async ({ board: boardId, email }: { board: string; email: string }) => {
+      const schedule = await withDatabase(async (database) => {
+        const userId = await database.asSystem((tx) => findUser(tx, email))
+        return database.asUser(userId, (tx) => change(tx, boardId))
+      })
+      answer({ board_id: boardId, email, ...schedule })
     })
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
@@ -38,10 +39,12 @@ afterAll(async () => {
 })
 
 async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
-  const board = await makeBoard(users.owner, { workspace_id: workspaceId })
+  const identifier = randomUUID()
+  const identifiers = [{ scope: 'scene', value: identifier }]
+  const board = await makeBoard(users.owner, { workspace_id: workspaceId, identifiers })
   const [child, cards] = await Promise.all([
     makeBoard(users.owner, { parent_board_id: board.id }),
-    makeCards(users.owner, board.id, [{}, {}]),
+    makeCards(users.owner, board.id, [{ identifiers }, {}]),
     service.share(board.id, users['shared editor'], 'editor'),
     service.share(board.id, users['shared viewer'], 'viewer'),
   ])
@@ -50,6 +53,7 @@ async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
     boardId: board.id,
     childId: child.id,
     cardIds: cards.map(({ id }) => id),
+    identifier,
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
 }

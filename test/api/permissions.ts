@@ -2,6 +2,7 @@
  * Who may do what, as data: one row for each operation of the API and of the socket. A route without a row fails the
  * test.
  */
+import { randomUUID } from 'node:crypto'
 
 /**
  * *owner*, *editor*, *viewer* of the workspace; *shared …* have the one board alone; *removed* was an editor once.
@@ -30,6 +31,8 @@ export interface Scene {
   /** Of the workspace, with one delivery; there when the operation asks for it. */
   webhookId: string
   deliveryId: string
+  /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
+  identifier: string
 }
 
 export interface Operation {
@@ -75,6 +78,24 @@ const others: Role[] = ['stranger', 'removed']
 const toAll = (...groups: [Role[], unknown][]) =>
   Object.fromEntries(groups.flatMap(([roles, value]) => roles.map((role) => [role, value])))
 
+/** What became of the board and its child: done, or the reason why not. */
+const outcomes =
+  (list: 'deleted' | 'moved') =>
+  (body: any, { boardId, childId }: Scene): string[] =>
+    [boardId, childId].map((id) =>
+      body[list].includes(id) ? 'done' : body.skipped.find((one: any) => one.board_id === id).reason,
+    )
+const outcomesTo = (done: string) =>
+  toAll(
+    [
+      ['owner', 'editor'],
+      [done, done],
+    ],
+    [['viewer'], ['no-write', 'no-write']],
+    [guests, ['no-write', 'missing']],
+    [others, ['missing', 'missing']],
+  )
+
 /** By method and path of the route; several where its body makes a difference. */
 export const permissions: Record<string, Operation[]> = {
   'GET /': [{ expect: anyone }],
@@ -86,7 +107,9 @@ export const permissions: Record<string, Operation[]> = {
       sees: toAll([members, true], [[...guests, ...others], false]),
     },
   ],
+  'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
   'GET /boards': [
+    { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
     {
       query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
       expect: anyone,
@@ -112,6 +135,95 @@ export const permissions: Record<string, Operation[]> = {
       expect: writersOfTheWorkspace(201),
     },
     { body: () => ({ name: 'Own' }), expect: table([201, 201, 201, 201, 201], [201, 201]) },
+    {
+      body: ({ workspaceId, boardId }) => ({
+        workspace_id: workspaceId,
+        boards: [{ name: 'New' }, { name: 'Below', parent_board_id: boardId }],
+      }),
+      expect: table([201, 201, 403, 404, 404]),
+    },
+    {
+      body: ({ boardId }) => ({ boards: [{ name: 'Own' }, { name: 'Below', parent_board_id: boardId }] }),
+      expect: writersOfTheWorkspace(201),
+    },
+    {
+      body: ({ workspaceId, identifier }) => ({
+        workspace_id: workspaceId,
+        on_conflict: 'identifier',
+        boards: [{ name: 'Known', identifiers: [{ scope: 'scene', value: identifier }] }],
+      }),
+      expect: table([201, 201, 403, 404, 404]),
+      holds: ({ boards }, { boardId }) => boards[0].id === boardId,
+      sees: toAll([['owner', 'editor'], true]),
+    },
+    {
+      body: ({ workspaceId, identifier }) => ({
+        workspace_id: workspaceId,
+        name: 'Known',
+        identifiers: [{ scope: 'scene', value: identifier }],
+      }),
+      expect: table([409, 409, 403, 404, 404]),
+    },
+  ],
+  'DELETE /boards': [
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId, childId] }),
+      expect: anyone,
+      holds: outcomes('deleted'),
+      sees: outcomesTo('done'),
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId, childId] }),
+      trashed: true,
+      expect: anyone,
+      holds: outcomes('deleted'),
+      sees: outcomesTo('done'),
+    },
+  ],
+  'POST /boards/move': [
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId, childId], parent_board_id: null }),
+      expect: anyone,
+      holds: outcomes('moved'),
+      sees: {
+        ...outcomesTo('done'),
+        ...toAll([
+          ['owner', 'editor'],
+          ['same-parent', 'done'],
+        ]),
+      },
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId], parent_board_id: childId }),
+      expect: table([200, 200, 403, 404, 404]),
+      holds: ({ skipped }) => skipped[0].reason,
+      sees: toAll([['owner', 'editor'], 'cycle']),
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [childId], parent_board_id: boardId }),
+      expect: writersOfTheWorkspace(),
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [childId], parent_board_id: boardId }),
+      trashed: true,
+      expect: table([409, 409, 403, 403, 403]),
+    },
+  ],
+  'GET /boards/tree': [
+    {
+      query: ({ boardId }) => `?root=${boardId}`,
+      expect: readers,
+      holds: ({ boards }) => boards.length,
+      sees: toAll([members, 2], [guests, 1]),
+    },
+    {
+      query: ({ workspaceId }) => `?workspace=${workspaceId}`,
+      expect: readers,
+      holds: ({ boards }, { boardId, childId }) =>
+        [boardId, childId].map((id) => boards.some((board: any) => board.id === id)),
+      sees: toAll([members, [true, true]], [guests, [true, false]]),
+    },
+    { query: ({ boardId }) => `?root=${boardId}`, trashed: true, expect: readers },
   ],
   'GET /boards/:id': [{ expect: readers }, { trashed: true, expect: readers }],
   'PATCH /boards/:id': [
@@ -122,6 +234,15 @@ export const permissions: Record<string, Operation[]> = {
       expect: { ...table([409, 409, 403, 404, 403]) }, // a cycle; for the guest the child is not there
     },
     { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+    {
+      // They are the workspace's: a guest could learn from a refusal what is on boards that they don't see.
+      body: () => ({ identifiers: [{ scope: 'scene', value: randomUUID() }] }),
+      expect: writersOfTheWorkspace(),
+    },
+    {
+      body: ({ identifier }) => ({ identifiers: [{ scope: 'scene', value: identifier }] }),
+      expect: writersOfTheBoard(),
+    },
   ],
   'DELETE /boards/:id': [
     { expect: writersOfTheWorkspace() },
@@ -139,6 +260,7 @@ export const permissions: Record<string, Operation[]> = {
       holds: ({ cards }) => cards.length,
       sees: toAll([[...members, ...guests], 2]),
     },
+    { query: () => '?source=index&since=2026-01-01T00:00:00Z&deleted=1', expect: readers },
     { trashed: true, expect: readers },
   ],
   'POST /boards/:id/cards': [
@@ -188,6 +310,27 @@ export const permissions: Record<string, Operation[]> = {
     },
   ],
   'POST /webhooks/:id/deliveries/:deliveryId/redeliver': [{ webhook: true, expect: managersOfWebhooks }],
+  'GET /resolve': [
+    {
+      query: ({ identifier }) => `?scope=scene&value=${identifier}`,
+      expect: anyone,
+      holds: ({ matches }) => matches.map((match: any) => match.type),
+      sees: toAll(
+        [
+          [...members, ...guests],
+          ['board', 'card'],
+        ],
+        [others, []],
+      ),
+    },
+    {
+      query: ({ identifier }) => `?scope=scene&value=${identifier}`,
+      trashed: true,
+      expect: anyone,
+      holds: ({ matches }) => matches,
+      sees: toAll([[...members, ...guests, ...others], []]),
+    },
+  ],
 }
 
 /** At the socket: what a connection to the board may do. */

@@ -53,6 +53,8 @@ export interface Bench {
   corkboard(): Promise<EditorServer & CardServer>
   /** The URL of its database. */
   corkboardDatabase(): Promise<string>
+  /** The database that Corkboard works on, reached past all that it does; its tables are in the schema `corkboard`. */
+  corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */

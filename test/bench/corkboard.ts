@@ -104,11 +104,17 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The embedded Postgres that a running Corkboard keeps in its data folder, as a role that may create databases. */
-export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
+/**
+ * The embedded Postgres that a running Corkboard keeps in its data folder, as a role that may create databases.
+ * `database` names one of its databases; without it the URL is that of `postgres`.
+ */
+export async function embeddedPostgresUrl(dataDir: string, database?: string): Promise<string> {
   const embedded = await findEmbedded(dataDir)
   if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
-  return embedded.adminUrl
+  if (database === undefined) return embedded.adminUrl
+  const url = new URL(embedded.adminUrl)
+  url.pathname = `/${database}`
+  return url.href
 }
 
 /** Its own database there. */

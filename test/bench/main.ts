@@ -3,7 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
+import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
+import { feeds } from './rows/feeds.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
@@ -19,7 +21,18 @@ interface Options {
   calibrate?: true
 }
 
-const measures = [relayDurable, relaySeen, createOne, createBatch, boardSize, outbox, screen, memory]
+const measures = [
+  relayDurable,
+  relaySeen,
+  createOne,
+  createBatch,
+  boardSize,
+  boards,
+  feeds,
+  outbox,
+  screen,
+  memory,
+]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')

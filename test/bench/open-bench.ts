@@ -46,6 +46,10 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     corkboard,
     corkboardDatabase: async () =>
       options.databaseUrl ?? (await embeddedServiceUrl((await corkboard()).dataDir)),
+    async corkboardDatabaseUrl() {
+      const { dataDir } = await corkboard()
+      return options.databaseUrl ?? embeddedPostgresUrl(dataDir, 'corkboard')
+    },
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),

@@ -11,7 +11,7 @@ test('[O14] healthz answers while the process lives, readyz when the schema is t
     return { status: response.status, body: await response.json() }
   }
   expect(await get('/healthz')).toEqual({ status: 200, body: { status: 'ok' } })
-  const ready = { status: 'ready', database: 'ok', migrations: 'ok' }
+  const ready = { status: 'ready', database: 'ok', migrations: 'ok', feed_lag_ms: expect.any(Number) }
   expect(await get('/readyz')).toEqual({ status: 200, body: ready })
 
   await service.admin`update schema_files set checksum = 'older' where name = 'migrations/0001-accounts.sql'`

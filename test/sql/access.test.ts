@@ -155,8 +155,8 @@ async function makeWorld(plan: WorkspacePlan[], members: Grant[], shares: Grant[
         const id = randomUUID()
         boards.push({ id, workspace: at, trashed })
         await tx`
-          insert into boards (id, workspace_id, name, deleted_at)
-          values (${id}, ${workspace}, 'b', ${trashed ? new Date() : null})`
+          insert into boards (id, workspace_id, name, deleted_at, identifiers)
+          values (${id}, ${workspace}, 'b', ${trashed ? new Date() : null}, ${tx.json([{ scope: 's', value: id }])})`
       }
     }
     for (const [workspace, user, role] of members) {
@@ -176,8 +176,8 @@ async function makeWorld(plan: WorkspacePlan[], members: Grant[], shares: Grant[
     }
     for (const { id } of boards) {
       await tx`
-        insert into card_index (board_id, card_id, workspace_id, kind, x, y, w, h, z, rotation, hash, position, op, cause, created_at, updated_at)
-        select id, 'c', workspace_id, 'note', 0, 0, 1, 1, 0, 0, '', 0, gen_random_uuid(), 'api', now(), now() from boards where id = ${id}`
+        insert into card_index (board_id, card_id, workspace_id, kind, x, y, w, h, z, rotation, hash, position, op, cause, created_at, updated_at, identifiers)
+        select id, 'c', workspace_id, 'note', 0, 0, 1, 1, 0, 0, '', 0, gen_random_uuid(), 'api', now(), now(), identifiers from boards where id = ${id}`
       await tx`
         insert into group_index (board_id, group_id, workspace_id, name, shape, outline, hash, position, created_at, updated_at)
         select id, 'g', workspace_id, 'g', 'box', true, '', 0, now(), now() from boards where id = ${id}`
@@ -242,8 +242,10 @@ test('[A12] in any world of members, shares and trash the predicates, the polici
               (await tx<{ id: string }[]>`select ${tx(column)} as id from ${tx(table)} where ${tx(column)} = any (${ids}::uuid[])`)
                 .map(({ id }) => id).toSorted()
             const visible = await seen('boards', 'id')
-            for (const table of ['board_documents', 'card_index', 'group_index', 'removed_cards'])
+            for (const table of ['board_documents', 'card_index', 'group_index', 'removed_cards', 'card_identifiers'])
               expect([table, await seen(table, 'board_id')]).toEqual([table, visible])
+            const live = visible.filter((id) => boards.some((board) => board.id === id && !board.trashed))
+            expect(await seen('board_identifiers', 'board_id')).toEqual(live)
             const updated = await tx<{ id: string }[]>`
               update boards set name = name where id = any (${ids}::uuid[]) returning id`
             return { visible, updated: updated.map(({ id }) => id) }

@@ -22,7 +22,7 @@ export class ApiClient {
       method: request.method,
       path: this.basePath + request.path,
       headers: this.headers,
-      body: request.cards === 0 ? null : cardsBody(request.cards, turn),
+      body: request.body ?? (request.cards === 0 ? null : cardsBody(request.cards, turn)),
     })
     if (statusCode === 200 || statusCode === 201) return void (await body.arrayBuffer())
     throw new Error(`${request.method} ${request.path} answered ${statusCode}: ${await body.text()}`)

@@ -16,11 +16,12 @@ export interface ApiAddress {
   token: string
 }
 
-/** A request of the API. `cards` is the number of positioned cards that its body creates. */
+/** A request of the API. `cards` is the number of positioned cards that its body creates; `body` is another one. */
 export interface ApiRequest {
   method: 'GET' | 'POST'
   path: string
   cards: number
+  body?: string
 }
 
 /** What a closed loop reached in its measured seconds. */

@@ -1,0 +1,70 @@
+/** A board that is to be created, or updated by its identifier, as a client sends it. */
+import Type, { type Static } from 'typebox'
+import type { Identifier } from '../../core/card.ts'
+import { distinctIdentifiers } from '../identifiers.ts'
+import { nullable, uuid } from '../schemas.ts'
+import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
+
+export const entryFields = {
+  name,
+  workspace_id: Type.Optional(uuid),
+  parent_board_id: Type.Optional(nullable(uuid)),
+  view: Type.Optional(Type.Unknown({ description: '`list`; anything else is `canvas`.' })),
+  ...scheduleFields,
+  ...freeFields,
+  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
+}
+const entry = Type.Object(entryFields)
+
+/** The columns that were sent, as they are written. */
+export interface EntryColumns {
+  name: string
+  parent_board_id?: string | null
+  view?: 'canvas' | 'list'
+  scheduled_date?: string | null
+  scheduled_end?: string | null
+  day_label?: string | null
+  props?: unknown
+  identifiers?: Identifier[]
+}
+
+export interface Entry {
+  /** How it is named in messages: `boards[3].`, or empty. */
+  where: string
+  /** And its workspace, which may be the one of the whole batch. */
+  workspaceField: string
+  workspaceId?: string
+  columns: EntryColumns
+  /** A change of the schedule is told to nobody. */
+  quiet: boolean
+}
+
+/** @throws ServiceError `bad_request`; of the schedule only what can be told without the board that may be there */
+export function readEntry(
+  given: Static<typeof entry>,
+  options: { where?: string; workspaceId?: string; mayUpdate?: boolean } = {},
+): Entry {
+  const where = options.where ?? ''
+  const workspaceId = given.workspace_id ?? options.workspaceId
+  requireProps(given.props, where)
+  const columns: EntryColumns = { name: trimmedName(given.name, where) }
+  if (given.parent_board_id !== undefined)
+    columns.parent_board_id = given.parent_board_id?.toLowerCase() ?? null
+  if (given.view !== undefined) columns.view = given.view === 'list' ? 'list' : 'canvas'
+  for (const field of ['scheduled_date', 'scheduled_end', 'day_label'] as const) {
+    const value = given[field]
+    if (value !== undefined) columns[field] = value
+  }
+  if (given.props !== undefined) columns.props = given.props
+  if (given.identifiers !== undefined) columns.identifiers = distinctIdentifiers(given.identifiers ?? [])
+  // An update may rely on the date that the board has; whoever writes it looks again.
+  if (!options.mayUpdate || columns.scheduled_date !== undefined)
+    requireSchedule(columns.scheduled_date, columns.scheduled_end, where)
+  return {
+    where,
+    workspaceField: given.workspace_id === undefined ? 'workspace_id' : `${where}workspace_id`,
+    ...(workspaceId === undefined ? {} : { workspaceId: workspaceId.toLowerCase() }),
+    columns,
+    quiet: given.notify === false,
+  }
+}

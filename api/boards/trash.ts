@@ -1,0 +1,30 @@
+/** Puts boards into the trash; those that lie there already stay as they are. */
+import type { Transaction } from '../../sql/database.ts'
+import { lockBoards, lockStructure } from './structure.ts'
+
+export interface Trashed {
+  deleted: string[]
+  skipped: { board_id: string; reason: 'no-write' | 'missing' }[]
+}
+
+/** @param boardIds each once, in lower case */
+export async function trashBoards(tx: Transaction, boardIds: string[]): Promise<Trashed> {
+  const rows = await tx<{ id: string; workspace_id: string; own: boolean }[]>`
+    select id, workspace_id, workspace_id in (select writable_workspaces(current_user_id())) as own
+    from boards
+    where id = any (${boardIds}::uuid[])`
+  const seen = new Map(rows.map((row) => [row.id, row]))
+  const deleted = boardIds.filter((id) => seen.get(id)?.own)
+  const skipped = boardIds
+    .filter((id) => !seen.get(id)?.own)
+    .map((id) => ({ board_id: id, reason: seen.has(id) ? ('no-write' as const) : ('missing' as const) }))
+  if (deleted.length > 0) {
+    await lockStructure(
+      tx,
+      deleted.map((id) => seen.get(id)!.workspace_id),
+    )
+    await lockBoards(tx, deleted)
+    await tx`update boards set deleted_at = now() where id = any (${deleted}::uuid[]) and deleted_at is null`
+  }
+  return { deleted, skipped }
+}

@@ -1,0 +1,167 @@
+/** Creates boards, and updates those that carry an identifier of an entry: all, or none. */
+import { notWritable } from '../../core/board.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Transaction } from '../../sql/database.ts'
+import { changeQuietly, readBoards, type BoardRow } from './board.ts'
+import type { Entry } from './entry.ts'
+import { requireSchedule } from './fields.ts'
+import { carriedKey, identifierTaken, nameIdentifier, readCarriers, type Carried } from './identified.ts'
+import { placeEntries } from './place.ts'
+import { findCycle, lockBoards, lockStructure, readAbove } from './structure.ts'
+
+export interface WrittenBoard {
+  board: BoardRow
+  created: boolean
+}
+
+interface Placed extends Entry {
+  workspaceId: string
+}
+
+/**
+ * @param options.update an entry whose identifier a live board of its workspace carries updates that board
+ * @returns in the order of the entries
+ */
+export async function writeEntries(
+  tx: Transaction,
+  entries: Entry[],
+  options: { update?: boolean } = {},
+): Promise<WrittenBoard[]> {
+  const places = await placeEntries(tx, entries)
+  const placed = entries.map((entry, at): Placed => ({ ...entry, workspaceId: places[at]! }))
+  const targets = await matchIdentifiers(tx, placed, options.update === true)
+  const updates = placed.filter((_, at) => targets[at] !== undefined)
+  const inserts = placed.filter((_, at) => targets[at] === undefined)
+  const updatedIds = targets.filter((id) => id !== undefined)
+  for (const { where, columns } of inserts)
+    requireSchedule(columns.scheduled_date, columns.scheduled_end, where)
+  await requireUpdatable(tx, updates, updatedIds)
+  const insertedIds = await insertBoards(tx, inserts)
+  if (updates.length > 0) await updateBoards(tx, updates, updatedIds)
+
+  const boards = await readBoards(tx, [...insertedIds, ...updatedIds])
+  let inserted = 0
+  return targets.map((target) => ({
+    board: boards.get(target ?? insertedIds[inserted++]!)!,
+    created: target === undefined,
+  }))
+}
+
+/** For each entry the board that it updates, if any. */
+async function matchIdentifiers(
+  tx: Transaction,
+  entries: Placed[],
+  update: boolean,
+): Promise<(string | undefined)[]> {
+  const identified = entries.filter(({ columns }) => (columns.identifiers ?? []).length > 0)
+  if (identified.length === 0) return entries.map(() => undefined)
+  await lockStructure(
+    tx,
+    identified.map(({ workspaceId }) => workspaceId),
+  )
+  const carriedBy = ({ workspaceId, columns }: Placed) =>
+    (columns.identifiers ?? []).map(({ scope, value }): Carried => ({ workspaceId, scope, value }))
+
+  const seen = new Map<string, Placed>()
+  for (const entry of identified) {
+    for (const identifier of carriedBy(entry)) {
+      const key = carriedKey(identifier)
+      const other = seen.get(key)
+      if (other)
+        throw ambiguous(
+          entry,
+          `${nameIdentifier(identifier)} is in ${other.where.replace(/\.$/, '')} of the same batch, too`,
+        )
+      seen.set(key, entry)
+    }
+  }
+  const carriers = await readCarriers(tx, identified.flatMap(carriedBy))
+  const matched = new Map<string, Placed>()
+  return entries.map((entry) => {
+    const found = carriedBy(entry).filter((one) => carriers.has(carriedKey(one)))
+    const [first] = found
+    if (!first) return undefined
+    const boardId = carriers.get(carriedKey(first))!
+    if (!update) throw identifierTaken(entry.where, first, boardId)
+    const second = found.find((one) => carriers.get(carriedKey(one)) !== boardId)
+    if (second) {
+      const on = `${nameIdentifier(first)} is on board ${boardId}, ${nameIdentifier(second)} on board ${carriers.get(carriedKey(second))}`
+      throw ambiguous(entry, on)
+    }
+    const other = matched.get(boardId)
+    if (other) {
+      const both = `${nameIdentifier(first)} is on board ${boardId}, which ${other.where.replace(/\.$/, '')} of the same batch updates`
+      throw ambiguous(entry, both)
+    }
+    matched.set(boardId, entry)
+    return boardId
+  })
+}
+
+const ambiguous = (entry: Entry, why: string) =>
+  new ServiceError('bad_request', `${entry.where}identifiers: ${why}.`)
+
+/** What can only be told beside the boards that are there. */
+async function requireUpdatable(tx: Transaction, entries: Placed[], boardIds: string[]): Promise<void> {
+  if (entries.length === 0) return
+  await lockBoards(tx, boardIds)
+  const before = await readBoards(tx, boardIds)
+  const moves = new Map<string, string | null>()
+  for (const [at, { where, columns }] of entries.entries()) {
+    const board = before.get(boardIds[at]!)!
+    const { scheduled_date: date = board.scheduled_date, scheduled_end: end = board.scheduled_end } = columns
+    requireSchedule(date, end, where)
+    if (columns.parent_board_id !== undefined) moves.set(board.id, columns.parent_board_id)
+  }
+  const parents = [...moves.values()].filter((parent) => parent !== null)
+  if (parents.length === 0) return
+  const cycle = findCycle(new Map([...(await readAbove(tx, parents)), ...moves]), moves.keys())
+  if (cycle !== null) {
+    const { where } = entries[boardIds.indexOf(cycle)]!
+    throw new ServiceError('conflict', `${where}parent_board_id: a board cannot lie below itself.`)
+  }
+}
+
+/** One insert, as the caller. @returns the ids, in the order of the entries */
+async function insertBoards(tx: Transaction, entries: Placed[]): Promise<string[]> {
+  if (entries.length === 0) return []
+  const rows = entries.map(({ workspaceId, columns }) => ({ ...columns, workspace_id: workspaceId }))
+  // Separate from reading them back: a returned row must pass the read policy, which sees the state before the insert.
+  const made = await tx<{ id: string }[]>`
+    insert into boards (workspace_id, parent_board_id, name, view, scheduled_date, scheduled_end, day_label, props, identifiers)
+    select workspace_id, parent_board_id, name, coalesce(view, 'canvas'), scheduled_date, scheduled_end, day_label, props,
+      coalesce(identifiers, '[]')
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as e(
+      workspace_id uuid, parent_board_id uuid, name text, view text, scheduled_date date, scheduled_end date,
+      day_label text, props jsonb, identifiers jsonb
+    )
+    returning id`
+  return made.map(({ id }) => id)
+}
+
+/** Only what each entry carries. */
+async function updateBoards(tx: Transaction, entries: Placed[], boardIds: string[]): Promise<void> {
+  const rows = entries.map(({ columns }, at) => ({
+    ...columns,
+    id: boardIds[at],
+    sent: Object.keys(columns),
+  }))
+  const quiet = boardIds.filter((_, at) => entries[at]!.quiet)
+  if (quiet.length > 0) await changeQuietly(tx, quiet)
+  const written = await tx`
+    update boards b
+    set name = e.name,
+      view = case when e.sent ? 'view' then e.view else b.view end,
+      parent_board_id = case when e.sent ? 'parent_board_id' then e.parent_board_id else b.parent_board_id end,
+      scheduled_date = case when e.sent ? 'scheduled_date' then e.scheduled_date else b.scheduled_date end,
+      scheduled_end = case when e.sent ? 'scheduled_end' then e.scheduled_end else b.scheduled_end end,
+      day_label = case when e.sent ? 'day_label' then e.day_label else b.day_label end,
+      props = case when e.sent ? 'props' then e.props else b.props end,
+      identifiers = case when e.sent ? 'identifiers' then e.identifiers else b.identifiers end
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as e(
+      id uuid, name text, view text, parent_board_id uuid, scheduled_date date, scheduled_end date,
+      day_label text, props jsonb, identifiers jsonb, sent jsonb
+    )
+    where b.id = e.id`
+  if (written.count !== rows.length) throw notWritable() // access ended meanwhile
+}

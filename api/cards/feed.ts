@@ -1,0 +1,76 @@
+/** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, as the index has them. */
+import { isCardId } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Transaction } from '../../sql/database.ts'
+import { requireVisible } from '../boards/board.ts'
+import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../feed.ts'
+import type { Answer } from '../route.ts'
+
+export interface CardFeedQuery {
+  since?: string
+  cursor?: string
+  limit: number
+  /** Null: live cards alone. Else also those that were removed at or after this time. */
+  removedSince: Date | null
+}
+
+interface CardFeedRow {
+  id: string
+  kind: string
+  title: string | null
+  x: number
+  y: number
+  image_key: string | null
+  updated_at: Date
+  deleted: boolean
+}
+
+/** The horizon and the page: two statements of one transaction. */
+export async function readCardFeed(tx: Transaction, boardId: string, query: CardFeedQuery): Promise<Answer> {
+  const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(boardId, query.cursor)
+  const [horizon] = await Promise.all([feedHorizon(tx), requireVisible(tx, boardId)])
+  const rows = await tx<CardFeedRow[]>`${cardFeed(tx, boardId, query, from, horizon)}`
+  const { page, end } = feedEnd(rows, query.limit, {
+    from,
+    positionOf: ({ updated_at: at, id }) => ({ at, id }),
+    cursorOf: ({ at, id }) => `${at.toISOString()}|${boardId}|${id ?? ''}`,
+  })
+  return { body: { board_id: boardId, source: 'index', cards: page.map(presentChange), ...end } }
+}
+
+export function cardFeed(
+  tx: Transaction,
+  boardId: string,
+  { limit, removedSince }: Pick<CardFeedQuery, 'limit' | 'removedSince'>,
+  { at, id }: FeedPosition,
+  horizon: Date,
+) {
+  return tx`
+    select card_id as id, kind, title, x, y, image_key, updated_at, deleted_at is not null as deleted
+    from card_index
+    where board_id = ${boardId} and (updated_at, card_id) > (${at}, ${id ?? ''}) and updated_at < ${horizon}
+      and (deleted_at is null ${removedSince ? tx`or deleted_at >= ${removedSince}` : tx``})
+    order by updated_at, card_id
+    limit ${limit + 1}`
+}
+
+function presentChange({ deleted, ...card }: CardFeedRow): Record<string, unknown> {
+  const updated_at = card.updated_at.toISOString()
+  return deleted ? { id: card.id, deleted: true, updated_at } : { ...card, updated_at }
+}
+
+/** A walk of the index by id has cursors of another form. */
+export const isFeedCursor = (cursor: string) => parseTime(cursor.split('|')[0] ?? '') !== null
+
+/**
+ * `<timestamp>|<board_id>|<card_id>`; without a card it comes before all of its time.
+ *
+ * @throws ServiceError `bad_request`, also for the cursor of another feed
+ */
+function cursorPosition(boardId: string, cursor: string): FeedPosition {
+  const [time = '', board, card, ...more] = cursor.split('|')
+  const at = parseTime(time)
+  if (!at || board !== boardId || card === undefined || (card !== '' && !isCardId(card)) || more.length > 0)
+    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of this board.')
+  return { at, id: card || null }
+}

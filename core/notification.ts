@@ -1,0 +1,14 @@
+/** What an account is told; its row, and as API and sockets show it. */
+export interface NotificationRow {
+  id: string
+  type: string
+  workspace_id: string | null
+  board_id: string | null
+  data: unknown
+  created_at: Date
+}
+
+export const presentNotification = (row: NotificationRow) => ({
+  ...row,
+  created_at: row.created_at.toISOString(),
+})
