@@ -50,7 +50,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
   await app.register(cors, {
     origin: '*',
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], // PUT: parts of uploads
     exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,

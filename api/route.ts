@@ -5,6 +5,7 @@ import type { LiveBoards } from '../collab/live.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
 import type { RateFigures } from './rate-limit.ts'
@@ -23,6 +24,10 @@ export interface ApiContext {
   checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
+  /** The bytes of files. */
+  files: ObjectStore
+  /** What an account of each tier may have of them. */
+  storageBytes: { free: number; pro: number }
   /** Webhook deliveries were queued. */
   wakeDeliveries(): void
 }

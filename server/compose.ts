@@ -30,6 +30,8 @@ import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
+import { registerPartUploads } from './part-uploads.ts'
+import { openStorage } from './storage.ts'
 import { logRequests } from './request-log.ts'
 
 export interface Service {
@@ -87,7 +89,7 @@ export async function compose(
     forceCloseConnections: 'idle',
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
     return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
-    requestTimeout: 120_000, // for the whole of a request to arrive
+    requestTimeout: 300_000, // for the whole of a request to arrive
     bodyLimit: 1024 * 1024,
   })
   const { log } = app
@@ -95,6 +97,7 @@ export async function compose(
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
+  const storage = openStorage(config, { clock, publicUrl: () => config.publicUrl ?? listeningUrl(), log })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -165,8 +168,11 @@ export async function compose(
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
+      files: storage.store,
+      storageBytes: config.storageBytes,
     },
   })
+  if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)
   app.server.on('upgrade', (request, stream, head) => {
     if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
@@ -196,6 +202,7 @@ export async function compose(
   }
 
   try {
+    await storage.store.check()
     await nodes.start()
     await app.listen({ port: config.port, host: config.host })
   } catch (error) {
