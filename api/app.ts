@@ -95,7 +95,10 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     }),
   })
 
-  for (const route of routes) addRoute(app, options, route)
+  for (const route of routes) {
+    if (route.takesBytes) await app.register(takingBytes(options, route))
+    else addRoute(app, options, route)
+  }
   app.get(
     `${apiRoot}/openapi.json`,
     {
@@ -117,6 +120,15 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     bearer_methods_supported: ['header'],
   }))
 }
+
+/** Its body is handed on as it comes, of whatever type. */
+const takingBytes =
+  (options: ApiOptions, route: Route) => (scope: FastifyInstance, _: object, done: () => void) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    addRoute(scope, options, route)
+    done()
+  }
 
 function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void {
   const { params, query, body } = route.schemas
@@ -144,11 +156,12 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       const answer = await route.handle(options.context, {
         params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
-        body: (request.body ?? {}) as never,
+        body: (request.body ?? (route.takesBytes ? null : {})) as never,
         principal: authorise(request, route.scope),
         rate: request.rate!,
         request,
       })
+      if (answer.headers) reply.headers(answer.headers)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })

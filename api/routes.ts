@@ -14,6 +14,13 @@ import { patchCard, patchManyCards } from './cards/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './resolve.ts'
+import { abortUpload } from './files/multipart-abort.ts'
+import { beginUpload } from './files/multipart-begin.ts'
+import { completeUpload } from './files/multipart-complete.ts'
+import { signParts } from './files/multipart-parts.ts'
+import { listFiles } from './files/list.ts'
+import { readFile } from './files/read.ts'
+import { uploadImage } from './files/upload.ts'
 import type { Route } from './route.ts'
 import { createWebhook } from './webhooks/create.ts'
 import { deleteWebhook } from './webhooks/delete.ts'
@@ -53,4 +60,11 @@ export const routes: Route[] = [
   listDeliveries,
   redeliver,
   resolveIdentifier,
+  uploadImage,
+  beginUpload,
+  signParts,
+  completeUpload,
+  abortUpload,
+  listFiles,
+  readFile,
 ]

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import type { FileRead } from '../api/route.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
@@ -14,9 +15,12 @@ import { Nodes } from '../collab/nodes.ts'
 import { bringNotifications } from '../collab/notify.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openEncryption } from '../platform/encryption.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import { openResizer } from '../platform/resize.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
@@ -38,6 +42,7 @@ export interface Service {
   app: FastifyInstance
   database: Database
   live: LiveBoards
+  files: ObjectStore
   gateway: Gateway
   compactor: Compactor
   /** `http://host:port`, without a slash. */
@@ -63,8 +68,11 @@ export interface ComposeOptions {
   queueTickMs?: number
   deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
+  fileRead?: (read: FileRead) => void
   log?: FastifyBaseLogger
 }
+
+const resizing = { atOnce: 2, waiting: 64, seconds: 10 }
 
 /** How long requests under way may take when the service stops. */
 const finishRequestsMs = 10_000
@@ -170,6 +178,8 @@ export async function compose(
       wakeDeliveries: () => deliverer?.wake(),
       files: storage.store,
       storageBytes: config.storageBytes,
+      resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
+      fileRead: options.fileRead,
     },
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
@@ -235,5 +245,5 @@ export async function compose(
     )
   }
 
-  return { app, database, live, gateway, compactor, url: listeningUrl(), close }
+  return { app, database, live, files: storage.store, gateway, compactor, url: listeningUrl(), close }
 }

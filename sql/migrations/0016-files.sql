@@ -21,8 +21,7 @@ create table uploads (
   board_id uuid not null,
   content_type text not null,
   bytes bigint not null check (bytes >= 0),
-  part_size bigint,
-  file_name text,
+  part_size bigint,                    -- null: it is sent in one request
   -- stored: the row in images is there, and a repeated completion is answered from it
   -- ending: nobody may complete it any more; its bytes are being thrown away
   state text not null default 'open' check (state in ('open', 'stored', 'ending')),
@@ -132,7 +131,7 @@ $$;
 -- Holds a place for the bytes of an upload, exactly: the owner's row is locked while it is decided. `fault`: missing,
 -- forbidden, trash, plan (uploads in parts are for the tier pro) or full.
 create function begin_upload(
-  board uuid, key text, upload text, type text, size bigint, size_of_part bigint, name text,
+  board uuid, key text, type text, size bigint, size_of_part bigint,
   free_bytes bigint, pro_bytes bigint, expiry timestamptz
 ) returns table (fault text, used bigint, quota bigint)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
@@ -160,8 +159,8 @@ begin
     return query select 'full', taken, allowed;
     return;
   end if;
-  insert into uploads (image_key, upload_id, workspace_id, board_id, content_type, bytes, part_size, file_name, created_by, expires_at)
-  values (key, upload, workspace, board, type, size, size_of_part, name, current_user_id(), expiry);
+  insert into uploads (image_key, workspace_id, board_id, content_type, bytes, part_size, created_by, expires_at)
+  values (key, workspace, board, type, size, size_of_part, current_user_id(), expiry);
   return query select null::text, taken + size, allowed;
 end $$;
 
@@ -185,10 +184,10 @@ begin
     return;
   end if;
   if found_upload.state = 'open' then
-    insert into images (image_key, workspace_id, board_id, content_type, bytes, width, height, file_name, created_by)
+    insert into images (image_key, workspace_id, board_id, content_type, bytes, width, height, created_by)
     values (key, found_upload.workspace_id, found_upload.board_id, type, found_upload.bytes, image_width, image_height,
-            found_upload.file_name, current_user_id());
-    if found_upload.upload_id is null then
+            current_user_id());
+    if found_upload.part_size is null then
       delete from uploads u where u.image_key = key;
     else
       update uploads u set state = 'stored' where u.image_key = key;
@@ -198,14 +197,23 @@ begin
     where i.image_key = key and i.workspace_id = found_upload.workspace_id;
 end $$;
 
--- Nobody can complete the upload from now on. False when there is none, or it is stored. A writer of its board, or who
--- began it and lost that right.
-create function end_upload(key text) returns boolean
+-- Nobody can complete the upload from now on. No row when there is none, or it is stored. For writers of its board, and
+-- for who began it and has lost that right.
+create function end_upload(key text) returns table (upload_id text)
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
   update uploads u
   set state = 'ending'
   where u.image_key = key and u.state <> 'stored'
     and (u.created_by = current_user_id() or board_access(current_user_id(), u.board_id, u.workspace_id) = 'write')
+  returning u.upload_id
+$$;
+
+-- The store's id of an upload in parts, once the store has given it.
+create function name_upload(key text, upload text) returns boolean
+language sql volatile security definer set search_path = corkboard, pg_temp as $$
+  update uploads u set upload_id = upload
+  where u.image_key = key and u.state = 'open' and u.upload_id is null and u.part_size is not null
+    and u.created_by = current_user_id()
   returning true
 $$;
 
@@ -243,7 +251,7 @@ begin
     execute format('grant select, insert, update, delete on %I to corkboard_system', t);
   end loop;
   foreach f in array array['images_usage()', 'uploads_usage()', 'owner_storage(uuid)', 'my_storage()', 'board_write_fault(uuid)',
-                           'begin_upload(uuid, text, text, text, bigint, bigint, text, bigint, bigint, timestamptz)',
+                           'begin_upload(uuid, text, text, bigint, bigint, bigint, bigint, timestamptz)', 'name_upload(text, text)',
                            'finish_upload(text, text, integer, integer, timestamptz)', 'end_upload(text)', 'forget_upload(text)',
                            'foreign_files(text[])'] loop
     execute format('alter function %s owner to corkboard_system', f);
