@@ -7,10 +7,15 @@ import { patchBoard } from './boards/patch.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
 import { readTree } from './boards/tree.ts'
+import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { createGroupRoute } from './groups/create.ts'
+import { deleteGroup } from './groups/delete.ts'
+import { listGroups } from './groups/list.ts'
+import { patchGroupRoute } from './groups/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './resolve.ts'
@@ -30,12 +35,14 @@ import { patchWebhook } from './webhooks/patch.ts'
 import { redeliver } from './webhooks/redeliver.ts'
 import { rotateSecret } from './webhooks/rotate-secret.ts'
 import { testWebhook } from './webhooks/test.ts'
+import { search } from './search/search.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
   listNotifications,
+  search,
   listBoards,
   createBoard,
   deleteManyBoards,
@@ -60,6 +67,11 @@ export const routes: Route[] = [
   listDeliveries,
   redeliver,
   resolveIdentifier,
+  arrangeBoard,
+  listGroups,
+  createGroupRoute,
+  patchGroupRoute,
+  deleteGroup,
   uploadImage,
   beginUpload,
   signParts,

@@ -2,6 +2,8 @@
 import Type, { type TSchema } from 'typebox'
 import { bodyLimit, kinds, textLimits } from '../core/card.ts'
 import { errorCodes } from '../core/errors.ts'
+import { groupShapes } from '../core/group.ts'
+import { layoutNames } from '../core/layout/arrangement.ts'
 import { limits } from '../core/limits.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -149,6 +151,20 @@ export const indexCardAnswer = Type.Object({
   image_key: nullableText,
   updated_at: timestamp,
 })
+
+export const groupParams = Type.Object({ id: uuid, groupId: Type.String() })
+
+export const groupAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  color: nullableText,
+  shape: Type.Enum([...groupShapes]),
+  outline: Type.Boolean(),
+  card_count: Type.Integer(),
+  created_at: nullable(timestamp),
+})
+
+export const layout = Type.Enum([...layoutNames])
 
 /** Of a feed: the card was removed from the board, or moved away. */
 export const removedCardAnswer = Type.Object({

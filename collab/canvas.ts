@@ -20,6 +20,7 @@ import {
   type CardContent,
   type NumberField,
   type Props,
+  type TextField,
 } from '../core/card.ts'
 import { groupShapes, type Group } from '../core/group.ts'
 import { limits } from '../core/limits.ts'
@@ -52,6 +53,38 @@ export function readCard(doc: Y.Doc, id: string): CardContent | null {
   return shared ? readContent(shared) : null
 }
 
+/** What of a card decides where it can lie. */
+export type CardShape = Pick<
+  CardContent,
+  'kind' | 'x' | 'y' | 'w' | 'h' | 'rotation' | 'section_header' | 'sub' | 'group_id'
+>
+
+/** The shapes of all cards, in no order; the rest of a card is not read. */
+export function readShapes(doc: Y.Doc): Map<string, CardShape> {
+  const shapes = new Map<string, CardShape>()
+  for (const id of cardsOf(doc).keys()) {
+    const shared = findCard(doc, id)
+    if (shared) shapes.set(id, readShape(shared))
+  }
+  return shapes
+}
+
+function readShape(shared: SharedMap): CardShape {
+  const number = (field: 'x' | 'y' | 'w' | 'h' | 'rotation') =>
+    readNumber(shared, field) ?? numberDefaults[field]
+  return {
+    kind: kindOf(shared) ?? 'note',
+    x: number('x'),
+    y: number('y'),
+    w: number('w'),
+    h: number('h'),
+    rotation: number('rotation'),
+    section_header: shared.get('section_header') === true,
+    sub: readText(shared, 'sub'),
+    group_id: readText(shared, 'group_id'),
+  }
+}
+
 /** All cards, in no order. */
 export function readCards(doc: Y.Doc): Map<string, CardContent> {
   const cards = new Map<string, CardContent>()
@@ -63,11 +96,8 @@ export function readCards(doc: Y.Doc): Map<string, CardContent> {
 }
 
 export function readContent(shared: SharedMap): CardContent {
-  const texts = {} as Record<(typeof textFields)[number], string | null>
-  for (const field of textFields) {
-    const value = shared.get(field)
-    texts[field] = typeof value === 'string' ? boundText(value, textLimits[field]) : null
-  }
+  const texts = {} as Record<TextField, string | null>
+  for (const field of textFields) texts[field] = readText(shared, field)
   if (texts.url !== null && !isLinkUrl(texts.url)) texts.url = null
   const props = shared.get('props')
   return {
@@ -97,6 +127,11 @@ function bodyText(value: unknown): string | null {
   return typeof text === 'string' ? boundText(text, bodyLimit) || null : null
 }
 
+function readText(shared: SharedMap, field: TextField): string | null {
+  const value = shared.get(field)
+  return typeof value === 'string' ? boundText(value, textLimits[field]) : null
+}
+
 function readNumber(shared: SharedMap, field: NumberField): number | null {
   const value = shared.get(field)
   return typeof value === 'number' && Number.isFinite(value) ? boundNumber[field](value) : null
@@ -107,13 +142,21 @@ export function readRaw(shared: SharedMap, budget: JsonBudget): Json {
   return toJson(shared, budget)
 }
 
-export function readGroup(doc: Y.Doc, id: string): Group | null {
+/** The shared map of a group, if there is one that can be shown: a map with a name, under an id. */
+export function findGroup(doc: Y.Doc, id: string): SharedMap | null {
   const shared = isCardId(id) ? groupsOf(doc).get(id) : null
-  if (!(shared instanceof Y.Map)) return null
+  return shared instanceof Y.Map && typeof shared.get('name') === 'string' ? (shared as SharedMap) : null
+}
+
+export function readGroup(doc: Y.Doc, id: string): Group | null {
+  const shared = findGroup(doc, id)
+  return shared ? readGroupContent(shared) : null
+}
+
+export function readGroupContent(shared: SharedMap): Group {
   const [name, color, shape] = [shared.get('name'), shared.get('color'), shared.get('shape')]
-  if (typeof name !== 'string') return null
   return {
-    name: boundText(name, limits.name),
+    name: typeof name === 'string' ? boundText(name, limits.name) : '',
     color: typeof color === 'string' ? boundText(color, textLimits.color) : null,
     shape: groupShapes.find((known) => known === shape) ?? 'box',
     outline: shared.get('outline') !== false,

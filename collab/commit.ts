@@ -24,6 +24,7 @@ export interface BuiltWrite {
   /** API clocks that the updates take; zero for deletions. */
   used: number
   rows: CardRow[]
+  groups: GroupRow[]
   /** Cards added, for the cap. */
   adds: number
   /** The highest z it sets. */
@@ -38,9 +39,10 @@ export interface WriteRequest {
   account: string
   /**
    * What it reads of the document: nothing (new cards with positions), some cards, or all of it. Two writes of one
-   * board share a commit only when neither reads what the other changes.
+   * board share a commit only when neither reads what the other changes. `position`: nothing of a document that would
+   * have to be in memory, but it holds only at the log position of the head that it is built with.
    */
-  reads: 'nothing' | 'board' | ReadonlySet<string>
+  reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
   /** Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. */
   build(head: BoardHead): BuiltWrite
 }
@@ -56,12 +58,15 @@ export interface Written {
 export interface FlushRows {
   rows: CardRow[]
   groups: GroupRow[]
+  /** More rows are to follow: only then does the index hold all that the document does. */
+  isPart: boolean
 }
 
-/** An API write that is in the log, and the cards whose rows went with it. */
+/** An API write that is in the log, and the cards and groups whose rows went with it. */
 export interface CommittedWrite {
   updates: Uint8Array[]
   cards: ReadonlySet<string>
+  groups: ReadonlySet<string>
 }
 
 /** What the queue needs of a document that is in memory. */
@@ -401,7 +406,7 @@ export class CommitQueue {
         queue.writes.shift()
         break
       }
-      if (write.reads !== 'nothing') {
+      if (write.reads !== 'nothing' && write.reads !== 'position') {
         if (!document?.current || flushing) break
         if (
           write.reads === 'board'
@@ -421,7 +426,7 @@ export class CommitQueue {
         rejectWrite(write, error)
         continue
       }
-      if (write.reads !== 'nothing' && write.reads !== 'board') for (const id of write.reads) taken.add(id)
+      if (typeof write.reads === 'object') for (const id of write.reads) taken.add(id)
       items.push({
         kind: 'write',
         queue,
@@ -429,7 +434,7 @@ export class CommitQueue {
         write,
         built,
         clock: built.used > 0 ? head.apiClock : null,
-        seen: write.reads === 'nothing' ? null : document!.appliedSeq,
+        seen: seenBy(write, head, document),
       })
       head = {
         ...head,
@@ -488,6 +493,7 @@ export class CommitQueue {
           for (const row of item.flush.groups) groups.push({ n, ...row })
           return {
             ...common,
+            k: item.flush.isPart ? 'part' : 'flush',
             o: randomUUID(),
             c: 'editor',
             seen: item.seen,
@@ -497,6 +503,7 @@ export class CommitQueue {
         case 'write': {
           const { write, built } = item
           for (const row of built?.rows ?? []) rows.push({ n, ...row })
+          for (const row of built?.groups ?? []) groups.push({ n, ...row })
           for (const { token, id, state } of built?.removed ?? [])
             removed.push({ n, token, id, ...put(state) })
           return {
@@ -568,7 +575,13 @@ export class CommitQueue {
           head.seq,
           ok.flatMap(({ item }) =>
             item.kind === 'write' && item.updates.length > 0
-              ? [{ updates: item.updates, cards: new Set(item.built?.rows.map(({ id }) => id)) }]
+              ? [
+                  {
+                    updates: item.updates,
+                    cards: new Set(item.built?.rows.map(({ id }) => id)),
+                    groups: new Set(item.built?.groups.map(({ id }) => id)),
+                  },
+                ]
               : [],
           ),
         )
@@ -591,7 +604,7 @@ export class CommitQueue {
         if (item.kind === 'flush') {
           if (outcome === 'ok') {
             queue.document?.flushed()
-            endFlush(queue)
+            if (!item.flush.isPart) endFlush(queue)
           } else queue.document?.flushFailed()
         }
         if (outcome === 'missing') {
@@ -726,6 +739,12 @@ const transientCodes = new Set([
   '53400',
   '25P03',
 ])
+
+/** The log position that a write depends on. */
+function seenBy(write: WriteRequest, head: BoardHead, document: CommittingDocument | null): number | null {
+  if (write.reads === 'nothing') return null
+  return write.reads === 'position' ? head.seq : document!.appliedSeq
+}
 
 function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
   CommitAnswer['boards']

@@ -17,8 +17,8 @@ interface LogOrigin {
   source: 'local'
   skipStoreHooks: boolean
   fromLog: true
-  /** Cards whose index rows went with the commit. */
-  indexed: ReadonlySet<string>
+  /** Cards and groups whose index rows went with the commit. */
+  indexed: Indexed
 }
 
 export interface DocumentContext {
@@ -27,12 +27,20 @@ export interface DocumentContext {
   log: Logger
 }
 
+/** Rows of one flush: the commits of all boards wait while they are written. More of them go in parts. */
+const maxFlushRows = 1000
+
 /** How long a broadcast may wait for more. */
 export const broadcastWindowMs = 4
 
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
-const nothing: ReadonlySet<string> = new Set()
+interface Indexed {
+  cards: ReadonlySet<string>
+  groups: ReadonlySet<string>
+}
+
+const nothing: Indexed = { cards: new Set(), groups: new Set() }
 
 export class BoardDocument implements CommittingDocument {
   readonly boardId: string
@@ -159,7 +167,7 @@ export class BoardDocument implements CommittingDocument {
 
   committed(seq: number, writes: CommittedWrite[]): void {
     if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
-      for (const { updates, cards } of writes) this.#applyFromLog(updates, cards)
+      for (const { updates, ...indexed } of writes) this.#applyFromLog(updates, indexed)
       this.appliedSeq = seq
       if (this.#knownSeq < seq) this.#knownSeq = seq
     } else this.noticed(seq)
@@ -178,14 +186,13 @@ export class BoardDocument implements CommittingDocument {
     const { head } = this.queue
     const behind = head !== null && head.indexedSeq < head.seq // by edits that touched no card, if by nothing else
     if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0 && !behind) return null
-    const cards = new Set(this.#dirtyCards)
-    const groups = new Set(this.#dirtyGroups)
+    const cards = takeSome(this.#dirtyCards, maxFlushRows)
+    const groups = takeSome(this.#dirtyGroups, maxFlushRows - cards.size)
     this.#flushing = { cards, groups }
-    this.#dirtyCards.clear()
-    this.#dirtyGroups.clear()
     return {
       rows: [...cards].map((id) => this.#project(id)).filter((row) => row !== null),
       groups: [...groups].map((id) => projectGroup(this.document, id)),
+      isPart: this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0,
     }
   }
 
@@ -240,7 +247,7 @@ export class BoardDocument implements CommittingDocument {
     return head
   }
 
-  #applyFromLog(updates: Uint8Array[], indexed: ReadonlySet<string>): void {
+  #applyFromLog(updates: Uint8Array[], indexed: Indexed): void {
     // If editors' structs wait for what now comes, more than the written cards may change.
     const waiting = this.document.store.pendingStructs !== null
     const origin: LogOrigin = {
@@ -316,9 +323,9 @@ export class BoardDocument implements CommittingDocument {
     this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
   }
 
-  #dirtyUnder(root: object): Set<string> | null {
-    if (root === cardsOf(this.document)) return this.#dirtyCards
-    return root === groupsOf(this.document) ? this.#dirtyGroups : null
+  #dirtyUnder(root: object): { dirty: Set<string>; kind: keyof Indexed } | null {
+    if (root === cardsOf(this.document)) return { dirty: this.#dirtyCards, kind: 'cards' }
+    return root === groupsOf(this.document) ? { dirty: this.#dirtyGroups, kind: 'groups' } : null
   }
 
   readonly #onTransaction = (transaction: Y.Transaction): void => {
@@ -326,12 +333,23 @@ export class BoardDocument implements CommittingDocument {
     for (const [type, keys] of transaction.changed) {
       const place = rootEntry(type)
       if (!place) continue
-      const dirty = this.#dirtyUnder(place.root)
-      if (!dirty) continue
+      const under = this.#dirtyUnder(place.root)
+      if (!under) continue
       for (const key of place.key === null ? keys : [place.key])
-        if (key !== null && isCardId(key) && !indexed.has(key)) dirty.add(key) // no other can have a row
+        if (key !== null && isCardId(key) && !indexed[under.kind].has(key)) under.dirty.add(key) // no other can have a row
     }
   }
+}
+
+/** Takes up to so many out of a set. */
+function takeSome(from: Set<string>, most: number): Set<string> {
+  const taken = new Set<string>()
+  for (const id of from) {
+    if (taken.size >= most) break
+    taken.add(id)
+    from.delete(id)
+  }
+  return taken
 }
 
 /** Whether a change comes from the log, and so is committed. */

@@ -9,7 +9,7 @@ import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 import { bodyLimit, type CardChange } from '../core/card.ts'
 import { applyEdits, diffText, mergeText, type TextEdit } from '../core/text-merge.ts'
-import { cardsRoot, sharedText, type SharedMap } from './canvas.ts'
+import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
 
 /** Fields as they lie in the shared map; a null removes the key. `body` is apart: it is a shared text. */
 export type StoredFields = Record<string, unknown>
@@ -35,13 +35,22 @@ export class UpdateBuilder {
   }
 
   createCard(id: string, fields: StoredFields, body: string): void {
-    const card = this.#push(null, null, cardsRoot, id, new Y.ContentType(new Y.Map()))
-    for (const [key, value] of Object.entries(fields)) {
-      if (value !== null && value !== undefined) this.#push(null, null, card, key, new Y.ContentAny([value]))
-    }
+    const card = this.#createMap(cardsRoot, id, fields)
     // The text is made with the card: two sides that make it later, each on its own, lose one side's words.
     const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
     if (body) this.#push(null, null, text, null, new Y.ContentString(body))
+  }
+
+  createGroup(id: string, fields: StoredFields): void {
+    this.#createMap(groupsRoot, id, fields)
+  }
+
+  #createMap(root: string, id: string, fields: StoredFields): Y.ID {
+    const map = this.#push(null, null, root, id, new Y.ContentType(new Y.Map()))
+    for (const [key, value] of Object.entries(fields)) {
+      if (value !== null && value !== undefined) this.#push(null, null, map, key, new Y.ContentAny([value]))
+    }
+    return map
   }
 
   /**

@@ -2,7 +2,14 @@
 import { parentPort } from 'node:worker_threads'
 import * as Y from 'yjs'
 import { replay } from './log.ts'
-import type { MergeAnswer, MergeRequest } from './merge.ts'
+
+export interface MergeRequest {
+  snapshot: Uint8Array | null
+  updates: Uint8Array[]
+}
+
+/** An error's message, or the document as a Yjs update (V2). */
+export type MergeAnswer = { merged: Uint8Array } | { failed: string }
 
 parentPort!.on('message', (request: MergeRequest) => {
   parentPort!.postMessage(merge(request))

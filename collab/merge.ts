@@ -1,13 +1,6 @@
 /** Merges logs in a thread of its own, which ends when there is nothing to merge for a while. */
 import { Worker } from 'node:worker_threads'
-
-export interface MergeRequest {
-  snapshot: Uint8Array | null
-  updates: Uint8Array[]
-}
-
-/** An error's message, or the document as a Yjs update (V2). */
-export type MergeAnswer = { merged: Uint8Array } | { failed: string }
+import type { MergeAnswer, MergeRequest } from './merge-worker.ts'
 
 const idleMs = 10_000
 

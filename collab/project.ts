@@ -71,9 +71,11 @@ export function projectCard(doc: Y.Doc, id: string): CardRow {
 
 export function projectGroup(doc: Y.Doc, id: string): GroupRow {
   const group = readGroup(doc, id)
-  return group
-    ? { id, ...group, hash: hashOf([group.name, group.color, group.shape, group.outline]) }
-    : { id, gone: true }
+  return group ? groupRow(id, group) : { id, gone: true }
+}
+
+export function groupRow(id: string, { name, color, shape, outline }: Group): GroupRow {
+  return { id, name, color, shape, outline, hash: hashOf([name, color, shape, outline]) }
 }
 
 /**

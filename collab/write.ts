@@ -16,15 +16,17 @@ import {
   type TextField,
 } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
+import { arrangeNew } from '../core/layout/arrange.ts'
+import type { LayoutName } from '../core/layout/arrangement.ts'
 import { FreeSpace, boundingBox } from '../core/layout/free-space.ts'
 import { requireWritable } from './access.ts'
 import {
   cardsOf,
   cardsRoot,
   findCard,
-  readCards,
+  findGroup,
   readContent,
-  readGroup,
+  readShapes,
   sharedText,
   type SharedMap,
 } from './canvas.ts'
@@ -53,43 +55,54 @@ export interface CardPatch {
 const wholeCard = { props: true, identifiers: true }
 
 /**
- * Creates cards. Those without both coordinates are placed in free space, one after the other. Cards that need nothing
- * of the board go straight to the commit.
+ * Creates cards. With a layout all of them are arranged, as one block in free space; else those without both coordinates
+ * are placed there, one after the other. Cards that need nothing of the board go straight to the commit.
  */
 export async function createCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; cards: NewCard[] },
+  request: { account: string; boardId: string; cards: NewCard[]; layout?: LayoutName | undefined },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
-  const { boardId, account } = request
-  const placed = request.cards.every(({ change }) => isPlaced(change))
+  const { boardId, account, layout } = request
+  const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
   if (!placed || request.cards.some(({ change, removed }) => removed || change.group_id))
     await requireWritable(live.database, account, boardId)
-  const ids = newCardIds(request.cards.length)
-  const cards = (await settleGroups(live, boardId, request.cards)).map(
-    ({ change, removed }, n): CardToCreate => ({
-      id: ids[n]!,
-      change,
-      kept: removed ? openRemoved(removed, change) : null,
-    }),
-  )
+  const ids = newIds(request.cards.length)
+  const cards = request.cards.map(({ change, removed }, n): CardToCreate => ({
+    id: ids[n]!,
+    change,
+    kept: removed ? openRemoved(removed, change) : null,
+  }))
+  const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
+  const mirror = placed && groups.length > 0 ? await mirroredGroups(live, boardId, groups) : null
   let contents: CardContent[] = []
-  const lease = placed ? null : await live.documents.lease(boardId)
-  let written: Written
-  try {
-    written = await live.queue.write(boardId, {
-      op: randomUUID(),
-      account,
-      reads: placed ? 'nothing' : 'board',
-      build(head) {
-        const space = lease ? occupiedSpace(lease.board.document) : null
-        const built = buildCreates(head, cards, space)
-        contents = built.contents
-        return built.write
-      },
-    })
-  } finally {
-    lease?.release()
+
+  const write = async (from: { mirror: GroupMirror | null; document: boolean }): Promise<Written> => {
+    const lease = from.document ? await live.documents.lease(boardId) : null
+    try {
+      if (lease && groups.length > 0) await catchUp(live, boardId)
+      return await live.queue.write(boardId, {
+        op: randomUUID(),
+        account,
+        reads: !placed ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
+        build(head) {
+          if (from.mirror && from.mirror.seq !== head.seq) throw movedOn
+          const isGroup = (id: string) =>
+            lease ? findGroup(lease.board.document, id) !== null : (from.mirror?.ids.has(id) ?? false)
+          const space = lease && !placed ? occupiedSpace(lease.board.document) : null
+          const built = buildCreates(head, settleGroups(cards, isGroup), space, layout)
+          contents = built.contents
+          return built.write
+        },
+      })
+    } finally {
+      lease?.release()
+    }
   }
+  const needsDocument = !placed || (groups.length > 0 && mirror === null)
+  const written = await write({ mirror, document: needsDocument }).catch((error: unknown) => {
+    if (error === movedOn) return write({ mirror: null, document: true })
+    throw error
+  })
   const shown = await showLive(live, boardId, written.seq)
   const at = new Date(written.at).toISOString()
   return {
@@ -110,8 +123,9 @@ export async function patchCards(
   const patches = mergeSame(request.patches)
   let changed: { id: string; content: CardContent }[] = []
   let notFound: string[] = []
-  const written = await live.documents.withDocument(boardId, ({ document }) =>
-    live.queue.write(boardId, {
+  const written = await live.documents.withDocument(boardId, async ({ document }) => {
+    if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
+    return live.queue.write(boardId, {
       op: randomUUID(),
       account,
       reads: new Set(patches.map(({ id }) => id)),
@@ -134,8 +148,8 @@ export async function patchCards(
         }
         return finish(write, builder)
       },
-    }),
-  )
+    })
+  })
   const shown = await showLive(live, boardId, written.seq)
   const order = new Map(request.patches.map(({ id }, at) => [id, at]))
   changed.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
@@ -203,29 +217,47 @@ export async function removeCards(
 
 // ---- what a write refers to
 
+/** The group that a card would be in: as it is written, or as it was kept. */
+const groupNamedBy = ({ change, kept }: CardToCreate): string | null =>
+  change.group_id === undefined && kept ? readContent(kept).group_id : (change.group_id ?? null)
+
 /** A `group_id` must be a group on the board; of a card that comes back one that is gone is dropped. */
-async function settleGroups(live: LiveBoards, boardId: string, cards: NewCard[]): Promise<NewCard[]> {
-  const named = [...new Set(cards.flatMap(({ change }) => change.group_id ?? []))]
-  if (named.length === 0) return cards
-  const known = await knownGroups(live, boardId, named)
+function settleGroups(cards: CardToCreate[], isGroup: (id: string) => boolean): CardToCreate[] {
   return cards.map((card) => {
-    const { change, removed } = card
-    if (typeof change.group_id !== 'string' || known.has(change.group_id)) return card
-    if (!removed) throw unknownGroup(change.group_id)
-    return { ...card, change: { ...change, group_id: null } }
+    const id = groupNamedBy(card)
+    if (id === null || isGroup(id)) return card
+    if (!card.kept) throw unknownGroup(id)
+    return { ...card, change: { ...card.change, group_id: null } }
   })
 }
 
-/** By the document if it is in memory, by the mirror otherwise. */
-async function knownGroups(live: LiveBoards, boardId: string, ids: string[]): Promise<Set<string>> {
-  const board = await catchUp(live, boardId)
-  if (board) return new Set(ids.filter((id) => readGroup(board.document, id) !== null))
-  const rows = await live.database.asSystem(
-    (tx) => tx<{ group_id: string }[]>`
-      select group_id from group_index where board_id = ${boardId} and group_id = any (${ids}) and deleted_at is null`,
-  )
-  return new Set(rows.map((row) => row.group_id))
+/** Those of some groups that a board has, at a position of its log. */
+interface GroupMirror {
+  seq: number
+  ids: ReadonlySet<string>
 }
+
+/** For a board that need not be loaded to know its groups. Null when it is in memory, or its mirror is behind. */
+async function mirroredGroups(live: LiveBoards, boardId: string, ids: string[]): Promise<GroupMirror | null> {
+  if (live.documents.find(boardId)) return null
+  const [found] = await live.database.asSystem(
+    (tx) => tx<{ seq: number; complete: boolean; known: string[] }[]>`
+      select d.seq, d.indexed_seq = d.seq as complete, array(
+        select g.group_id
+        from group_index g
+        where g.board_id = d.board_id and g.group_id = any (${ids}) and g.deleted_at is null
+      ) as known
+      from board_documents d
+      where d.board_id = ${boardId}`,
+  )
+  return found?.complete ? { seq: found.seq, ids: new Set(found.known) } : null
+}
+
+/** The board has changed since its mirror was read. */
+const movedOn = new Error('The board has moved on.')
+
+/** Of a write that looks at the groups of a document and at no card. */
+const noCards: ReadonlySet<string> = new Set()
 
 const removedRoot = 'card'
 
@@ -242,11 +274,11 @@ function openRemoved(state: Uint8Array, change: CardChange): SharedMap {
 
 // ---- building
 
-function emptyWrite(): BuiltWrite {
-  return { updates: [], used: 0, rows: [], adds: 0, top: null, removed: [] }
+export function emptyWrite(): BuiltWrite {
+  return { updates: [], used: 0, rows: [], groups: [], adds: 0, top: null, removed: [] }
 }
 
-function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
+export function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
   const update = builder.build()
   if (update) write.updates.push(update)
   write.used += builder.used
@@ -264,16 +296,19 @@ function buildCreates(
   head: BoardHead,
   cards: CardToCreate[],
   space: FreeSpace | null,
+  layout: LayoutName | undefined,
 ): { write: BuiltWrite; contents: CardContent[] } {
   const write = emptyWrite()
   const contents: CardContent[] = []
   let top = head.topZ
   let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const seats = layout && space ? arrangeNew(layout, cards.map((card) => ({ id: card.id, ...shapeOf(card) })), space) : null // prettier-ignore
   // Cards whose place is given keep it, so the others have to know of it first.
-  if (space) for (const card of cards) if (isPlaced(card.change)) space.occupy(boundingBox(shapeOf(card)))
+  if (space && !seats)
+    for (const card of cards) if (isPlaced(card.change)) space.occupy(boundingBox(shapeOf(card)))
   for (const { id, change, kept } of cards) {
-    const given = { ...change }
-    if (space && !isPlaced(change)) {
+    const given = { ...change, ...seats?.get(id) }
+    if (space && !isPlaced(given)) {
       const { w, h, rotation } = shapeOf({ change, kept })
       Object.assign(given, space.place({ w, h, rotation }))
     }
@@ -324,7 +359,7 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
   return { update, used, content: readContent(shared), interior: interiorOf(shared) }
 }
 
-function buildPatch(
+export function buildPatch(
   builder: UpdateBuilder,
   shared: SharedMap,
   patch: CardPatch,
@@ -351,7 +386,7 @@ function buildPatch(
 }
 
 function requireGroup(document: Y.Doc, change: CardChange): void {
-  if (typeof change.group_id === 'string' && readGroup(document, change.group_id) === null)
+  if (typeof change.group_id === 'string' && findGroup(document, change.group_id) === null)
     throw unknownGroup(change.group_id)
 }
 
@@ -364,7 +399,7 @@ function unknownGroup(id: string): ServiceError {
 
 function occupiedSpace(document: Y.Doc): FreeSpace {
   const space = new FreeSpace()
-  for (const content of readCards(document).values()) space.occupy(boundingBox(content))
+  for (const shape of readShapes(document).values()) space.occupy(boundingBox(shape))
   return space
 }
 
@@ -410,8 +445,8 @@ function timesOf(written: Written, id: string): CardTimes {
   return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
 }
 
-/** 96 random bits each, in the alphabet of card ids. */
-function newCardIds(count: number): string[] {
+/** 96 random bits each, in the alphabet of the ids of cards and groups. */
+export function newIds(count: number): string[] {
   const bytes = randomBytes(count * 12)
   return Array.from({ length: count }, (_, n) => bytes.toString('base64url', n * 12, n * 12 + 12))
 }

@@ -6,3 +6,8 @@ export interface Group {
   shape: (typeof groupShapes)[number]
   outline: boolean
 }
+
+/** A write: the fields that were sent. A null color clears it. */
+export type GroupChange = Partial<Group>
+
+export const groupDefaults = { color: null, shape: 'box', outline: true } as const satisfies GroupChange

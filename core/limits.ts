@@ -8,6 +8,8 @@ export const limits = {
   treeDepth: { default: 10, max: 20 },
   /** A tree comes in one answer; with more boards than this it has to be asked for in parts. */
   treeBoards: 50_000,
+  /** Cards that one request changes without naming them: it is one commit, which all others wait for. */
+  cardsPerCommit: 20_000,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,
@@ -15,8 +17,16 @@ export const limits = {
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
   /** Above this the editor's `z` is clamped, so that `top + 1` stays a different number. */
   z: 1_000_000_000_000,
+  arrange: {
+    gap: { min: 0, max: 1000 },
+    width: { min: 100, max: 100_000 },
+    rowHeight: { min: 40, max: 4000 },
+    columns: { min: 1, max: 100 },
+  },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
+  /** `candidates`: matches that are ranked, of those that the index of grams finds. */
+  search: { query: { min: 2, max: 200 }, excerpt: 300, candidates: 2000, timeoutMs: 5000, catchUpMs: 5000 },
   trashDays: 30,
   notificationDays: 90,
   /** Of an event's cards its payload names so many. */

@@ -33,6 +33,7 @@ import { startPurge } from '../workers/purge.ts'
 import { startReclaiming } from '../workers/reclaim.ts'
 import { startRetention } from '../workers/retention.ts'
 import { startWatchingFeeds } from '../workers/watch-feeds.ts'
+import { searchIndexer } from '../workers/search.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
@@ -151,6 +152,7 @@ export async function compose(
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
+  const indexer = searchIndexer(database)
   const live: LiveBoards = { database, queue, documents, nodes }
 
   let pickUp: PickUp | null = null
@@ -178,6 +180,7 @@ export async function compose(
       checkUrl: (url) => egress.checkUrl(url),
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
+      indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
       files: storage.store,
       storageBytes: config.storageBytes,
       resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
@@ -244,6 +247,7 @@ export async function compose(
       startRetention({ database, clock, log }),
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),
+      indexer.start(log),
       startEndingUploads({ database, files: storage.store, clock, log }),
       startReclaiming({ database, files: storage.store, clock, log }),
     )

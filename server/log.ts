@@ -3,7 +3,7 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 import { tokenPrefix } from '../sql/tokens.ts'
 
 /** Tokens, also a mistyped one is nearly one, and the secrets of webhooks. */
-const tokens = new RegExp(`(${tokenPrefix}|whsec_)[\\w+/=-]{16,}`, 'g')
+const tokens = new RegExp(`(${tokenPrefix})[\\w-]{16,}|(whsec_)[\\w+/=%-]{16,64}`, 'g')
 
 /** @param secrets texts that no line may hold */
 export function openLog(level: string, secrets: string[], destination?: DestinationStream): Logger {
@@ -29,7 +29,7 @@ export function redactor(secrets: string[]): (text: string) => string {
   ])
   const literals = [...new Set(forms)].filter((form) => form.length >= 8)
   return (text) => {
-    let clean = text.replace(tokens, '$1[redacted]')
+    let clean = text.replace(tokens, '$1$2[redacted]')
     for (const literal of literals) clean = clean.replaceAll(literal, '[redacted]')
     return clean
   }

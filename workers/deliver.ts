@@ -7,7 +7,8 @@ import type { Database } from '../sql/database.ts'
 import { claimDue, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
 import { startLoop, type Loop } from './loop.ts'
 import { signatureHeaders, type Secrets } from './sign.ts'
-import { parseRetryAfter, settle, waitAfter, type AttemptResult } from './retry.ts'
+import { parseRetryAfter, waitAfter, type AttemptResult } from './retry.ts'
+import { openSettler } from './settle.ts'
 
 /** What a delivery needs of the way out. It never rejects for what the receiver does. */
 export type Send = (request: {
@@ -48,6 +49,7 @@ const maxAnswerBytes = 64 * 1024
 export function startDelivering(options: DeliverOptions): Deliverer {
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
+  const settleAttempt = openSettler(database, clock)
   const byWebhook = new Map<string, number>()
   const sending = new Set<Promise<void>>()
   /** To webhooks whose last delivery had failed. */
@@ -108,7 +110,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
     // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
     for (;;) {
       try {
-        return await settle(database, clock, delivery, result, waitMs)
+        return await settleAttempt(delivery, result, waitMs)
       } catch (error) {
         if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
         await delay(250)

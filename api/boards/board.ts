@@ -26,8 +26,8 @@ export interface BoardRow {
  * Boards that the caller may see. A parent that is invisible reads as null, and so does one in the trash for its live
  * children.
  */
-export const boardColumns = (tx: Transaction) => tx`
-  b.id, b.name, b.workspace_id, p.id as parent_board_id, b.view, b.deleted_at is not null as deleted, b.created_at, b.updated_at,
+export const boardColumns = (tx: Transaction, parent = tx`p.id`) => tx`
+  b.id, b.name, b.workspace_id, ${parent} as parent_board_id, b.view, b.deleted_at is not null as deleted, b.created_at, b.updated_at,
   b.scheduled_date::text, b.scheduled_end::text, b.day_label, b.sched_status, b.sched_version, b.sched_published_at,
   b.props, b.identifiers`
 

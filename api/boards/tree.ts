@@ -60,9 +60,14 @@ export const readTree = route({
         `The tree has more than ${limits.treeBoards} boards. Take a root further down, or a smaller depth.`,
       )
     }
+    for (const board of boards) board.updated_at = isoTime(board.updated_at!)
     return { body: { root: root?.toLowerCase() ?? null, count: boards.length, boards } }
   },
 })
+
+/** `2030-01-02 03:04:05.6+00`, as the database writes it → ISO 8601; a `Date` for each of 20,000 boards takes longer. */
+const isoTime = (text: string) =>
+  `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
 
 /** The boards of a workspace are read as they were made, and put into their places here: half the time of the way by levels. */
 async function readWorkspace(
@@ -74,7 +79,7 @@ async function readWorkspace(
   const boards = await tx<TreeBoard[]>`
     select b.id, b.parent_board_id, b.name, 0 as depth,
       (select d.card_count from board_documents d where d.board_id = b.id) as card_count,
-      ${shownTime(tx)} as updated_at, b.deleted_at is not null as deleted
+      b.updated_at::text as updated_at, b.deleted_at is not null as deleted
     from boards b
     where b.workspace_id = ${workspaceId} ${withTrash ? tx`` : tx`and b.deleted_at is null`}
     order by b.created_at, b.id
@@ -135,7 +140,7 @@ function readLevels(tx: Transaction, { root, workspaceId, depth, withTrash }: St
   const listed = withTrash ? tx`` : tx`and b.deleted_at is null`
   return tx<TreeBoard[]>`
     with recursive tree as (
-      select b.id, p.id as parent_board_id, b.name, 0 as depth, b.created_at, ${shownTime(tx)} as updated_at,
+      select b.id, p.id as parent_board_id, b.name, 0 as depth, b.created_at, b.updated_at::text as updated_at,
         b.deleted_at is not null as deleted
       from boards b
       left join lateral (
@@ -146,10 +151,10 @@ function readLevels(tx: Transaction, { root, workspaceId, depth, withTrash }: St
       ) p on true
       where ${root === undefined ? tx`b.workspace_id = ${workspaceId!} and p.id is null ${listed}` : tx`b.id = ${root}`}
       union all
-      select b.id, t.id, b.name, t.depth + 1, b.created_at, ${shownTime(tx)}, b.deleted_at is not null
+      select b.id, t.id, b.name, t.depth + 1, b.created_at, b.updated_at::text, b.deleted_at is not null
       from tree t
       cross join lateral (
-        select *
+        select b.id, b.name, b.created_at, b.updated_at, b.deleted_at
         from boards b
         where b.parent_board_id = t.id and (not t.deleted or b.deleted_at is not null) ${listed}
         offset 0
@@ -162,6 +167,3 @@ function readLevels(tx: Transaction, { root, workspaceId, depth, withTrash }: St
     order by t.depth, t.created_at, t.id
     limit ${limits.treeBoards + 1}`
 }
-
-const shownTime = (tx: Transaction) =>
-  tx`to_char(b.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

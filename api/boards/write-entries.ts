@@ -2,7 +2,7 @@
 import { notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { changeQuietly, readBoards, type BoardRow } from './board.ts'
+import { boardColumns, changeQuietly, readBoards, type BoardRow } from './board.ts'
 import type { Entry } from './entry.ts'
 import { requireSchedule } from './fields.ts'
 import { carriedKey, identifierTaken, nameIdentifier, readCarriers, type Carried } from './identified.ts'
@@ -36,15 +36,14 @@ export async function writeEntries(
   for (const { where, columns } of inserts)
     requireSchedule(columns.scheduled_date, columns.scheduled_end, where)
   await requireUpdatable(tx, updates, updatedIds)
-  const insertedIds = await insertBoards(tx, inserts)
+  const inserted = (await insertBoards(tx, inserts)).values()
   if (updates.length > 0) await updateBoards(tx, updates, updatedIds)
-
-  const boards = await readBoards(tx, [...insertedIds, ...updatedIds])
-  let inserted = 0
-  return targets.map((target) => ({
-    board: boards.get(target ?? insertedIds[inserted++]!)!,
-    created: target === undefined,
-  }))
+  const updated = updates.length > 0 ? await readBoards(tx, updatedIds) : new Map<string, BoardRow>()
+  return targets.map((target) =>
+    target === undefined
+      ? { board: inserted.next().value!, created: true }
+      : { board: updated.get(target)!, created: false },
+  )
 }
 
 /** For each entry the board that it updates, if any. */
@@ -122,21 +121,21 @@ async function requireUpdatable(tx: Transaction, entries: Placed[], boardIds: st
   }
 }
 
-/** One insert, as the caller. @returns the ids, in the order of the entries */
-async function insertBoards(tx: Transaction, entries: Placed[]): Promise<string[]> {
+/** One insert, as the caller. @returns the boards, in the order of the entries */
+async function insertBoards(tx: Transaction, entries: Placed[]): Promise<BoardRow[]> {
   if (entries.length === 0) return []
   const rows = entries.map(({ workspaceId, columns }) => ({ ...columns, workspace_id: workspaceId }))
-  // Separate from reading them back: a returned row must pass the read policy, which sees the state before the insert.
-  const made = await tx<{ id: string }[]>`
-    insert into boards (workspace_id, parent_board_id, name, view, scheduled_date, scheduled_end, day_label, props, identifiers)
-    select workspace_id, parent_board_id, name, coalesce(view, 'canvas'), scheduled_date, scheduled_end, day_label, props,
-      coalesce(identifiers, '[]')
+  return tx<BoardRow[]>`
+    insert into boards as b (
+      workspace_id, parent_board_id, name, view, scheduled_date, scheduled_end, day_label, props, identifiers
+    )
+    select e.workspace_id, e.parent_board_id, e.name, coalesce(e.view, 'canvas'), e.scheduled_date, e.scheduled_end,
+      e.day_label, e.props, coalesce(e.identifiers, '[]')
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as e(
       workspace_id uuid, parent_board_id uuid, name text, view text, scheduled_date date, scheduled_end date,
       day_label text, props jsonb, identifiers jsonb
     )
-    returning id`
-  return made.map(({ id }) => id)
+    returning ${boardColumns(tx, tx`b.parent_board_id`)}`
 }
 
 /** Only what each entry carries. */

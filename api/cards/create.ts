@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireReadableFiles } from '../files/require-readable.ts'
 import { route, type ApiContext } from '../route.ts'
-import { boardParams, cardAnswer, cardFields, live, uuid } from '../schemas.ts'
+import { boardParams, cardAnswer, cardFields, layout, live, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
 
 const card = Type.Object({
@@ -20,6 +20,7 @@ const card = Type.Object({
 const body = Type.Object({
   ...card.properties,
   cards: Type.Optional(Type.Array(card, { minItems: 1, maxItems: limits.cardsPerRequest })),
+  layout: Type.Optional(layout),
 })
 
 export const createCardsRoute = route({
@@ -50,7 +51,12 @@ export const createCardsRoute = route({
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
       return removed ? { change, removed } : { change }
     })
-    const created = await createCards(context.live, { account: principal.userId, boardId: params.id, cards })
+    const created = await createCards(context.live, {
+      account: principal.userId,
+      boardId: params.id,
+      cards,
+      layout: body.layout,
+    })
     return { status: 201, body: { board_id: params.id, ...created } }
   },
 })

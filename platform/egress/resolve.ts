@@ -14,7 +14,9 @@ export function openResolver(): Resolve {
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return ['127.0.0.1', '::1'] // RFC 6761
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    if (addresses.length === 0) throw (answers[0] as PromiseRejectedResult).reason
+    const failed = answers.find((answer) => answer.status === 'rejected')
+    if (addresses.length === 0)
+      throw failed?.reason ?? Object.assign(new Error(hostname), { code: 'ENODATA' })
     return addresses
   }
 }

@@ -119,6 +119,22 @@ test('[BB32] a guest sees in a tree the boards that are shared, at top level whe
   }
 }) // prettier-ignore
 
+test('[BB29] times of a tree are those of its boards, to the millisecond', async () => {
+  const user = await service.user()
+  const ids = await plant(
+    user.workspaceId,
+    Array.from({ length: 5 }, () => null),
+  )
+  const times = ['.000', '.100', '.120', '.123', '.003'].map((ms) => `2030-01-02T03:04:05${ms}Z`)
+  await service.admin.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`
+    for (const [n, id] of ids.entries())
+      await tx`update boards set updated_at = ${times[n]!} where id = ${id}`
+  })
+  const { boards } = await tree(user, `workspace=${user.workspaceId}`)
+  expect(boards.map((board: Shown) => board['updated_at'])).toEqual(times)
+})
+
 test('[BB33] a tree without exactly one start, or with a bad parameter, is 400', async () => {
   const user = await service.user()
   const board = await makeBoard(user)

@@ -359,11 +359,13 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   const trashed = await makeBoard(user)
   const card = await makeCard(user, hidden.id)
   await user.api.delete(`/boards/${trashed.id}`)
+  const { group } = (await user.api.post(`/boards/${hidden.id}/groups`, { name: 'a' })).body
   const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'connection', 'keep-alive'])
   const bodies: Record<string, unknown> = {
     'POST /boards/:id/cards': { kind: 'note', x: 0, y: 0 },
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
+    'POST /boards/:id/groups': { name: 'a' },
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
@@ -380,7 +382,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     const ask = async (boardId: string) => {
       const { status, headers, text } = await stranger.api.send(
         method,
-        path.replace(':id', boardId).replace(':cardId', card.id),
+        path.replace(':id', boardId).replace(':cardId', card.id).replace(':groupId', group.id),
         body,
       )
       return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }

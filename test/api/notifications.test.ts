@@ -131,9 +131,27 @@ test('[Y4] nobody is told while a board is a draft, with notify: false, of other
   await owner.api.delete(`/boards/${board.id}`)
   await owner.api.post(`/boards/${board.id}/restore`)
   for (const who of [viewer, owner]) expect(await list(who)).toEqual([])
+  // In a batch each entry speaks for itself.
+  const named = async (value: string) => {
+    const made = await makeBoard(owner, { name: value, identifiers: [{ scope: 'day', value }] })
+    await publish(owner, made.id)
+  }
+  await named('quiet')
+  await named('loud')
+  const entry = (value: string, more = {}) => ({
+    name: value,
+    identifiers: [{ scope: 'day', value }],
+    scheduled_date: '2030-07-01',
+    ...more,
+  })
+  const boards = [entry('quiet', { notify: false }), entry('loud')]
+  succeeded(
+    await editor.api.post('/boards', { workspace_id: owner.workspaceId, on_conflict: 'identifier', boards }),
+  )
+  expect((await list(viewer)).map(({ data }: any) => data.name)).toEqual(['loud'])
   // The quiet of one request does not outlast it.
   await patch({ scheduled_date: '2030-06-09' })
-  expect(await list(viewer)).toHaveLength(1)
+  expect(await list(viewer)).toHaveLength(2)
 })
 
 test('[Y5] notifications are listed newest first by pages, and followed by since; a bad or foreign cursor is 400', async () => {

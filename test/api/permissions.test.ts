@@ -5,7 +5,7 @@ import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { makeBoard, makeCard, makeCards } from './board.ts'
+import { makeBoard, makeCard, makeCards, succeeded } from './board.ts'
 import {
   permissions,
   roles,
@@ -38,24 +38,40 @@ afterAll(async () => {
   await service.stop()
 })
 
-async function makeScene(options: { webhook?: boolean } = {}): Promise<Scene> {
+async function makeScene(options: { webhook?: boolean; file?: boolean } = {}): Promise<Scene> {
   const identifier = randomUUID()
   const identifiers = [{ scope: 'scene', value: identifier }]
   const board = await makeBoard(users.owner, { workspace_id: workspaceId, identifiers })
   const [child, cards] = await Promise.all([
     makeBoard(users.owner, { parent_board_id: board.id }),
-    makeCards(users.owner, board.id, [{ identifiers }, {}]),
+    makeCards(users.owner, board.id, [{ title: 'scene', identifiers }, { title: 'scene' }]),
     service.share(board.id, users['shared editor'], 'editor'),
     service.share(board.id, users['shared viewer'], 'viewer'),
   ])
+  const { group } = succeeded(await users.owner.api.post(`/boards/${board.id}/groups`, { name: 'Group' }))
+  const cardIds = cards.map(({ id }) => id)
+  succeeded(await users.owner.api.patch(`/boards/${board.id}/cards/${cardIds[0]}`, { group_id: group.id }))
   return {
     workspaceId,
     boardId: board.id,
     childId: child.id,
-    cardIds: cards.map(({ id }) => id),
+    cardIds,
+    groupId: group.id,
     identifier,
+    ...(options.file
+      ? await makeFiles(board.id)
+      : { imageKey: '', upload: { board_id: '', key: '', upload_id: '' } }),
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
+}
+
+async function makeFiles(boardId: string): Promise<Pick<Scene, 'imageKey' | 'upload'>> {
+  const query = `?board=${boardId}`
+  const type = { 'content-type': 'image/gif' }
+  const image = await users.owner.api.post(`/uploads${query}`, 'GIF89a\x01\0\x01\0\0\0\0;', type)
+  const begun = await users.owner.api.post(`/uploads/multipart${query}`, { bytes: 10 })
+  const upload = { board_id: boardId, key: begun.body.key, upload_id: begun.body.upload_id }
+  return { imageKey: image.body.image_key, upload }
 }
 
 /** Past the API, which would count it. */
@@ -76,7 +92,9 @@ function urlOf(path: string, { webhook }: Operation, scene: Scene): string {
   return path
     .replace(':id', webhook ? scene.webhookId : scene.boardId)
     .replace(':cardId', scene.cardIds[0]!)
+    .replace(':groupId', scene.groupId)
     .replace(':deliveryId', scene.deliveryId)
+    .replace(':key', scene.imageKey)
 }
 
 test('[A1] every route has its row in the table of permissions, and no row is without its route', () => {
@@ -92,13 +110,17 @@ describe('[A2] each role gets from each operation what the table says', () => {
       for (const [n, operation] of operations.entries()) {
         await Promise.all(
           roles.map(async (role) => {
-            const scene = await makeScene({ webhook: operation.webhook ?? false })
+            const scene = await makeScene({
+              webhook: operation.webhook ?? false,
+              file: operation.file ?? false,
+            })
             if (operation.trashed) await users.owner.api.delete(`/boards/${scene.boardId}`)
             const url = urlOf(path, operation, scene)
             const answer = await users[role].api.send(
               method,
               url + (operation.query?.(scene) ?? ''),
               operation.body?.(scene),
+              operation.headers,
             )
             const where = `${route} #${n} as ${role}: ${answer.text}`
             expect(answer.status, where).toBe(operation.expect[role])

@@ -31,14 +31,23 @@ export interface Scene {
   /** Of the workspace, with one delivery; there when the operation asks for it. */
   webhookId: string
   deliveryId: string
+  /** On the board; there when the operation asks for them. */
+  imageKey: string
+  upload: { board_id: string; key: string; upload_id: string }
   /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
   identifier: string
+  /** A group with the first card in it. */
+  groupId: string
 }
 
 export interface Operation {
-  /** Of the path parameters and the query; parameters that are not named are the board and its first card. */
+  /** Of the path parameters and the query; parameters that are not named are the board, its first card and its group. */
   query?: (scene: Scene) => string
   body?: (scene: Scene) => unknown
+  /** What is sent besides the body, which is then no JSON. */
+  headers?: Record<string, string>
+  /** It works on an upload in parts that its owner began, or on a file on the board. */
+  file?: true
   /** It works on a webhook: that is what the path's `:id` names. */
   webhook?: true
   /** The board lies in the trash. */
@@ -96,6 +105,10 @@ const outcomesTo = (done: string) =>
     [others, ['missing', 'missing']],
   )
 
+/** The smallest of GIFs. */
+const gif = 'GIF89a\x01\0\x01\0\0\0\0;'
+const onBoard = ({ boardId }: Scene) => `?board=${boardId}`
+
 /** By method and path of the route; several where its body makes a difference. */
 export const permissions: Record<string, Operation[]> = {
   'GET /': [{ expect: anyone }],
@@ -108,6 +121,53 @@ export const permissions: Record<string, Operation[]> = {
     },
   ],
   'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
+  'POST /uploads': [
+    {
+      query: onBoard,
+      body: () => gif,
+      headers: { 'content-type': 'image/gif' },
+      expect: writersOfTheBoard(201),
+    },
+    {
+      query: onBoard,
+      body: () => gif,
+      headers: { 'content-type': 'image/gif' },
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
+  'POST /uploads/multipart': [
+    { query: onBoard, body: () => ({ bytes: 10 }), expect: writersOfTheBoard(201) },
+    { query: onBoard, body: () => ({ bytes: 10 }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'POST /uploads/multipart/parts': [
+    { file: true, body: ({ upload }) => ({ ...upload, part_numbers: [1] }), expect: writersOfTheBoard() },
+  ],
+  'POST /uploads/multipart/complete': [
+    {
+      file: true, // nothing was sent
+      body: ({ upload }) => ({ ...upload, parts: [{ part_number: 1, etag: 'x' }] }),
+      expect: table([400, 400, 403, 400, 403]),
+    },
+  ],
+  'POST /uploads/multipart/abort': [
+    { file: true, body: ({ upload }) => upload, expect: writersOfTheBoard() },
+  ],
+  'GET /images': [
+    {
+      file: true,
+      query: () => '?limit=500',
+      expect: anyone,
+      holds: ({ images }, { imageKey }) => images.some((one: any) => one.image_key === imageKey),
+      sees: toAll([[...members, ...guests], true], [others, false]),
+    },
+    { file: true, query: () => '?since=2026-01-01T00:00:00Z', expect: anyone },
+  ],
+  'GET /images/:key': [
+    { file: true, expect: readers },
+    { file: true, query: () => '?w=160', expect: table([415, 415, 415, 415, 415]) }, // no decoder takes it
+    { file: true, trashed: true, expect: readers },
+  ],
   'GET /boards': [
     { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
     {
@@ -123,6 +183,40 @@ export const permissions: Record<string, Operation[]> = {
       expect: anyone,
       holds: ({ boards }, { boardId }) => boards.some((board: any) => board.id === boardId),
       sees: toAll([[...members, ...guests], true], [others, false]),
+    },
+  ],
+  'GET /search': [
+    {
+      query: ({ workspaceId }) => `?q=board&kind=board&workspace=${workspaceId}&limit=500`,
+      expect: anyone,
+      holds: ({ boards }, { boardId, childId }) =>
+        [boardId, childId].map((id) => boards.items.some((board: any) => board.id === id)),
+      sees: toAll([members, [true, true]], [guests, [true, false]], [others, [false, false]]),
+    },
+    {
+      query: ({ workspaceId }) => `?q=scene&kind=card&workspace=${workspaceId}&limit=500`,
+      expect: anyone,
+      holds: ({ cards }, { cardIds }) => cardIds.map((id) => cards.items.some((card: any) => card.id === id)),
+      sees: toAll(
+        [
+          [...members, ...guests],
+          [true, true],
+        ],
+        [others, [false, false]],
+      ),
+    },
+    {
+      query: () => '?q=scene&limit=500',
+      trashed: true,
+      expect: anyone,
+      holds: ({ boards, cards }, { boardId }) => [
+        boards.items.some((board: any) => board.id === boardId),
+        cards.items.some((card: any) => card.board_id === boardId),
+      ],
+      sees: toAll([
+        [...members, ...guests, ...others],
+        [false, false],
+      ]),
     },
   ],
   'POST /boards': [
@@ -330,6 +424,32 @@ export const permissions: Record<string, Operation[]> = {
       holds: ({ matches }) => matches,
       sees: toAll([[...members, ...guests, ...others], []]),
     },
+  ],
+  'POST /boards/:id/arrange': [
+    { body: () => ({ layout: 'column' }), expect: writersOfTheBoard() },
+    { body: () => ({ dry_run: true }), expect: writersOfTheBoard() },
+    { body: () => ({ layout: 'column' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'GET /boards/:id/groups': [
+    {
+      expect: readers,
+      holds: ({ groups }, { groupId }) =>
+        groups.map(({ id, card_count }: any) => [id === groupId, card_count]),
+      sees: toAll([[...members, ...guests], [[true, 1]]]),
+    },
+    { trashed: true, expect: readers },
+  ],
+  'POST /boards/:id/groups': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'PATCH /boards/:id/groups/:groupId': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheBoard() },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'DELETE /boards/:id/groups/:groupId': [
+    { expect: writersOfTheBoard() },
+    { trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
 }
 

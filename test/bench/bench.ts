@@ -25,6 +25,10 @@ export interface CardServer extends Server {
   api: ApiAddress
 }
 
+export interface ReceiverServer extends Server {
+  url: string
+}
+
 export type EditorPeer = 'hocuspocus' | 'y-websocket'
 
 /** A ratio's bound: of rates it is a least, of times and sizes a most. */
@@ -51,12 +55,13 @@ export interface Bench {
   load: Load
   progress: (text: string) => void
   corkboard(): Promise<EditorServer & CardServer>
-  /** The URL of its database. */
-  corkboardDatabase(): Promise<string>
   /** The database that Corkboard works on, reached past all that it does; its tables are in the schema `corkboard`. */
   corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
+  receiver(): Promise<ReceiverServer>
+  /** Bare SQL over Corkboard's own tables. */
+  searchHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */
   editorSubject(peer: EditorPeer): Promise<EditorServer>
   cardSubject(): Promise<CardServer>

@@ -33,6 +33,7 @@ export async function startCorkboard(databaseUrl: string | null): Promise<Corkbo
     PORT: String(port),
     RATE_LIMIT_PER_HOUR: '100000000',
     LOG_LEVEL: 'error',
+    EGRESS_ALLOW: '127.0.0.1',
     ...(databaseUrl ? { DATABASE_URL: databaseUrl, SECRET_KEY: randomUUID() } : {}),
   }
   const child = new ServerProcess('corkboard', 'server/main.ts', env)
@@ -115,11 +116,4 @@ export async function embeddedPostgresUrl(dataDir: string, database?: string): P
   const url = new URL(embedded.adminUrl)
   url.pathname = `/${database}`
   return url.href
-}
-
-/** Its own database there. */
-export async function embeddedServiceUrl(dataDir: string): Promise<string> {
-  const embedded = await findEmbedded(dataDir)
-  if (!embedded) throw new Error(`no embedded Postgres runs in ${dataDir}`)
-  return embedded.url
 }

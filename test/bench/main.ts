@@ -5,12 +5,15 @@ import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
+import { arrange, layout } from './rows/layout.ts'
 import { feeds } from './rows/feeds.ts'
+import { delivery } from './rows/delivery.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
+import { search } from './rows/search.ts'
 import { formatTable } from './table.ts'
 
 interface Options {
@@ -31,7 +34,11 @@ const measures = [
   feeds,
   outbox,
   screen,
+  search,
+  delivery,
   memory,
+  layout,
+  arrange,
 ]
 
 const command = new Command('bench')

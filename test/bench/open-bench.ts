@@ -1,8 +1,8 @@
 import type { Bench, EditorPeer, Server } from './bench.ts'
-import { embeddedPostgresUrl, embeddedServiceUrl, startCorkboard } from './corkboard.ts'
+import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
-import { startEditorPeer, startInsertHandler } from './peers/start.ts'
+import { startEditorPeer, startInsertHandler, startReceiver, startSearchHandler } from './peers/start.ts'
 
 interface BenchOptions {
   seconds: number
@@ -38,20 +38,22 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
   const peers = startedAtFirstUse()
   const copies = startedAtFirstUse()
 
+  const corkboardDatabaseUrl = async () => {
+    if (options.databaseUrl) return options.databaseUrl
+    return embeddedPostgresUrl((await corkboard()).dataDir, 'corkboard')
+  }
+
   const bench: Bench = {
     seconds: options.seconds,
     runs: options.runs,
     load,
     progress: options.progress,
     corkboard,
-    corkboardDatabase: async () =>
-      options.databaseUrl ?? (await embeddedServiceUrl((await corkboard()).dataDir)),
-    async corkboardDatabaseUrl() {
-      const { dataDir } = await corkboard()
-      return options.databaseUrl ?? embeddedPostgresUrl(dataDir, 'corkboard')
-    },
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
+    receiver: once(() => started(startReceiver())),
+    corkboardDatabaseUrl,
+    searchHandler: once(async () => started(startSearchHandler(await corkboardDatabaseUrl()))),
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),
     cardSubject: () => (options.calibrates ? copies.insertHandler() : corkboard()),
     freshEditorSubject: (peer: EditorPeer) =>

@@ -266,6 +266,7 @@ test('[S10] a request whose data the database cannot take fails alone', async ()
       rows: [{ id: 'poison', hash: 'x' }],
       adds: 0,
       top: null,
+      groups: [],
       removed: [],
     }),
   })

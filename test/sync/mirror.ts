@@ -2,7 +2,7 @@
  * Mirrors a workspace, and follows it live, by the API alone. A program of its own: it imports nothing, and is what
  * somebody would write after reading "Follow changes" in the README.
  *
- *   node test/sync/mirror.ts http://127.0.0.1:4000 cork_… <workspace id>
+ *   npx node test/sync/mirror.ts http://127.0.0.1:4000 cork_… <workspace id>
  */
 
 type Board = { id: string; parent_board_id: string | null; deleted: boolean } & Record<string, unknown>

@@ -86,11 +86,32 @@ export interface HoldJob {
   editorsPerBoard: number
 }
 
+/** Cards that are created one after the other, each delivered to a webhook; without an API, bare POSTs. */
+export interface DeliverOneJob {
+  api: ApiAddress | null
+  board: string
+  count: number
+}
+
+/** Cards that are created as fast as four connections go, each delivered to all webhooks; without an API, bare POSTs. */
+export interface DeliverManyJob {
+  api: ApiAddress | null
+  board: string
+  /** URL of the process that counts. */
+  receiver: string
+  webhooks: number
+  events: number
+  /** Of the bare POSTs. */
+  connections: number
+}
+
 export interface Jobs {
   relay: { job: RelayJob; result: Throughput }
   requests: { job: RequestsJob; result: Throughput }
   alternate: { job: AlternateJob; result: { firstP50Ms: number; secondP50Ms: number } }
   screen: { job: ScreenJob; result: { p50Ms: number } }
+  deliverOne: { job: DeliverOneJob; result: { p50Ms: number } }
+  deliverMany: { job: DeliverManyJob; result: { perSecond: number } }
   hold: { job: HoldJob; result: null }
   release: { job: null; result: null }
 }

@@ -16,6 +16,10 @@ export class Latencies {
     this.values[this.size++] = latencyMs
   }
 
+  clear(): void {
+    this.size = 0
+  }
+
   /** `fraction` between 0 and 1. NaN when nothing was recorded. */
   percentile(fraction: number): number {
     const sorted = this.values.slice(0, this.size).sort()

@@ -1,4 +1,5 @@
 /** The load process: takes one job at a time from the bench, and answers with what it measured. */
+import { deliverMany, deliverOne } from './deliveries.ts'
 import { hold, release } from './hold.ts'
 import type { JobKind, JobMessage, JobReply, Jobs } from './jobs.ts'
 import { relay } from './relay.ts'
@@ -10,6 +11,8 @@ const work: { [Kind in JobKind]: (job: Jobs[Kind]['job']) => Promise<Jobs[Kind][
   requests,
   alternate,
   screen,
+  deliverOne,
+  deliverMany,
   hold,
   release,
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CardServer, EditorPeer, EditorServer, Server } from '../bench.ts'
+import type { CardServer, EditorPeer, EditorServer, ReceiverServer, Server } from '../bench.ts'
 import { ServerProcess } from '../server-process.ts'
 
 const startWithinMs = 30_000
@@ -13,6 +13,18 @@ export async function startEditorPeer(peer: EditorPeer): Promise<EditorServer> {
 export async function startInsertHandler(databaseUrl: string): Promise<CardServer> {
   const file = 'test/bench/peers/insert-handler.ts'
   const { port, ...server } = await startPeer('insert handler', file, { BENCH_DATABASE_URL: databaseUrl })
+  return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
+}
+
+export async function startReceiver(): Promise<ReceiverServer> {
+  const { port, ...server } = await startPeer('receiver', 'test/bench/peers/receiver.ts', {})
+  return { ...server, url: `http://127.0.0.1:${port}/` }
+}
+
+/** `databaseUrl` is that of a Corkboard. */
+export async function startSearchHandler(databaseUrl: string): Promise<CardServer> {
+  const file = 'test/bench/peers/search-handler.ts'
+  const { port, ...server } = await startPeer('search handler', file, { BENCH_DATABASE_URL: databaseUrl })
   return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
 }
 

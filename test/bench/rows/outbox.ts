@@ -17,7 +17,7 @@ export const outbox: Measure = {
   async run(bench): Promise<Row[]> {
     const corkboard = await bench.corkboard()
     const board = await corkboard.createBoards(1)
-    const sql = postgres(await bench.corkboardDatabase(), {
+    const sql = postgres(await bench.corkboardDatabaseUrl(), {
       max: 1,
       connection: { search_path: 'corkboard' },
     })

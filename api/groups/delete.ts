@@ -1,0 +1,30 @@
+import Type from 'typebox'
+import { removeGroup } from '../../collab/groups.ts'
+import { route } from '../route.ts'
+import { groupAnswer, groupParams, live } from '../schemas.ts'
+
+export const deleteGroup = route({
+  method: 'DELETE',
+  path: '/boards/:id/groups/:groupId',
+  // No card goes: what a writer can put together, a writer can take apart.
+  scope: 'write',
+  summary: 'Ungroup: removes the group and never its cards.',
+  schemas: { params: groupParams },
+  answers: {
+    200: Type.Object({
+      deleted: Type.Literal(true),
+      group: groupAnswer,
+      ungrouped: Type.Integer({ description: 'Cards that were in it.' }),
+      live,
+    }),
+  },
+  opensDocument: true,
+  async handle(context, { principal, params }) {
+    const removed = await removeGroup(context.live, {
+      account: principal.userId,
+      boardId: params.id,
+      id: params.groupId,
+    })
+    return { body: { deleted: true, ...removed } }
+  },
+})

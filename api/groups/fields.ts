@@ -1,0 +1,34 @@
+/** The fields of a group that a write may carry. */
+import Type, { type Static } from 'typebox'
+import { textLimits } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { groupShapes, type GroupChange } from '../../core/group.ts'
+import { limits } from '../../core/limits.ts'
+import { nullable } from '../schemas.ts'
+
+export const name = Type.String({ description: `Trimmed; then 1 to ${limits.name} characters.` })
+export const groupFields = {
+  name: Type.Optional(name),
+  color: Type.Optional(nullable(Type.String({ maxLength: textLimits.color }))),
+  shape: Type.Optional(Type.Enum([...groupShapes])),
+  outline: Type.Optional(Type.Boolean()),
+}
+const body = Type.Object(groupFields)
+
+/** @throws ServiceError `bad_request` */
+export function groupChange({ name, color, shape, outline }: Static<typeof body>): GroupChange {
+  return {
+    ...(name === undefined ? {} : { name: trimmedName(name) }),
+    ...(color === undefined ? {} : { color: color || null }),
+    ...(shape === undefined ? {} : { shape }),
+    ...(outline === undefined ? {} : { outline }),
+  }
+}
+
+function trimmedName(given: string): string {
+  const name = given.trim()
+  if (name === '') throw new ServiceError('bad_request', 'name must not be empty.')
+  if (Array.from(name).length > limits.name)
+    throw new ServiceError('bad_request', `name must be at most ${limits.name} characters.`)
+  return name
+}

@@ -1,0 +1,22 @@
+import Type from 'typebox'
+import { readGroups } from '../../collab/groups.ts'
+import { requireVisible } from '../boards/board.ts'
+import { pageEnd, pageOf } from '../page.ts'
+import { route } from '../route.ts'
+import { boardParams, groupAnswer, pageAnswer, pageQuery } from '../schemas.ts'
+
+export const listGroups = route({
+  method: 'GET',
+  path: '/boards/:id/groups',
+  scope: 'read',
+  summary: 'List the groups of a board, oldest first.',
+  schemas: { params: boardParams, query: Type.Object(pageQuery) },
+  answers: { 200: Type.Object({ groups: Type.Array(groupAnswer), ...pageAnswer }) },
+  opensDocument: true,
+  async handle(context, { principal, params, query }) {
+    const page = pageOf(query)
+    await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    const { groups, total } = await readGroups(context.live, params.id, page)
+    return { body: { groups, ...pageEnd(page, total - page.offset) } }
+  },
+})

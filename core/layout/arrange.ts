@@ -1,0 +1,75 @@
+/** Cards of a board → their new places on it. */
+import { ServiceError } from '../errors.ts'
+import {
+  defaultOptions,
+  type Arrangement,
+  type LayoutCard,
+  type LayoutName,
+  type LayoutOptions,
+  type Seat,
+} from './arrangement.ts'
+import { boundingBox, type Rect } from './box.ts'
+import type { FreeSpace } from './free-space.ts'
+import { besides, fitsBoard, inFreeSpace, withinBoard, type Point } from './place-block.ts'
+import { readingOrder } from './reading-order.ts'
+import { solveLayout } from './solve.ts'
+
+/**
+ * New cards in their order, as one block in free space.
+ *
+ * @throws ServiceError `bad_request` when they are more than a board has room for
+ */
+export function arrangeNew(
+  layout: LayoutName,
+  cards: readonly LayoutCard[],
+  space: FreeSpace,
+): Map<string, Omit<Seat, 'id'>> {
+  const arrangement = solveLayout(layout, cards, defaultOptions)
+  if (!fitsBoard(arrangement.extent)) throw tooLarge(layout)
+  const at = inFreeSpace(space, arrangement.extent)
+  return new Map(moved(arrangement, at).map(({ id, ...place }) => [id, place]))
+}
+
+/**
+ * Cards that are on the board, in the order in which they are read. They begin where they began; with others left as they
+ * are, the `rest`, they land on none of these.
+ *
+ * @throws ServiceError `bad_request` when the board has no room for that
+ */
+export function arrangeAgain(
+  layout: LayoutName,
+  cards: readonly (LayoutCard & { x: number; y: number })[],
+  rest: readonly (Rect & { rotation: number })[],
+  options: LayoutOptions,
+): Seat[] {
+  const arrangement = solveLayout(layout, readingOrder(cards), options)
+  const { extent } = arrangement
+  if (!fitsBoard(extent)) throw tooLarge(layout)
+  const start = topLeft(cards.map(boundingBox))
+  const at = rest.length === 0 ? withinBoard(extent, start) : besides(rest.map(boundingBox), extent, start, options.gap) // prettier-ignore
+  if (!at) throw noRoom(extent.right - extent.left, extent.bottom - extent.top)
+  return moved(arrangement, at)
+}
+
+function moved({ cards }: Arrangement, { x, y }: Point): Seat[] {
+  return cards.map((seat) => ({ ...seat, x: seat.x + x, y: seat.y + y }))
+}
+
+function topLeft(rects: readonly Rect[]): Point {
+  const least = (values: number[]) => Math.round(values.reduce((a, b) => Math.min(a, b), Infinity))
+  return rects.length === 0
+    ? { x: 0, y: 0 }
+    : { x: least(rects.map(({ x }) => x)), y: least(rects.map(({ y }) => y)) }
+}
+
+const tooLarge = (layout: LayoutName) =>
+  new ServiceError(
+    'bad_request',
+    `layout ${layout} of these cards is larger than a board, 2,000,000 units; take fewer cards, another width or a smaller gap.`,
+  )
+
+const noRoom = (w: number, h: number) =>
+  new ServiceError(
+    'bad_request',
+    `The board has no free place of ${w} by ${h} units for these cards; take fewer cards or another width.`,
+  )

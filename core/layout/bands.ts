@@ -1,0 +1,103 @@
+/** What the layouts share: groups kept together, headings in rows of their own, blocks below each other. */
+import type { Block, LayoutCard, Seat, Size } from './arrangement.ts'
+import { isUpright, ownSize, seat, slotFor } from './card-slot.ts'
+import { limits } from '../limits.ts'
+
+export type Run = LayoutCard[]
+export type Band = { heading: LayoutCard } | { runs: Run[] }
+
+/** The cards in their order, those of a group where its first one is. A group that holds a heading has bands of its own. */
+export function bandsOf(cards: readonly LayoutCard[]): Band[] {
+  const groups = Map.groupBy(cards, ({ group_id }) => group_id)
+  const bands: Band[] = []
+  let open: Run[] = []
+  const close = () => {
+    if (open.length > 0) bands.push({ runs: open })
+    open = []
+  }
+  const openHeading = (heading: LayoutCard) => {
+    close()
+    bands.push({ heading })
+  }
+  for (const card of cards) {
+    if (card.group_id === null) {
+      if (card.section_header) openHeading(card)
+      else open.push([card])
+      continue
+    }
+    const group = groups.get(card.group_id)!
+    if (group[0] !== card) continue
+    if (!group.some((member) => member.section_header)) {
+      open.push(group)
+      continue
+    }
+    close()
+    let part: Run = []
+    for (const member of group) {
+      if (!member.section_header) {
+        part.push(member)
+        continue
+      }
+      if (part.length > 0) open.push(part)
+      part = []
+      openHeading(member)
+    }
+    if (part.length > 0) open.push(part)
+    close()
+  }
+  close()
+  return bands
+}
+
+/** Groups that are too large to stay within a row are solved apart from what comes before and after them. */
+export function apart(runs: readonly Run[], isLarge: (run: Run) => boolean): Run[][] {
+  const parts: Run[][] = []
+  let open: Run[] = []
+  const close = () => {
+    if (open.length > 0) parts.push(open)
+    open = []
+  }
+  for (const run of runs) {
+    if (run.length === 1 || !isLarge(run)) {
+      open.push(run)
+      continue
+    }
+    close()
+    parts.push(run.map((card) => [card]))
+  }
+  close()
+  return parts
+}
+
+/** A heading is as wide as the block and keeps its height, with room for the line under it. A turned one keeps its size. */
+export function headingSize(card: LayoutCard, width: number): Size {
+  const own = ownSize(card)
+  if (!isUpright(card)) return own
+  const { min, max } = limits.cardSize
+  return { w: Math.min(max, Math.max(min, width)), h: Math.max(own.h, card.sub === null ? min : twoLines) }
+}
+const twoLines = 64
+
+/** Solves the bands one by one and puts them below each other. */
+export function stack(
+  bands: readonly Band[],
+  { gap, width }: { gap: number; width: number },
+  solve: (runs: Run[]) => Block[],
+): Seat[] {
+  const seats: Seat[] = []
+  let y = 0
+  for (const band of bands) {
+    if ('heading' in band) {
+      const size = headingSize(band.heading, width)
+      const slot = slotFor(band.heading, size)
+      seats.push(seat(band.heading, size, { x: 0, y, ...slot }))
+      y += slot.h + gap
+      continue
+    }
+    for (const block of solve(band.runs)) {
+      for (const one of block.seats) seats.push({ ...one, y: one.y + y })
+      y += block.h + gap
+    }
+  }
+  return seats
+}

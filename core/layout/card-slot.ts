@@ -1,0 +1,68 @@
+/** How a card lies in the slot that a layout gives it. */
+import { limits } from '../limits.ts'
+import type { LayoutCard, Seat, Size } from './arrangement.ts'
+import { boundingBox } from './box.ts'
+
+const { min, max } = limits.cardSize
+const clamp = (side: number) => Math.min(max, Math.max(min, side))
+
+export const isUpright = ({ rotation }: { rotation: number }) => rotation % 180 === 0
+
+/** Cards that show a picture: to stretch them would be to distort it. */
+export const showsPicture = ({ kind }: { kind: string }) => kind === 'image' || kind === 'video'
+
+export function outlineOf({ rotation }: { rotation: number }, { w, h }: Size): Size {
+  return boundingBox({ x: 0, y: 0, w, h, rotation })
+}
+
+/** A card's own size in whole units. */
+export const ownSize = ({ w, h }: Size): Size => ({ w: clamp(Math.round(w)), h: clamp(Math.round(h)) })
+
+/** How far a card can be scaled down and up, within the bounds on sizes. */
+export const scaleBounds = ({ w, h }: Size) => ({ least: min / Math.min(w, h), most: max / Math.max(w, h) })
+
+/**
+ * The slot that a card of some whole size needs. A turned one gets a unit more on each axis, as its position is rounded
+ * and its outline has no whole edges.
+ */
+export function slotFor(card: LayoutCard, size: Size): Size {
+  if (isUpright(card)) return size
+  const { w, h } = outlineOf(card, size)
+  return { w: Math.ceil(w - 1e-6) + 1, h: Math.ceil(h - 1e-6) + 1 }
+}
+
+/**
+ * The largest size at which a card fits into a room with its proportions kept. Where it would have to be thinner than
+ * cards may be, its longer side is shortened instead. The room is at least 60 wide and high for a turned card.
+ */
+export function fitInto(card: LayoutCard, room: Size): Size {
+  const free = isUpright(card) ? room : { w: room.w - 1, h: room.h - 1 }
+  const outline = outlineOf(card, card)
+  const { least, most } = scaleBounds(card)
+  const scale = Math.min(free.w / outline.w, free.h / outline.h, most)
+  const round = isUpright(card) ? Math.round : Math.floor
+  const whole = (side: number) => Math.min(max, Math.max(min, round(side + 1e-6)))
+  if (scale >= least) return { w: whole(card.w * scale), h: whole(card.h * scale) }
+  const radians = (card.rotation * Math.PI) / 180
+  const [along, across] = [Math.abs(Math.cos(radians)), Math.abs(Math.sin(radians))]
+  const lies = card.w >= card.h
+  const [onW, onH] = lies ? [along, across] : [across, along] // what a unit of the longer side takes of each axis
+  const longer = whole(
+    Math.min(
+      onW > 1e-9 ? (free.w - min * onH) / onW : Infinity,
+      onH > 1e-9 ? (free.h - min * onW) / onH : Infinity,
+    ),
+  )
+  return lies ? { w: longer, h: min } : { w: min, h: longer }
+}
+
+/** Puts a card of some size into a slot, a turned one in its middle. */
+export function seat(card: LayoutCard, size: Size, slot: Seat | (Size & { x: number; y: number })): Seat {
+  if (isUpright(card)) return { id: card.id, x: slot.x, y: slot.y, ...size }
+  return {
+    id: card.id,
+    x: Math.round(slot.x + (slot.w - size.w) / 2) + 0, // no -0
+    y: Math.round(slot.y + (slot.h - size.h) / 2) + 0,
+    ...size,
+  }
+}

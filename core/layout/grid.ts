@@ -1,0 +1,44 @@
+/**
+ * Cells of one size, row by row. Cards fill their cells; those that show a picture, and turned ones, keep their
+ * proportions within them. A group that does not fit into the rest of a row begins a new one.
+ */
+import type { Block, LayoutCard, LayoutOptions, Seat, Size } from './arrangement.ts'
+import { apart, stack, type Band, type Run } from './bands.ts'
+import { fitInto, isUpright, outlineOf, seat, showsPicture, slotFor } from './card-slot.ts'
+import { columnsOf } from './masonry.ts'
+
+type Options = LayoutOptions & { width: number }
+
+export function grid(bands: Band[], options: Options): Seat[] {
+  const { count, w } = columnsOf(options)
+  const cards = bands.flatMap((band) => ('runs' in band ? band.runs.flat() : []))
+  const cell = { w, h: cellHeight(cards, w) }
+  return stack(bands, options, (runs) =>
+    apart(runs, (run) => run.length > count).map((part) => solveCells(part, cell, count, options.gap)),
+  )
+}
+
+/** By the median of the cards' proportions, between upright and lying two to one. */
+function cellHeight(cards: LayoutCard[], w: number): number {
+  const ratios = cards.map((card) => outlineOf(card, card)).map((outline) => outline.w / outline.h)
+  ratios.sort((a, b) => a - b)
+  const ratio = Math.min(2, Math.max(0.5, ratios[Math.floor(ratios.length / 2)] ?? 1))
+  return Math.min(4000, Math.max(60, Math.round(w / ratio)))
+}
+
+function solveCells(runs: Run[], cell: Size, count: number, gap: number): Block {
+  const seats: Seat[] = []
+  let at = 0
+  for (const run of runs) {
+    const left = count - (at % count)
+    if (run.length > left) at += left
+    for (const card of run) {
+      const x = (at % count) * (cell.w + gap)
+      const y = Math.floor(at / count) * (cell.h + gap)
+      const size = isUpright(card) && !showsPicture(card) ? cell : fitInto(card, cell)
+      seats.push(seat(card, size, { x, y, ...slotFor(card, size) }))
+      at += 1
+    }
+  }
+  return { seats, h: Math.ceil(at / count) * (cell.h + gap) - gap }
+}

@@ -1,0 +1,53 @@
+/** Columns of one width; each card goes to the shortest of them. A group has a block of its own. */
+import { limits } from '../limits.ts'
+import type { Block, LayoutCard, LayoutOptions, Seat, Size } from './arrangement.ts'
+import { apart, stack, type Band } from './bands.ts'
+import { fitInto, isUpright, seat, showsPicture, slotFor } from './card-slot.ts'
+import { rowTolerance } from './reading-order.ts'
+
+type Options = LayoutOptions & { width: number }
+
+const { min, max, defaultW } = limits.cardSize
+
+/** As many columns of at least the default card's width as the block has room for, and at most `columns`. */
+export function columnsOf({ width, gap, columns }: Options): { count: number; w: number } {
+  const fitting = Math.max(1, Math.floor((width + gap) / (defaultW + gap)))
+  const count = Math.min(fitting, columns ?? fitting)
+  return { count, w: Math.min(max, Math.floor((width - gap * (count - 1)) / count)) }
+}
+
+export function masonry(bands: Band[], options: Options): Seat[] {
+  return stack(bands, options, (runs) =>
+    apart(runs, () => true).map((part) => solveColumns(part.flat(), options)),
+  )
+}
+
+function solveColumns(cards: LayoutCard[], options: Options): Block {
+  const { count, w } = columnsOf(options)
+  const bottoms = Array.from({ length: count }, () => 0)
+  const seats: Seat[] = []
+  // Columns that end within a row's tolerance of the shortest are filled from left to right, so that the order in which
+  // the result is read is the order in which it was made.
+  while (seats.length < cards.length) {
+    const shortest = Math.min(...bottoms)
+    for (let column = 0; column < count && seats.length < cards.length; column++) {
+      const y = bottoms[column]!
+      if (y >= shortest + rowTolerance) continue
+      const card = cards[seats.length]!
+      const size = sizeAtWidth(card, w)
+      const slot = slotFor(card, size)
+      seats.push(seat(card, size, { x: column * (w + options.gap), y, ...slot }))
+      bottoms[column] = y + slot.h + options.gap
+    }
+  }
+  return { seats, h: Math.max(...bottoms) - options.gap }
+}
+
+/** Its proportions are kept as far as the bounds on sizes allow; beyond them it keeps the column's width, or its picture. */
+function sizeAtWidth(card: LayoutCard, w: number): Size {
+  if (!isUpright(card)) return fitInto(card, { w, h: Infinity })
+  const h = (card.h * w) / card.w
+  if (h > max)
+    return { w: showsPicture(card) ? Math.max(min, Math.round((card.w * max) / card.h)) : w, h: max }
+  return { w, h: Math.max(min, Math.round(h)) }
+}

@@ -1,0 +1,57 @@
+/** Where an arrangement lies on the board. */
+import { boxAround, type Box, type Rect } from './box.ts'
+import { FreeSpace } from './free-space.ts'
+import { limits } from '../limits.ts'
+
+const edge = limits.coordinate
+
+export interface Point {
+  x: number
+  y: number
+}
+
+/** Whether it can lie on a board at all. */
+export const fitsBoard = ({ left, top, right, bottom }: Box) =>
+  right - left <= 2 * edge && bottom - top <= 2 * edge
+
+/** From `at` on, moved as little as it takes to lie within the board. */
+export function withinBoard(extent: Box, at: Point): Point {
+  return {
+    x: Math.max(-edge - extent.left, Math.min(at.x, edge - extent.right)) + 0,
+    y: Math.max(-edge - extent.top, Math.min(at.y, edge - extent.bottom)) + 0,
+  }
+}
+
+/**
+ * A place for a block that lands on none of the rest: where it is, if there is room, else in free space. `rest`: what lies
+ * there, turned cards by their bounding boxes.
+ *
+ * @returns null when the board has no free place of that size
+ */
+export function besides(rest: readonly Rect[], extent: Box, at: Point, gap: number): Point | null {
+  const here = withinBoard(extent, at)
+  if (isFree(rest, extent, here, gap)) return here
+  const space = new FreeSpace(gap)
+  for (const rect of rest) space.occupy(rect)
+  const there = inFreeSpace(space, extent)
+  return isFree(rest, extent, there, gap) ? there : null
+}
+
+/** The place that free space has for a block. */
+export function inFreeSpace(space: FreeSpace, extent: Box): Point {
+  const corner = space.place({ w: extent.right - extent.left, h: extent.bottom - extent.top })
+  return { x: corner.x - extent.left + 0, y: corner.y - extent.top + 0 }
+}
+
+function isFree(rest: readonly Rect[], extent: Box, at: Point, gap: number): boolean {
+  const [left, top, right, bottom] = [
+    extent.left + at.x,
+    extent.top + at.y,
+    extent.right + at.x,
+    extent.bottom + at.y,
+  ]
+  return rest.every((rect) => {
+    const box = boxAround(rect, gap)
+    return box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom
+  })
+}

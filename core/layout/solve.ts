@@ -1,0 +1,47 @@
+import {
+  defaultWidth,
+  type Arrangement,
+  type LayoutCard,
+  type LayoutName,
+  type LayoutOptions,
+  type Seat,
+} from './arrangement.ts'
+import { bandsOf, type Band } from './bands.ts'
+import { boundingBox, boxAround, union, type Box } from './box.ts'
+import { column } from './column.ts'
+import { grid } from './grid.ts'
+import { justified } from './justified.ts'
+import { masonry } from './masonry.ts'
+import { row } from './row.ts'
+
+const solvers: Record<LayoutName, (bands: Band[], options: LayoutOptions) => Seat[]> = {
+  justified: (bands, options) => justified(bands, withWidth(options)),
+  masonry: (bands, options) => masonry(bands, withWidth(options)),
+  grid: (bands, options) => grid(bands, withWidth(options)),
+  row,
+  column,
+}
+
+/**
+ * Lays out cards in the order in which they are given; those of a group follow its first one. Sizes of cards are 40 to
+ * 4,000. Options: whole numbers, `gap` from 0, `width` from 100, `rowHeight` 40 to 4,000, `columns` from 1; a layout
+ * looks at those that concern it.
+ */
+export function solveLayout(
+  layout: LayoutName,
+  cards: readonly LayoutCard[],
+  options: LayoutOptions,
+): Arrangement {
+  const seats = solvers[layout](bandsOf(cards), options)
+  const rotations = new Map(cards.map(({ id, rotation }) => [id, rotation]))
+  const extent = seats.reduce<Box | null>((all, one) => {
+    const upright = boxAround(one, 0)
+    const rotation = rotations.get(one.id)!
+    const box =
+      rotation % 180 === 0 ? upright : union(upright, boxAround(boundingBox({ ...one, rotation }), 0))
+    return all ? union(all, box) : box
+  }, null)
+  return { cards: seats, extent: extent ?? { left: 0, top: 0, right: 0, bottom: 0 } }
+}
+
+const withWidth = (options: LayoutOptions) => ({ ...options, width: options.width ?? defaultWidth })

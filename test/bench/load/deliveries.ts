@@ -1,0 +1,144 @@
+/** Deliveries of webhooks: how soon after the API's answer they arrive, and how many arrive in a second. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Agent, Pool, request } from 'undici'
+import type { ApiAddress, DeliverManyJob, DeliverOneJob } from './jobs.ts'
+import { Latencies } from './latencies.ts'
+
+/** About as long as the payload of a card event. */
+const body = JSON.stringify({
+  type: 'card.created',
+  resource: { type: 'board', id: '00000000-0000-4000-8000-000000000000' },
+  workspace: { id: '00000000-0000-4000-8000-000000000000' },
+  board: { id: '00000000-0000-4000-8000-000000000000' },
+  data: { count: 1, card_ids: ['0123456789abcdef'] },
+  occurred_at: '2030-01-01T00:00:00.000Z',
+})
+const headers = { 'content-type': 'application/json' }
+
+/** One at a time, from the API's answer to the arrival; or a bare POST, over a connection of its own, and its answer. The first tenth warms up. */
+export async function deliverOne(job: DeliverOneJob): Promise<{ p50Ms: number }> {
+  let arrived: (atMs: number) => void = () => {}
+  const server = createServer((incoming, response) => {
+    incoming.resume().on('end', () => {
+      arrived(performance.now())
+      response.writeHead(200).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const remove = job.api ? await makeWebhooks(job.api, url, 1) : null
+  const latencies = new Latencies()
+  const warmUp = Math.ceil(job.count / 10)
+  try {
+    for (let turn = -warmUp; turn < job.count; turn++) {
+      const arrival = new Promise<number>((resolve) => (arrived = resolve))
+      if (job.api) {
+        await post(job.api, `/boards/${job.board}/cards`, card(turn + warmUp))
+        const answeredMs = performance.now()
+        latencies.record((await arrival) - answeredMs)
+      } else {
+        const startMs = performance.now()
+        const { body: answer } = await request(url, { method: 'POST', headers, body, reset: true })
+        await answer.dump()
+        latencies.record(performance.now() - startMs)
+      }
+      if (turn < 0) latencies.clear()
+    }
+  } finally {
+    await remove?.()
+    await close(server)
+  }
+  return { p50Ms: latencies.percentile(0.5) }
+}
+
+/** `events × webhooks` deliveries, from the first request to the last arrival; or as many bare POSTs. */
+export async function deliverMany(job: DeliverManyJob): Promise<{ perSecond: number }> {
+  const total = job.events * job.webhooks
+  await request(job.receiver, { method: 'DELETE' })
+  const remove = job.api ? await makeWebhooks(job.api, job.receiver, job.webhooks) : null
+  const startMs = performance.now()
+  try {
+    await (job.api
+      ? causeEvents(job.api, job.board, job.events)
+      : postAll(job.receiver, total, job.connections))
+    for (;;) {
+      const { body: answer } = await request(job.receiver)
+      const { count } = (await answer.json()) as { count: number }
+      if (count >= total) break
+      if (performance.now() - startMs > 60_000)
+        throw new Error(`${count} of ${total} deliveries arrived in a minute`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    return { perSecond: (total / (performance.now() - startMs)) * 1000 }
+  } finally {
+    await remove?.()
+  }
+}
+
+async function causeEvents(api: ApiAddress, board: string, events: number): Promise<void> {
+  let sent = 0
+  const loop = async () => {
+    while (sent < events) await post(api, `/boards/${board}/cards`, card(sent++))
+  }
+  await Promise.all(Array.from({ length: 4 }, loop))
+}
+
+async function postAll(receiver: string, total: number, connections: number): Promise<void> {
+  const pool = new Pool(new URL(receiver).origin, { connections, pipelining: 1 })
+  let sent = 0
+  const loop = async () => {
+    while (sent++ < total) {
+      const { body: answer } = await pool.request({ method: 'POST', path: '/', headers, body })
+      await answer.dump()
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, loop))
+  await pool.destroy()
+}
+
+/** @returns what removes them again */
+async function makeWebhooks(api: ApiAddress, url: string, count: number): Promise<() => Promise<void>> {
+  const { workspaces } = await call<{ workspaces: { id: string }[] }>(api, 'GET', '/workspaces')
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) {
+    const fields = { workspace_id: workspaces[0]!.id, url, events: ['card.created'] }
+    const { webhook } = await call<{ webhook: { id: string } }>(api, 'POST', '/webhooks', fields)
+    ids.push(webhook.id)
+  }
+  return async () => {
+    for (const id of ids) await call(api, 'DELETE', `/webhooks/${id}`)
+  }
+}
+
+const agent = new Agent({ pipelining: 1 })
+
+async function call<Answer>(
+  api: ApiAddress,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  fields?: unknown,
+): Promise<Answer> {
+  const { statusCode, body: answer } = await request(api.root + path, {
+    method,
+    headers: { authorization: `Bearer ${api.token}`, ...(fields ? headers : {}) },
+    body: fields ? JSON.stringify(fields) : null,
+    dispatcher: agent,
+  })
+  if (statusCode >= 300) throw new Error(`${method} ${path} answered ${statusCode}: ${await answer.text()}`)
+  return (await answer.json()) as Answer
+}
+
+const post = (api: ApiAddress, path: string, fields: unknown) => call(api, 'POST', path, fields)
+
+const card = (index: number) => ({
+  kind: 'note',
+  title: `Scene ${index}`,
+  x: (index % 100) * 300,
+  y: Math.floor(index / 100) * 200,
+})
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}

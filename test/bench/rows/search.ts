@@ -1,0 +1,98 @@
+import postgres, { type Sql } from 'postgres'
+import type { Bench, Measure, Row } from '../bench.ts'
+import { rowOf } from '../compare.ts'
+import type { ApiAddress } from '../load/jobs.ts'
+import { formatNumber } from '../table.ts'
+
+const fewCards = 1_000
+const manyCards = Number(process.env.BENCH_SEARCH_CARDS ?? 1_000_000)
+const boards = 500
+const requestsPerRun = 300
+/** In 20 of the first 1,000 cards and in no other. */
+const rareWord = 'quartzite'
+
+/** A search that finds 20 cards. */
+export const search: Measure = {
+  name: 'search',
+  summary: 'a selective search among 1,000,000 cards, against one among 1,000 and against bare SQL',
+  needsCorkboard: true,
+  async run(bench): Promise<Row[]> {
+    const corkboard = await bench.corkboard()
+    const ids = await corkboard.createBoards(boards)
+    const sql = postgres(await bench.corkboardDatabaseUrl(), {
+      max: 1,
+      onnotice: () => {},
+      connection: { search_path: 'corkboard' },
+    })
+    try {
+      await fill(sql, ids, 1, fewCards)
+      const few = await searches(bench, corkboard.api, `among ${formatNumber(fewCards)} cards`)
+      bench.progress(`writing ${formatNumber(manyCards)} cards and their search index`)
+      await fill(sql, ids, fewCards + 1, manyCards)
+      const many = await searches(bench, corkboard.api, `among ${formatNumber(manyCards)} cards`)
+      const bare = await searches(bench, (await bench.searchHandler()).api, 'bare SQL')
+      const name = `selective search, ${formatNumber(manyCards)} cards`
+      const unit = 'ms p50'
+      const figure = (p50Ms: number) => p50Ms
+      return [
+        rowOf({ subject: many, reference: few }, figure, {
+          name, unit, referenceName: `among ${formatNumber(fewCards)}`, target: { atMost: 3 },
+        }),
+        rowOf({ subject: many, reference: bare }, figure, {
+          name, unit, referenceName: 'bare SQL', target: { atMost: 1.5 },
+        }),
+      ] // prettier-ignore
+    } finally {
+      await sql.end()
+    }
+  },
+}
+
+async function searches(bench: Bench, api: ApiAddress, what: string): Promise<number[]> {
+  const p50s: number[] = []
+  for (let run = 0; run <= bench.runs; run++) {
+    const { p50Ms } = await bench.load.run('requests', {
+      api,
+      requests: [{ method: 'GET', path: `/search?kind=card&q=${rareWord}`, cards: 0 }],
+      connections: 1,
+      until: { count: requestsPerRun },
+    })
+    if (run === 0) continue // warms up
+    bench.progress(`search ${what}, run ${run} of ${bench.runs}: p50 ${formatNumber(p50Ms)} ms`)
+    p50s.push(p50Ms)
+  }
+  return p50s
+}
+
+/** The words of 20 in about, of a vocabulary of 20,000, some of them frequent. As the workers would write it, in bulk. */
+async function fill(sql: Sql, boardIds: string[], from: number, to: number): Promise<void> {
+  const index = await sql<{ text: string }[]>`
+    select pg_get_indexdef('search_index_keys'::regclass) as text`
+  const word = `translate(substr(md5(floor(power(random(), 2) * 20000 + 0 * g)::text), 1, 3 + floor(random() * 6)::integer), '0123456789', 'etaoinshrl')`
+  const words = (count: number) =>
+    `(select string_agg(${word}, ' ') from generate_series(1, ${count} + 0 * i) as g)`
+  await sql.begin(async (tx) => {
+    await tx`drop index search_index_keys`
+    await tx`set local role corkboard_system`
+    await tx.unsafe(
+      `insert into card_index (board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, hash, position, op, cause, created_at, updated_at)
+       select b.id, 'bench' || i, b.workspace_id, 'note', ${words(3)}, ${words(17)} || case when i <= 1000 and i % 50 = 7 then ' ${rareWord}' else '' end,
+         0, 0, 280, 180, 0, 0, '', 0, '00000000-0000-4000-8000-000000000000', 'api', now(), now() - (i % 1000000) * interval '1 second'
+       from generate_series(${from}, ${to}) as i
+       join unnest($1::uuid[]) with ordinality as p(id, at) on p.at = 1 + i % ${boardIds.length}
+       join boards b on b.id = p.id`,
+      [boardIds],
+    )
+    await tx`delete from search_pending`
+    await tx`
+      insert into search_index (board_id, card_id, workspace_id, title, body, changed_at)
+      select board_id, card_id, workspace_id, title, body, updated_at from card_index
+      on conflict do nothing`
+    await tx`reset role`
+    await tx`set local maintenance_work_mem = '512MB'`
+    await tx.unsafe(index[0]!.text)
+    await tx`alter index search_index_keys alter column 1 set statistics 0`
+  })
+  await sql`vacuum analyze search_index`
+  await sql`analyze`
+}
