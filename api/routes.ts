@@ -11,6 +11,7 @@ import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
+import { moveCardsRoute } from './cards/move.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
@@ -58,6 +59,7 @@ export const routes: Route[] = [
   deleteManyCards,
   patchCard,
   deleteCard,
+  moveCardsRoute,
   listWebhooks,
   createWebhook,
   patchWebhook,
