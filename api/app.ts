@@ -50,7 +50,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
   await app.register(cors, {
     origin: '*',
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], // PUT: parts of uploads
     exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,
@@ -95,7 +95,10 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     }),
   })
 
-  for (const route of routes) addRoute(app, options, route)
+  for (const route of routes) {
+    if (route.takesBytes) await app.register(takingBytes(options, route))
+    else addRoute(app, options, route)
+  }
   app.get(
     `${apiRoot}/openapi.json`,
     {
@@ -118,6 +121,15 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   }))
 }
 
+/** Its body is handed on as it comes, of whatever type. */
+const takingBytes =
+  (options: ApiOptions, route: Route) => (scope: FastifyInstance, _: object, done: () => void) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    addRoute(scope, options, route)
+    done()
+  }
+
 function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void {
   const { params, query, body } = route.schemas
   const rivals = patterns.filter(({ path }) => isMoreSpecific(path, route.path)).map(({ pattern }) => pattern)
@@ -132,6 +144,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       ...(params ? { params } : {}),
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
+      ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes) } } : {}),
       response: { ...describe(route.answers), ...errorAnswers(route) },
     },
     onRequest: async (request, reply) => {
@@ -144,15 +157,19 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       const answer = await route.handle(options.context, {
         params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
-        body: (request.body ?? {}) as never,
+        body: (request.body ?? (route.takesBytes ? null : {})) as never,
         principal: authorise(request, route.scope),
         rate: request.rate!,
         request,
       })
+      if (answer.headers) reply.headers(answer.headers)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })
 }
+
+/** As a body is described that is of one of these types. */
+const bytesOf = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 
 /** An id in capitals is the same id; documents and queues go by its text. */
 function lowerCaseIds(params: Record<string, string>): Record<string, string> {
