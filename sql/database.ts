@@ -1,12 +1,15 @@
-import type { Sql, TransactionSql } from 'postgres'
+import type { ParameterOrFragment, PendingQuery, Row, TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
 import postgres from './driver.ts'
 
 /** A transaction in progress: tagged templates run in it. */
 export type Transaction = TransactionSql<{ bigint: number }>
 
-/** Each tagged template is a transaction of its own. */
-export type Autocommit = Sql<{ bigint: number }>
+/** The tag of one statement, which is a transaction of its own. */
+export type Statement = <T extends readonly (object | undefined)[] = Row[]>(
+  template: TemplateStringsArray,
+  ...parameters: readonly ParameterOrFragment<number>[]
+) => PendingQuery<T>
 
 /** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
 export interface CommitCall {
@@ -36,7 +39,7 @@ export interface Database {
   /** Runs `work` as the service itself: the log, the workers, authentication. */
   asSystem<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Runs one statement as the service itself, in autocommit: one round trip in place of three. */
-  callAsSystem<T>(call: (sql: Autocommit) => Promise<T>): Promise<T>
+  callAsSystem<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
    * One group commit, in autocommit: one round trip, on a connection of its own, whose plans and caches are warm.
    * `again`: the first call has no answer and may still hold that connection, so this one takes another; `aside`: so
@@ -74,11 +77,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
   const sql = postgres(options.url, { ...settings, max: options.poolSize ?? 12 })
   const committer = postgres(options.url, { ...settings, max: 1 })
-  const system = postgres(options.url, {
-    ...settings,
-    connection: { ...settings.connection, role: 'corkboard_system' },
-    max: 2,
-  })
+  const service = { ...settings, connection: { ...settings.connection, role: 'corkboard_system' } }
+  const system = postgres(options.url, { ...service, max: 2 })
 
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
@@ -99,7 +99,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     asSystem: (work) => run('corkboard_system', '', work),
     async callAsSystem(call) {
       try {
-        return await call(system)
+        return await call((template, ...parameters) => system(template, ...parameters))
       } catch (error) {
         throw unavailable(error) ? storageUnavailable(error) : error
       }
