@@ -149,6 +149,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
         rate: request.rate!,
         request,
       })
+      if (answer.headers) reply.headers(answer.headers)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })

@@ -40,7 +40,9 @@ export interface Call<Params, Query, Body> {
 
 export interface Answer {
   status?: number
+  /** JSON; or bytes, whose type is then among the headers. */
   body: unknown
+  headers?: Record<string, string>
 }
 
 export interface RouteSchemas<P extends TSchema, Q extends TSchema, B extends TSchema> {

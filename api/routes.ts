@@ -12,6 +12,7 @@ import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { exportBoard } from './exchange/export.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
 import { listGroups } from './groups/list.ts'
@@ -65,4 +66,5 @@ export const routes: Route[] = [
   createGroupRoute,
   patchGroupRoute,
   deleteGroup,
+  exportBoard,
 ]
