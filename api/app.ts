@@ -50,7 +50,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
   await app.register(cors, {
     origin: '*',
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], // PUT: parts of uploads
     exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,
@@ -95,7 +95,10 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     }),
   })
 
-  for (const route of routes) addRoute(app, options, route)
+  for (const route of routes) {
+    if (route.takesBytes) await app.register(takingBytes(options, route))
+    else addRoute(app, options, route)
+  }
   app.get(
     `${apiRoot}/openapi.json`,
     {
@@ -117,6 +120,15 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     bearer_methods_supported: ['header'],
   }))
 }
+
+/** Its body is handed on as it comes, of whatever type. */
+const takingBytes =
+  (options: ApiOptions, route: Route) => (scope: FastifyInstance, _: object, done: () => void) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    addRoute(scope, options, route)
+    done()
+  }
 
 function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void {
   const { params, query, body } = route.schemas
@@ -144,7 +156,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       const answer = await route.handle(options.context, {
         params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
-        body: (request.body ?? {}) as never,
+        body: (request.body ?? (route.takesBytes ? null : {})) as never,
         principal: authorise(request, route.scope),
         rate: request.rate!,
         request,

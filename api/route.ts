@@ -5,6 +5,8 @@ import type { LiveBoards } from '../collab/live.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import type { Resizer } from '../platform/resize.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
 import type { RateFigures } from './rate-limit.ts'
@@ -23,10 +25,27 @@ export interface ApiContext {
   checkUrl(url: string): Promise<string | null>
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
+  /** The bytes of files. */
+  files: ObjectStore
+  /** What an account of each tier may have of them. */
+  storageBytes: { free: number; pro: number }
+  resizer: Resizer
+  /** A file was read: told before its bytes are sent. Must not make the reader wait. */
+  fileRead?: ((read: FileRead) => void) | undefined
   /** Webhook deliveries were queued. */
   wakeDeliveries(): void
   /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */
   indexForSearch(boardIds: string[]): Promise<void>
+}
+
+/** Who read which file. */
+export interface FileRead {
+  principal: Principal
+  request: FastifyRequest
+  imageKey: string
+  workspaceId: string
+  boardId: string | null
+  status: number
 }
 
 export interface Call<Params, Query, Body> {
@@ -62,6 +81,8 @@ export interface Route {
   /** Success and its body. */
   answers: Record<number, TSchema>
   bodyLimitBytes?: number
+  /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
+  takesBytes?: readonly string[]
   /** It works on the live document, which may not be to be had. */
   opensDocument?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>

@@ -20,6 +20,13 @@ import { patchGroupRoute } from './groups/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './resolve.ts'
+import { abortUpload } from './files/multipart-abort.ts'
+import { beginUpload } from './files/multipart-begin.ts'
+import { completeUpload } from './files/multipart-complete.ts'
+import { signParts } from './files/multipart-parts.ts'
+import { listFiles } from './files/list.ts'
+import { readFile } from './files/read.ts'
+import { uploadImage } from './files/upload.ts'
 import type { Route } from './route.ts'
 import { createWebhook } from './webhooks/create.ts'
 import { deleteWebhook } from './webhooks/delete.ts'
@@ -67,4 +74,11 @@ export const routes: Route[] = [
   patchGroupRoute,
   deleteGroup,
   exportBoard,
+  uploadImage,
+  beginUpload,
+  signParts,
+  completeUpload,
+  abortUpload,
+  listFiles,
+  readFile,
 ]

@@ -40,6 +40,23 @@ export const limits = {
     url: 2000,
     previousSecretMs: 24 * 60 * 60 * 1000,
   },
+  files: {
+    uploadBytes: 25 * 1024 * 1024,
+    /** So much of an image is looked at for its size. */
+    headerBytes: 512 * 1024,
+    minPartBytes: 8 * 1024 * 1024,
+    parts: 10_000,
+    partsPerRequest: 1000,
+    partUrlSeconds: 60 * 60,
+    sessionMs: 24 * 60 * 60 * 1000,
+    /** An upload in one request takes no longer. */
+    uploadMs: 15 * 60 * 1000,
+    fileName: 300,
+    /** Images of more pixels are stored, but not made smaller. */
+    resizePixels: 100_000_000,
+    resizeBytes: 64 * 1024 * 1024,
+    reclaimDays: 30,
+  },
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const

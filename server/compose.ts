@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
+import type { FileRead } from '../api/route.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
@@ -18,6 +19,8 @@ import { limits } from '../core/limits.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openEncryption } from '../platform/encryption.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import { openResizer } from '../platform/resize.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
@@ -32,12 +35,15 @@ import { searchIndexer } from '../workers/search.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
+import { registerPartUploads } from './part-uploads.ts'
+import { openStorage } from './storage.ts'
 import { logRequests } from './request-log.ts'
 
 export interface Service {
   app: FastifyInstance
   database: Database
   live: LiveBoards
+  files: ObjectStore
   gateway: Gateway
   compactor: Compactor
   /** `http://host:port`, without a slash. */
@@ -63,8 +69,11 @@ export interface ComposeOptions {
   queueTickMs?: number
   deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
+  fileRead?: (read: FileRead) => void
   log?: FastifyBaseLogger
 }
+
+const resizing = { atOnce: 2, waiting: 64, seconds: 10 }
 
 /** How long requests under way may take when the service stops. */
 const finishRequestsMs = 10_000
@@ -89,7 +98,7 @@ export async function compose(
     forceCloseConnections: 'idle',
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
     return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
-    requestTimeout: 120_000, // for the whole of a request to arrive
+    requestTimeout: 300_000, // for the whole of a request to arrive
     bodyLimit: 1024 * 1024,
   })
   const { log } = app
@@ -97,6 +106,7 @@ export async function compose(
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
+  const storage = openStorage(config, { clock, publicUrl: () => config.publicUrl ?? listeningUrl(), log })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -169,8 +179,13 @@ export async function compose(
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
       indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
+      files: storage.store,
+      storageBytes: config.storageBytes,
+      resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
+      fileRead: options.fileRead,
     },
   })
+  if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)
   app.server.on('upgrade', (request, stream, head) => {
     if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
@@ -200,6 +215,7 @@ export async function compose(
   }
 
   try {
+    await storage.store.check()
     await nodes.start()
     await app.listen({ port: config.port, host: config.host })
   } catch (error) {
@@ -233,5 +249,5 @@ export async function compose(
     )
   }
 
-  return { app, database, live, gateway, compactor, url: listeningUrl(), close }
+  return { app, database, live, files: storage.store, gateway, compactor, url: listeningUrl(), close }
 }

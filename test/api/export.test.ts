@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { leaveAll, openEditor } from '../support/editor.ts'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { listCards, makeBoard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 import { randomBoard, type RandomBoard } from './random-cards.ts'
@@ -18,6 +18,13 @@ afterAll(() => service.stop())
 
 const exportOf = async (boardId: string): Promise<any> =>
   succeeded(await user.api.get(`/boards/${boardId}/export`))
+
+/** Past the client that holds answers against the API's description, which takes longer than the export. */
+const download = (boardId: string, signal?: AbortSignal) =>
+  fetch(`${service.url}/api/v1/boards/${boardId}/export`, {
+    headers: { authorization: `Bearer ${user.token}` },
+    ...(signal ? { signal } : {}),
+  })
 
 async function build(board: RandomBoard): Promise<string> {
   const { id } = await makeBoard(user, { name: board.name })
@@ -76,6 +83,10 @@ test('[EX1] an export has the board, its groups, and each card as a listing show
   grid.set('grid', { rows: [[1, 2]] })
   grid.set('content', new Y.XmlFragment())
   await editor.saved()
+  await until(
+    async () => (await user.api.get(`/boards/${board.id}/cards?source=index`)).body.cards.length === 3,
+    'indexed',
+  )
   const answer = await user.api.get(`/boards/${board.id}/export?format=json`)
   const body: any = succeeded(answer)
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -156,44 +167,34 @@ test('[EX4] a board of 10,000 cards exports whole, in pieces, and others are ser
   let running = true
   const others = (async () => {
     while (running) {
-      expect((await service.anonymous.get('/openapi.json')).status).toBe(200)
+      expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
       answered += 1
     }
   })()
   const before = process.memoryUsage().rss
-  const responses = await Promise.all(
-    Array.from({ length: 6 }, () =>
-      fetch(`${service.url}/api/v1/boards/${board.id}/export`, {
-        headers: { authorization: `Bearer ${user.token}` },
-      }),
-    ),
-  ).then(async (responses) => {
-    const cards = []
-    for (const response of responses) cards.push(((await response.json()) as any).cards.length)
-    return cards
-  })
+  const counts = await Promise.all(
+    Array.from({ length: 4 }, async () => ((await (await download(board.id)).json()) as any).cards.length),
+  )
   running = false
   await others
-  expect(responses).toEqual(Array(6).fill(10_000))
-  expect(answered).toBeGreaterThan(0)
+  expect(counts).toEqual(Array(4).fill(10_000))
+  expect(answered).toBeGreaterThan(20)
   expect(process.memoryUsage().rss - before).toBeLessThan(700 * 1024 * 1024)
 }, 60_000)
 
 test('[EX4] of one account two exports are held at a time; who goes away makes room for the next', async () => {
   const board = await makeBoard(user)
   const body = 'x'.repeat(19_000)
-  for (let n = 0; n < 4; n += 1)
-    await makeCards(user, board.id, Array.from({ length: 250 }, () => ({ body }))) // prettier-ignore
-  const start = (signal?: AbortSignal) =>
-    fetch(`${service.url}/api/v1/boards/${board.id}/export`, {
-      headers: { authorization: `Bearer ${user.token}` },
-      ...(signal ? { signal } : {}),
-    })
+  await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 1000 }, () => ({ body })),
+  )
   const leaving = new AbortController()
   // Heads have come, bodies are not read: both hold their turn.
-  await Promise.all([start(leaving.signal), start(leaving.signal)])
+  await Promise.all([download(board.id, leaving.signal), download(board.id, leaving.signal)])
   let third = false
-  const waiting = start().then((response) => ((third = true), response))
+  const waiting = download(board.id).then((response) => ((third = true), response))
   const other = await service.user()
   const theirs = await makeBoard(other)
   expect((await other.api.get(`/boards/${theirs.id}/export`)).status).toBe(200)
