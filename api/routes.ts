@@ -13,6 +13,7 @@ import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { exportBoard } from './exchange/export.ts'
+import { importRoute } from './exchange/import.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
 import { listGroups } from './groups/list.ts'
@@ -74,6 +75,7 @@ export const routes: Route[] = [
   patchGroupRoute,
   deleteGroup,
   exportBoard,
+  importRoute,
   uploadImage,
   beginUpload,
   signParts,

@@ -1,15 +1,17 @@
 /**
- * The one way out: every HTTP request to a URL that somebody gave goes through here. Redirects are not followed.
- * Who wants to follow them asks hop by hop, each with all the checks.
+ * The one way out: every HTTP request to a URL that somebody gave goes through here. `send` follows no redirects,
+ * `fetch` does, each hop with all the checks.
  */
 import { isIP } from 'node:net'
 import { addressClasses } from './egress/addresses.ts'
 import { buildOpener } from './egress/connector.ts'
 import { exchange, type OutgoingRequest, type Outcome } from './egress/exchange.ts'
+import { fetchAlong, type FetchOutcome, type FetchRequest, type Receive } from './egress/fetch.ts'
 import { openResolver, type Resolve } from './egress/resolve.ts'
 import { addressFault, readTarget } from './egress/target.ts'
 
 export type { Failure, OutgoingRequest, Outcome } from './egress/exchange.ts'
+export type { Fetched, FetchOutcome, FetchRequest, Receive } from './egress/fetch.ts'
 
 export interface Egress {
   /**
@@ -19,6 +21,8 @@ export interface Egress {
   checkUrl(url: string): Promise<string | null>
   /** Never rejects for what the other side does. */
   send(request: OutgoingRequest): Promise<Outcome>
+  /** GET, along redirects. Rejects only with what `receive` throws of its own. */
+  fetch<T>(request: FetchRequest, receive: Receive<T>): Promise<FetchOutcome<T>>
 }
 
 export interface EgressOptions {
@@ -50,6 +54,7 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
       if ('refused' in target) return { outcome: 'refused', error: `url ${target.refused}`, durationMs: 0 }
       return exchange(open, target, request)
     },
+    fetch: (request, receive) => fetchAlong({ read, open }, request, receive),
   }
 }
 

@@ -51,7 +51,7 @@ export const exportBoard = route({
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const { row, children } = await readRows(context, principal.userId, params.id)
-    const end = await turns.take(principal.userId)
+    const end = (await turns.take(principal.userId))!
     try {
       const capture = await captureBoard(context.live, params.id, { raw: query.format === 'json' })
       const exported = {

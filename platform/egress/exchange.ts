@@ -86,7 +86,7 @@ async function drain(body: Dispatcher.ResponseData['body'], maxBytes: number): P
   }
 }
 
-function oneValueEach(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+export function oneValueEach(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
@@ -94,7 +94,7 @@ function oneValueEach(headers: Dispatcher.ResponseData['headers']): Record<strin
   )
 }
 
-function failureOf(error: unknown, established: boolean): Failure {
+export function failureOf(error: unknown, established: boolean): Failure {
   if (error instanceof RefusedError) return 'refused'
   return established ? 'broken' : 'unreachable'
 }
@@ -111,7 +111,7 @@ const words: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
 }
 
-function describe(error: unknown): string {
+export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
   if (error instanceof RefusedError) return `url ${error.message}`
   const { code = '', message } = error as NodeJS.ErrnoException

@@ -415,6 +415,15 @@ export const permissions: Record<string, Operation[]> = {
     },
     { trashed: true, expect: readers },
   ],
+  'POST /boards/:id/import': [
+    { body: () => ({ items: [{ url: 'https://127.0.0.1/' }] }), expect: writersOfTheBoard() },
+    { body: () => ({ items: [{ url: 'https://127.0.0.1/' }], dry_run: true }), expect: writersOfTheBoard() },
+    {
+      body: () => ({ items: [{ url: 'https://127.0.0.1/' }] }),
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
 }
 
 /** At the socket: what a connection to the board may do. */
