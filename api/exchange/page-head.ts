@@ -14,10 +14,12 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined): Pa
     if (clean !== '') said[key] ??= clean
   }
   let title: string | null = null
+  let tags = 0
   const parser = new Parser({
     onopentag(name, { name: metaName, property, content }) {
       if (name === 'title' && said['title'] === undefined) title = ''
-      else if (name === 'body') parser.pause() // what is behind it is no head
+      // Behind `body` is no head, and each open tag makes the next one dearer.
+      else if (name === 'body' || (tags += 1) > maxTags) parser.pause()
       const key = (property ?? metaName ?? '').toLowerCase()
       if (name === 'meta' && content !== undefined && metaKeys.has(key)) keep(key, content)
     },
@@ -39,6 +41,7 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined): Pa
 }
 
 const maxTitle = 10_000
+const maxTags = 5000
 const metaKeys = new Set([
   'description',
   'og:title',

@@ -115,5 +115,6 @@ export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
   if (error instanceof RefusedError) return `url ${error.message}`
   const { code = '', message } = error as NodeJS.ErrnoException
+  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return 'no secure connection came about'
   return words[code] ?? (message || code || 'the request failed').slice(0, 300)
 }

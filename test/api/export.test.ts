@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
@@ -128,9 +128,9 @@ test('[EX3] an export is of one moment: an edit that changes many cards is in it
     Array.from({ length: 900 }, (_, n) => ({ title: 'round 0', y: n })),
   )
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
-  let running = true
+  const state = { running: true }
   const editing = (async () => {
-    for (let round = 1; running; round += 1) {
+    for (let round = 1; state.running; round += 1) {
       editor.document.transact(() => {
         for (const { id } of cards) editor.cards.get(id)!.set('title', `round ${round}`)
       })
@@ -148,7 +148,7 @@ test('[EX3] an export is of one moment: an edit that changes many cards is in it
       seen.add([...titles][0]!)
     }
   } finally {
-    running = false
+    state.running = false
     await editing
   }
   expect(seen.size).toBeGreaterThan(1)
@@ -164,9 +164,9 @@ test('[EX4] a board of 10,000 cards exports whole, in pieces, and others are ser
       Array.from({ length: 1000 }, (_, n) => ({ title: `Card ${from + n}`, body, y: from + n })),
     )
   let answered = 0
-  let running = true
+  const state = { running: true }
   const others = (async () => {
-    while (running) {
+    while (state.running) {
       expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
       answered += 1
     }
@@ -175,7 +175,7 @@ test('[EX4] a board of 10,000 cards exports whole, in pieces, and others are ser
   const counts = await Promise.all(
     Array.from({ length: 4 }, async () => ((await (await download(board.id)).json()) as any).cards.length),
   )
-  running = false
+  state.running = false
   await others
   expect(counts).toEqual(Array(4).fill(10_000))
   expect(answered).toBeGreaterThan(20)

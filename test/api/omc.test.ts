@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test, type TestContext } from 'vitest'
 import { leaveAll, openEditor } from '../support/editor.ts'
 import { repository } from '../support/instance.ts'

@@ -1,5 +1,5 @@
 /** Random boards, as API clients can make them. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { kinds, textLimits } from '../../core/card.ts'
 
 const words = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\u0000', ''))
