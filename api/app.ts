@@ -144,6 +144,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
       ...(params ? { params } : {}),
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
+      ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes) } } : {}),
       response: { ...describe(route.answers), ...errorAnswers(route) },
     },
     onRequest: async (request, reply) => {
@@ -166,6 +167,9 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route): void
     },
   })
 }
+
+/** As a body is described that is of one of these types. */
+const bytesOf = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 
 /** An id in capitals is the same id; documents and queues go by its text. */
 function lowerCaseIds(params: Record<string, string>): Record<string, string> {

@@ -58,6 +58,8 @@ export interface Written {
 export interface FlushRows {
   rows: CardRow[]
   groups: GroupRow[]
+  /** More rows are to follow: only then does the index hold all that the document does. */
+  isPart: boolean
 }
 
 /** An API write that is in the log, and the cards and groups whose rows went with it. */
@@ -491,6 +493,7 @@ export class CommitQueue {
           for (const row of item.flush.groups) groups.push({ n, ...row })
           return {
             ...common,
+            k: item.flush.isPart ? 'part' : 'flush',
             o: randomUUID(),
             c: 'editor',
             seen: item.seen,
@@ -601,7 +604,7 @@ export class CommitQueue {
         if (item.kind === 'flush') {
           if (outcome === 'ok') {
             queue.document?.flushed()
-            endFlush(queue)
+            if (!item.flush.isPart) endFlush(queue)
           } else queue.document?.flushFailed()
         }
         if (outcome === 'missing') {

@@ -27,6 +27,9 @@ export interface DocumentContext {
   log: Logger
 }
 
+/** Rows of one flush: the commits of all boards wait while they are written. More of them go in parts. */
+const maxFlushRows = 1000
+
 /** How long a broadcast may wait for more. */
 export const broadcastWindowMs = 4
 
@@ -183,14 +186,13 @@ export class BoardDocument implements CommittingDocument {
     const { head } = this.queue
     const behind = head !== null && head.indexedSeq < head.seq // by edits that touched no card, if by nothing else
     if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0 && !behind) return null
-    const cards = new Set(this.#dirtyCards)
-    const groups = new Set(this.#dirtyGroups)
+    const cards = takeSome(this.#dirtyCards, maxFlushRows)
+    const groups = takeSome(this.#dirtyGroups, maxFlushRows - cards.size)
     this.#flushing = { cards, groups }
-    this.#dirtyCards.clear()
-    this.#dirtyGroups.clear()
     return {
       rows: [...cards].map((id) => this.#project(id)).filter((row) => row !== null),
       groups: [...groups].map((id) => projectGroup(this.document, id)),
+      isPart: this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0,
     }
   }
 
@@ -337,6 +339,17 @@ export class BoardDocument implements CommittingDocument {
         if (key !== null && isCardId(key) && !indexed[under.kind].has(key)) under.dirty.add(key) // no other can have a row
     }
   }
+}
+
+/** Takes up to so many out of a set. */
+function takeSome(from: Set<string>, most: number): Set<string> {
+  const taken = new Set<string>()
+  for (const id of from) {
+    if (taken.size >= most) break
+    taken.add(id)
+    from.delete(id)
+  }
+  return taken
 }
 
 /** Whether a change comes from the log, and so is committed. */

@@ -25,10 +25,12 @@ import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
 import { startDelivering, type Deliverer } from '../workers/deliver.ts'
+import { startEndingUploads } from '../workers/end-uploads.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startPickUp, type PickUp } from '../workers/pick-up.ts'
 import { startPurge } from '../workers/purge.ts'
+import { startReclaiming } from '../workers/reclaim.ts'
 import { startRetention } from '../workers/retention.ts'
 import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { searchIndexer } from '../workers/search.ts'
@@ -249,6 +251,8 @@ export async function compose(
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),
       indexer.start(log),
+      startEndingUploads({ database, files: storage.store, clock, log }),
+      startReclaiming({ database, files: storage.store, clock, log }),
     )
   }
 

@@ -82,7 +82,8 @@ async function storeSized(
       select fault from finish_upload(${key}, ${contentType}, ${width}, ${height}, ${new Date(context.clock.now())})`,
   )
   if (answer!.fault) {
-    await giveUpUpload(context, account, key)
+    // An upload that ended meanwhile may have been cleared away before its last bytes came.
+    if (!(await giveUpUpload(context, account, key))) await context.files.remove([key])
     throw uploadRefused(answer!.fault, { used: null, quota: null, bytes })
   }
   return { image_key: key, width, height, bytes, content_type: contentType }

@@ -4,7 +4,8 @@
 --              n     ordinal              b   board              o   op            c   cause
 --              k     'edit'  updates of editors: admitted at the socket, appended without condition
 --                    'write' an API write: may be refused
---                    'flush' index rows for what editors changed
+--                    'part'  index rows for some of what editors changed
+--                    'flush' those for the rest of it
 --              u     the account whose rights decide (write)       actors  whose updates these are
 --              pos, len   where its framed updates lie in p_blob (zero-based; len 0: none)
 --              clock, used  the API clock it starts at, and how far it moves it (null: it makes no structs)
@@ -79,7 +80,7 @@ begin
       case
         when d.board_id is null then 'missing'
         when not d.board_id = any (locked) then 'busy'
-        when i.k = 'flush' and i.seen <> d.seq then 'again'
+        when i.k in ('part', 'flush') and i.seen <> d.seq then 'again'
         else 'ok'
       end as r
     from unnest(batch) as i

@@ -203,17 +203,17 @@ test('[FR9] a follower of since misses nothing of many uploaders', async () => {
   const board = await makeBoard(owner)
   const since = new Date(Date.now() - 1000).toISOString()
   const found: string[] = []
-  let made: string[] | null = null
+  const made: string[] = []
   const writing = Promise.all(
     Array.from({ length: 8 }, async () => {
       const keys: string[] = []
       for (let n = 0; n < 6; n += 1) keys.push((await upload(service, owner, board.id)).body.image_key)
       return keys
     }),
-  ).then((keys) => (made = keys.flat()))
+  ).then((keys) => made.push(...keys.flat()))
   let cursor: string | null = null
   const deadline = Date.now() + 30_000
-  while (Date.now() < deadline && (!made || found.length < (made as string[]).length)) {
+  while (Date.now() < deadline && (made.length === 0 || found.length < made.length)) {
     const { body }: any = await owner.api.get(
       `/images?limit=5&${cursor ? `cursor=${encodeURIComponent(cursor)}` : `since=${since}`}`,
     )
@@ -221,5 +221,6 @@ test('[FR9] a follower of since misses nothing of many uploaders', async () => {
     found.push(...body.images.map((one: any) => one.image_key))
     cursor = body.next_cursor
   }
-  expect(found.toSorted()).toEqual((await writing).toSorted())
+  await writing
+  expect(found.toSorted()).toEqual(made.toSorted())
 })

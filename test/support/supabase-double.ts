@@ -67,7 +67,7 @@ export function supabaseHandler(bucketName: string, bucket: Bucket) {
           const [entry = '', ...deeper] = stored.slice(folder.length).split('/')
           entries.set(entry, deeper.length > 0 ? null : length)
         }
-        const listed = [...entries].sort().slice(offset, offset + limit)
+        const listed = [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).slice(offset, offset + limit)
         return json(
           listed.map(([entry, size]) => ({
             name: entry,
