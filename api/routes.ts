@@ -11,6 +11,7 @@ import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
+import { moveCardsRoute } from './cards/move.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { exportBoard } from './exchange/export.ts'
 import { importRoute } from './exchange/import.ts'
@@ -60,6 +61,7 @@ export const routes: Route[] = [
   deleteManyCards,
   patchCard,
   deleteCard,
+  moveCardsRoute,
   listWebhooks,
   createWebhook,
   patchWebhook,

@@ -138,6 +138,7 @@ export const cardAnswer = Type.Object({
   identifiers: shown(identifiers),
   raw: shown(Type.Unknown()),
   restore_token: shown(uuid),
+  created: Type.Optional(Type.Boolean({ description: 'With `on_conflict`: it is new.' })),
   created_at: nullable(timestamp),
   updated_at: nullable(timestamp),
 })

@@ -39,9 +39,15 @@ export async function boardAccess(database: Database, questions: AccessQuestion[
  * Before a document is opened for a write: whoever may not write must not make the service load it. The commit decides
  * all the same.
  *
+ * @param where the field that names the board, for messages
  * @throws ServiceError `not_found`, `forbidden` or `conflict`
  */
-export async function requireWritable(database: Database, account: string, boardId: string): Promise<void> {
+export async function requireWritable(
+  database: Database,
+  account: string,
+  boardId: string,
+  where = '',
+): Promise<void> {
   const [board] = await database.asUser(
     account,
     (tx) => tx<{ access: 'write' | 'read'; trashed: boolean }[]>`
@@ -49,7 +55,7 @@ export async function requireWritable(database: Database, account: string, board
       from boards
       where id = ${boardId}`,
   )
-  if (!board) throw noBoard()
-  if (board.access !== 'write') throw notWritable()
-  if (board.trashed) throw inTrash()
+  if (!board) throw noBoard(where)
+  if (board.access !== 'write') throw notWritable(where)
+  if (board.trashed) throw inTrash(where)
 }

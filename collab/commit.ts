@@ -7,91 +7,34 @@
  *           committed first, applied after. May be refused.
  *   flush   index rows of the cards that edits touched.
  *
+ * Two writes of two boards can go together: both are committed, or neither is.
+ *
  * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
  */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import { certainlyRolledBack, errorCode, type CommitCall } from '../sql/database.ts'
-import { frame, type BoardHead } from './log.ts'
-import type { CardRow, GroupRow } from './project.ts'
-
-export interface BuiltWrite {
-  updates: Uint8Array[]
-  /** API clocks that the updates take; zero for deletions. */
-  used: number
-  rows: CardRow[]
-  groups: GroupRow[]
-  /** Cards added, for the cap. */
-  adds: number
-  /** The highest z it sets. */
-  top: number | null
-  /** Whole cards that it removes, to be kept for their restore tokens. */
-  removed: { token: string; id: string; state: Uint8Array }[]
-}
-
-export interface WriteRequest {
-  op: string
-  /** The account whose rights decide. */
-  account: string
-  /**
-   * What it reads of the document: nothing (new cards with positions), some cards, or all of it. Two writes of one
-   * board share a commit only when neither reads what the other changes. `position`: nothing of a document that would
-   * have to be in memory, but it holds only at the log position of the head that it is built with.
-   */
-  reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
-  /** Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. */
-  build(head: BoardHead): BuiltWrite
-}
-
-export interface Written {
-  seq: number
-  /** Time of the commit, in milliseconds. */
-  at: number
-  /** Times of the rows that are not both `at`. */
-  times: Map<string, { created: number; updated: number }>
-}
-
-export interface FlushRows {
-  rows: CardRow[]
-  groups: GroupRow[]
-  /** More rows are to follow: only then does the index hold all that the document does. */
-  isPart: boolean
-}
-
-/** An API write that is in the log, and the cards and groups whose rows went with it. */
-export interface CommittedWrite {
-  updates: Uint8Array[]
-  cards: ReadonlySet<string>
-  groups: ReadonlySet<string>
-}
-
-/** What the queue needs of a document that is in memory. */
-export interface CommittingDocument {
-  /** It holds the log up to here, without a gap. */
-  readonly appliedSeq: number
-  /** Whether it holds all that is known to be committed; else it is catching up. */
-  readonly current: boolean
-  /** The rows of what edits touched; null when there are none. */
-  project(): FlushRows | null
-  /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
-  committed(seq: number, writes: CommittedWrite[]): void
-  /** What `project` gave last is in the index, or is not. */
-  flushed(): void
-  flushFailed(): void
-  /** Someone else has committed: catch up. */
-  noticed(seq: number): void
-  /** So many sockets are about to be written to: sends what waits to be broadcast, when that saves writes. */
-  showWith(sockets: number): void
-  /** The board is no more. */
-  gone(): void
-}
+import { Assembler, isIndivisible, type BatchItem } from './assemble.ts'
+import {
+  BoardQueue,
+  endFlush,
+  rejectWrite,
+  type CommittedWrite,
+  type Pair,
+  type PairRequest,
+  type PendingWrite,
+  type WriteRequest,
+  type Written,
+} from './board-queue.ts'
+import { encodeCall, headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './commit-call.ts'
+import type { BoardHead } from './log.ts'
+import { refusal, shuttingDown, tooLate } from './refusal.ts'
 
 export interface CommitQueueOptions {
-  commit(call: CommitCall, again: boolean): Promise<unknown>
+  /** `aside`: it is large, and the others must not wait for its connection. */
+  commit(call: CommitCall, options: { again: boolean; aside: boolean }): Promise<unknown>
   freeCardCap: number | null
   clock: Clock
   log: Logger
@@ -111,97 +54,19 @@ const defaults = {
   editDeadlineMs: 15_000,
   writeDeadlineMs: 10_000,
   answerTimeoutMs: 20_000,
-  maxCommitBytes: 8 * 1024 * 1024,
+  maxCommitBytes: 1024 * 1024,
 }
-
-interface PendingWrite extends WriteRequest {
-  queuedAt: number
-  resolve(written: Written): void
-  reject(error: unknown): void
-  settled: boolean
-}
-
-/** One board's share of the queue. */
-export class BoardQueue {
-  readonly boardId: string
-  head: BoardHead | null = null
-  document: CommittingDocument | null = null
-  edits: { update: Uint8Array; actors: string[] }[] = []
-  editBytes = 0
-  /** Edits ever queued, and how many of them are committed: an acknowledgement waits until the second reaches what the first was. */
-  queuedMark = 0
-  committedMark = 0
-  editsSince = 0
-  writes: PendingWrite[] = []
-  flushWaiters: (() => void)[] = []
-  flushWanted = false
-  retryAt = 0
-  retryDelayMs = 0
-  /** After a fault: this many commits take one item of this board alone. */
-  singly = 0
-  stalled = false
-  readonly #waiters = new Set<() => void>()
-
-  constructor(boardId: string) {
-    this.boardId = boardId
-  }
-
-  get idle(): boolean {
-    return this.edits.length === 0 && this.writes.length === 0 && !this.flushWanted
-  }
-
-  /** Calls back once, at the next commit of edits of this board. */
-  onCommitted(waiter: () => void): void {
-    this.#waiters.add(waiter)
-  }
-
-  release(): void {
-    if (this.#waiters.size === 0) return
-    const waiters = [...this.#waiters]
-    this.#waiters.clear()
-    this.document?.showWith(waiters.length) // in the same write as the acknowledgements
-    for (const waiter of waiters) waiter()
-  }
-}
-
-type BatchItem = { queue: BoardQueue; updates: Uint8Array[] } & (
-  | { kind: 'edit'; count: number; actors: string[] }
-  | {
-      kind: 'write'
-      write: PendingWrite
-      built: BuiltWrite | null
-      clock: number | null
-      seen: number | null
-    }
-  | { kind: 'flush'; flush: FlushRows; seen: number }
-)
-
-interface CommitAnswer {
-  t: number
-  boards:
-    | [
-        b: string,
-        seq: number,
-        indexed: number,
-        client: number,
-        clock: number,
-        top: number,
-        rows: number,
-        bytes: number,
-      ][]
-    | null
-  /** Those that are not `ok`. */
-  items: [n: number, outcome: Outcome, used: number | null][]
-  times: [n: number, id: string, created: number, updated: number][] | null
-}
-type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit'
 
 export class CommitQueue {
   readonly #options: CommitQueueOptions & typeof defaults
   readonly #queues = new Map<string, BoardQueue>()
   /** Those with something to commit, in the order of their turns. */
   readonly #active = new Set<BoardQueue>()
-  #inFlight: BatchItem[] = []
+  readonly #assembler: Assembler
+  readonly #inFlight = new Set<BatchItem[]>()
+  /** Large commits go one after the other, beside the rest. */
+  #large: Promise<void> = Promise.resolve()
+  #largeCount = 0
   /** Frames since the last commit was put together, and how many the next one waits for. */
   #arrived = 0
   #company = 0
@@ -215,6 +80,7 @@ export class CommitQueue {
 
   constructor(options: CommitQueueOptions) {
     this.#options = { ...defaults, ...options }
+    this.#assembler = new Assembler(this.#active, this.#options.maxCommitBytes)
     this.#watch = setInterval(() => this.#watchDeadlines(), Math.min(500, this.#options.writeDeadlineMs / 4))
     this.#watch.unref()
   }
@@ -249,6 +115,42 @@ export class CommitQueue {
     })
   }
 
+  /**
+   * Both writes are committed, or neither is; both boards have to stay in memory until then.
+   *
+   * @throws ServiceError as `write` does
+   */
+  writePair({ op, account, boardIds, where, build }: PairRequest): Promise<[Written, Written]> {
+    if (this.#stopped) return Promise.reject(shuttingDown())
+    const queues: Pair['queues'] = [this.board(boardIds[0]), this.board(boardIds[1])]
+    return new Promise((resolve, reject) => {
+      const written: Written[] = []
+      const writeAt = (at: 0 | 1): PendingWrite => ({
+        op,
+        account,
+        reads: 'board',
+        build: () => {
+          throw new Error('A pair is built as one.')
+        },
+        queuedAt: this.#options.clock.now(),
+        resolve(one) {
+          written[at] = one
+          if (written[0] && written[1]) resolve([written[0], written[1]])
+        },
+        reject,
+        settled: false,
+        where: at === 1 ? where : '',
+      })
+      const writes: Pair['writes'] = [writeAt(0), writeAt(1)]
+      const pair: Pair = { queues, writes, build }
+      for (const at of [0, 1] as const) {
+        writes[at].pair = pair
+        queues[at].writes.push(writes[at])
+        this.#activate(queues[at])
+      }
+    })
+  }
+
   /** Writes the index rows of what edits touched; resolves when that has been tried. */
   flush(boardId: string): Promise<void> {
     const queue = this.board(boardId)
@@ -267,7 +169,7 @@ export class CommitQueue {
   /** Commits what is queued, then stops. Resolves early when that cannot be done within `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs
-    while (Date.now() < deadline && (this.#active.size > 0 || this.#running)) {
+    while (Date.now() < deadline && (this.#active.size > 0 || this.#running || this.#largeCount > 0)) {
       this.#schedule()
       await delay(5)
     }
@@ -324,138 +226,54 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       this.#calledAgain = false
-      const batch = this.#assemble()
+      const { batch, large } = this.#assembler.next(this.#options.clock.now())
+      for (const one of large) this.#commitAside(one)
       if (batch.length === 0) break
-      this.#inFlight = batch
       const frames = this.#arrived
       this.#arrived = 0
-      let answer: CommitAnswer | null
-      try {
-        answer = await this.#call(batch)
-      } catch (error) {
-        this.#fault(batch, error)
-        continue
-      } finally {
-        this.#inFlight = []
-      }
-      if (!answer) return
-      this.#settle(batch, answer)
-      await this.#gather(frames)
+      if (await this.#commit(batch, false)) await this.#gather(frames)
     }
     this.#wakeForRetries()
   }
 
-  // ---- putting a commit together
-
-  #assemble(): BatchItem[] {
-    const now = this.#options.clock.now()
-    const batch: BatchItem[] = []
-    let bytes = 0
-    for (const queue of [...this.#active]) {
-      if (queue.retryAt > now || (queue.singly > 0 && batch.length > 0)) continue
-      const items = this.#take(queue, this.#options.maxCommitBytes - bytes)
-      this.#active.delete(queue)
-      if (!queue.idle || items.length > 0) this.#active.add(queue) // at the end: the others have their turn first
-      if (items.length === 0) continue
-      batch.push(...items)
-      for (const item of items) bytes += itemBytes(item)
-      if (bytes >= this.#options.maxCommitBytes || queue.singly > 0) break
+  /** @returns whether it went through */
+  async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
+    this.#inFlight.add(batch)
+    let answer: CommitAnswer | null
+    try {
+      answer = await this.#call(batch, aside)
+    } catch (error) {
+      this.#fault(batch, error)
+      return false
+    } finally {
+      this.#inFlight.delete(batch)
     }
-    return batch
+    if (answer) this.#settle(batch, answer)
+    return answer !== null
   }
 
-  #take(queue: BoardQueue, budget: number): BatchItem[] {
-    const items: BatchItem[] = []
-    let bytes = 0
-    if (queue.edits.length > 0) {
-      let count = 0
-      while (count < queue.edits.length && (count === 0 || bytes < budget))
-        bytes += queue.edits[count++]!.update.byteLength
-      const taken = queue.edits.slice(0, count)
-      items.push({
-        kind: 'edit',
-        queue,
-        updates: taken.map((edit) => edit.update),
-        count,
-        actors: [...new Set(taken.flatMap((edit) => edit.actors))],
-      })
-      // What follows is built on all that is in memory, so all of it has to be committed with or before it.
-      if (count < queue.edits.length || queue.singly > 0) return items
-    }
-
-    const document = queue.document
-    if (queue.flushWanted && (document === null || document.current)) {
-      const flush = document ? document.project() : null
-      if (flush && document) {
-        items.push({ kind: 'flush', queue, updates: [], flush, seen: document.appliedSeq })
-        if (queue.singly > 0) return items
-      } else {
-        endFlush(queue)
-      }
-    }
-    const flushing = items.some((item) => item.kind === 'flush')
-
-    let head = queue.head
-    const taken = new Set<string>()
-    let whole = false
-    while (queue.writes.length > 0 && !whole && (items.length === 0 || bytes < budget)) {
-      const write = queue.writes[0]!
-      if (!head) {
-        // Its refusal or 'again' brings the head.
-        items.push({ kind: 'write', queue, updates: [], write, built: null, clock: -1, seen: null })
-        queue.writes.shift()
-        break
-      }
-      if (write.reads !== 'nothing' && write.reads !== 'position') {
-        if (!document?.current || flushing) break
-        if (
-          write.reads === 'board'
-            ? taken.size > 0 || items.some((item) => item.kind === 'write')
-            : [...write.reads].some((id) => taken.has(id))
-        ) {
-          break
-        }
-        whole = write.reads === 'board'
-      }
-      queue.writes.shift()
-      if (write.settled) continue
-      let built: BuiltWrite
-      try {
-        built = write.build(head)
-      } catch (error) {
-        rejectWrite(write, error)
-        continue
-      }
-      if (typeof write.reads === 'object') for (const id of write.reads) taken.add(id)
-      items.push({
-        kind: 'write',
-        queue,
-        updates: built.updates,
-        write,
-        built,
-        clock: built.used > 0 ? head.apiClock : null,
-        seen: seenBy(write, head, document),
-      })
-      head = {
-        ...head,
-        apiClock: head.apiClock + built.used,
-        topZ: Math.max(head.topZ, built.top ?? head.topZ),
-      }
-      for (const update of built.updates) bytes += update.byteLength
-      if (queue.singly > 0) break
-    }
-    return items
+  /** Its boards wait for it, the others do not. */
+  #commitAside(batch: BatchItem[]): void {
+    this.#largeCount += 1
+    const turn = this.#large.then(async () => {
+      await this.#commit(batch, true)
+    })
+    this.#large = turn.finally(() => {
+      this.#largeCount -= 1
+      for (const { queue } of batch) queue.away = false
+      this.#schedule()
+    })
   }
 
   // ---- the call
 
   /** Null when the queue was stopped meanwhile. Throws when it is certain that nothing was written, and why. */
-  async #call(batch: BatchItem[]): Promise<CommitAnswer | null> {
-    const call = this.#encode(batch)
+  async #call(batch: BatchItem[], aside: boolean): Promise<CommitAnswer | null> {
+    const call = encodeCall(batch, this.#options.freeCardCap)
     for (let attempt = 0; !this.#stopped; attempt++) {
       try {
         return (await withTimeout(
-          this.#options.commit(call, attempt > 0),
+          this.#options.commit(call, { again: attempt > 0, aside }),
           this.#options.answerTimeoutMs,
         )) as CommitAnswer
       } catch (error) {
@@ -470,74 +288,12 @@ export class CommitQueue {
     return null
   }
 
-  #encode(batch: BatchItem[]): CommitCall {
-    const blobs: Uint8Array[] = []
-    let length = 0
-    const put = (bytes: Uint8Array) => {
-      const at = { pos: length, len: bytes.byteLength }
-      blobs.push(bytes)
-      length += bytes.byteLength
-      return at
-    }
-    const rows: object[] = []
-    const groups: object[] = []
-    const removed: object[] = []
-    const items = batch.map((item, n) => {
-      const at = item.updates.length > 0 ? put(frame(item.updates)) : { pos: 0, len: 0 }
-      const common = { n, b: item.queue.boardId, k: item.kind, ...at }
-      switch (item.kind) {
-        case 'edit':
-          return { ...common, actors: item.actors }
-        case 'flush':
-          for (const row of item.flush.rows) rows.push({ n, ...row })
-          for (const row of item.flush.groups) groups.push({ n, ...row })
-          return {
-            ...common,
-            k: item.flush.isPart ? 'part' : 'flush',
-            o: randomUUID(),
-            c: 'editor',
-            seen: item.seen,
-            actors: [],
-            top: highest(item.flush.rows),
-          }
-        case 'write': {
-          const { write, built } = item
-          for (const row of built?.rows ?? []) rows.push({ n, ...row })
-          for (const row of built?.groups ?? []) groups.push({ n, ...row })
-          for (const { token, id, state } of built?.removed ?? [])
-            removed.push({ n, token, id, ...put(state) })
-          return {
-            ...common,
-            o: write.op,
-            c: 'api',
-            u: write.account,
-            actors: [write.account],
-            clock: item.clock,
-            used: built?.used ?? 0,
-            seen: item.seen,
-            adds: built?.adds ?? 0,
-            top: built?.top ?? null,
-          }
-        }
-      }
-    })
-    return {
-      commitId: randomUUID(),
-      freeCardCap: this.#options.freeCardCap,
-      items: JSON.stringify(items),
-      blob: Buffer.concat(blobs),
-      rows: rows.length > 0 ? JSON.stringify(rows) : null,
-      groups: groups.length > 0 ? JSON.stringify(groups) : null,
-      removed: removed.length > 0 ? JSON.stringify(removed) : null,
-    }
-  }
-
   // ---- what came of it
 
   #settle(batch: BatchItem[], answer: CommitAnswer): void {
     const now = this.#options.clock.now()
     const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
-    const outcomes = new Map(answer.items.map(([n, outcome, used]) => [n, { outcome, used }]))
+    const outcomes = new Map(answer.items.map(([n, outcome, detail]) => [n, { outcome, detail }]))
     const times = new Map<number, Written['times']>()
     for (const [n, id, created, updated] of answer.times ?? []) {
       const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
@@ -545,11 +301,11 @@ export class CommitQueue {
     }
     const byQueue = new Map<
       BoardQueue,
-      { item: BatchItem; outcome: Outcome; used: number | null; times: Written['times'] }[]
+      { item: BatchItem; outcome: Outcome; detail: RefusalDetail; times: Written['times'] }[]
     >()
     batch.forEach((item, n) => {
-      const { outcome, used } = outcomes.get(n) ?? { outcome: 'ok' as const, used: null }
-      const entry = { item, outcome, used, times: times.get(n) ?? new Map() }
+      const { outcome, detail } = outcomes.get(n) ?? { outcome: 'ok' as const, detail: null }
+      const entry = { item, outcome, detail, times: times.get(n) ?? new Map() }
       const entries = byQueue.get(item.queue)
       if (entries) entries.push(entry)
       else byQueue.set(item.queue, [entry])
@@ -589,16 +345,12 @@ export class CommitQueue {
 
       const again: PendingWrite[] = []
       let busy = false
-      for (const { item, outcome, used, times } of entries) {
+      for (const { item, outcome, detail, times } of entries) {
         if (outcome === 'busy') busy = true
         if (item.kind === 'write') {
           if (outcome === 'ok') this.#resolve(item.write, { seq: head?.seq ?? 0, at: answer.t, times })
           else if (outcome === 'again' || outcome === 'busy') again.push(item.write)
-          else
-            rejectWrite(
-              item.write,
-              refusal(outcome, used ?? 0, item.built?.adds ?? 0, this.#options.freeCardCap ?? 0),
-            )
+          else rejectWrite(item.write, refusal(item, outcome, detail, this.#options.freeCardCap ?? 0))
           continue
         }
         if (item.kind === 'flush') {
@@ -649,7 +401,7 @@ export class CommitQueue {
 
   /** Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. */
   #fault(batch: BatchItem[], error: unknown): void {
-    const single = batch.length === 1 ? batch[0]! : null
+    const single = isIndivisible(batch) ? batch[0]! : null
     this.#options.log.error({ err: error, items: batch.length }, 'a commit was refused as a whole')
     const now = this.#options.clock.now()
     const writes = new Map<BoardQueue, PendingWrite[]>()
@@ -669,7 +421,7 @@ export class CommitQueue {
     }
     for (const [queue, pending] of writes) queue.writes.unshift(...pending)
     if (!single) return
-    single.queue.singly = 0
+    for (const { queue } of batch) queue.singly = 0
     if (single.kind === 'write') return
     single.queue.retryDelayMs = Math.min(5000, single.queue.retryDelayMs * 2 || 100)
     single.queue.retryAt = now + single.queue.retryDelayMs
@@ -687,7 +439,7 @@ export class CommitQueue {
   #watchDeadlines(): void {
     const now = this.#options.clock.now()
     const late = (write: PendingWrite) => now - write.queuedAt > this.#options.writeDeadlineMs
-    for (const item of this.#inFlight)
+    for (const item of [...this.#inFlight].flat())
       if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
     for (const queue of this.#active) {
       if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > this.#options.editDeadlineMs) {
@@ -739,70 +491,6 @@ const transientCodes = new Set([
   '53400',
   '25P03',
 ])
-
-/** The log position that a write depends on. */
-function seenBy(write: WriteRequest, head: BoardHead, document: CommittingDocument | null): number | null {
-  if (write.reads === 'nothing') return null
-  return write.reads === 'position' ? head.seq : document!.appliedSeq
-}
-
-function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
-  CommitAnswer['boards']
->[number]): BoardHead {
-  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
-}
-
-function itemBytes(item: BatchItem): number {
-  const rows =
-    item.kind === 'flush'
-      ? item.flush.rows.length
-      : item.kind === 'write'
-        ? (item.built?.rows.length ?? 0)
-        : 0
-  return item.updates.reduce((sum, update) => sum + update.byteLength, rows * 300)
-}
-
-function highest(rows: CardRow[]): number | null {
-  return rows.reduce<number | null>((top, { z }) => (z === undefined ? top : Math.max(top ?? z, z)), null)
-}
-
-function endFlush(queue: BoardQueue): void {
-  queue.flushWanted = false
-  for (const waiter of queue.flushWaiters.splice(0)) waiter()
-}
-
-function rejectWrite(write: PendingWrite, error: unknown): void {
-  if (write.settled) return
-  write.settled = true
-  write.reject(error)
-}
-
-function refusal(outcome: Outcome, used: number, adds: number, cap: number): ServiceError {
-  switch (outcome) {
-    case 'forbidden':
-      return notWritable()
-    case 'trashed':
-      return inTrash()
-    case 'limit':
-      return new ServiceError(
-        'limit_reached',
-        `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`,
-      )
-    default:
-      return noBoard()
-  }
-}
-
-function tooLate(): ServiceError {
-  return new ServiceError(
-    'storage_unavailable',
-    'The change could not be committed in time. It may still come through.',
-  )
-}
-
-function shuttingDown(): ServiceError {
-  return new ServiceError('session_unavailable', 'The service is shutting down. Try again shortly.')
-}
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

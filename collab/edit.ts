@@ -56,9 +56,13 @@ export class UpdateBuilder {
   /**
    * Copies struct by struct: what editors stored in a map need not be something that could be set in one by its
    * methods.
+   *
+   * @param before what the key held until it was removed
    */
-  copyMap(source: SharedMap, root: string, key: string, changes: CopyChanges): void {
-    const card = this.#push(null, null, root, key, new Y.ContentType(new Y.Map()))
+  copyMap(source: SharedMap, root: string, key: string, changes: CopyChanges, before?: Y.Item): void {
+    // The newest item of a key is its value. Without the one before it as a neighbour, client ids would decide which is.
+    const left = before ? before.lastId : null
+    const card = this.#push(left, null, root, key, new Y.ContentType(new Y.Map()))
     for (const [name, item] of source._map) {
       const replaced = Object.hasOwn(changes.fields, name) || (name === 'body' && changes.body !== undefined)
       if (!item.deleted && !replaced) this.#copyItem(item, card, name, null)

@@ -11,6 +11,9 @@ export interface CardRow {
   id: string
   gone?: boolean
   fresh?: boolean
+  /** The board that it comes from, and its id there. */
+  moved_from?: string
+  was?: string
   kind?: string
   title?: string | null
   body?: string | null

@@ -6,7 +6,7 @@
 import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
 import { closeCodes } from '../core/errors.ts'
-import type { BoardQueue } from './commit.ts'
+import type { BoardQueue } from './board-queue.ts'
 import { unavailable } from './documents.ts'
 
 interface Held {

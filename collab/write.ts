@@ -30,8 +30,9 @@ import {
   sharedText,
   type SharedMap,
 } from './canvas.ts'
-import type { BuiltWrite, Written } from './commit.ts'
+import type { BuiltWrite, Written } from './board-queue.ts'
 import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
+import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
@@ -52,7 +53,7 @@ export interface CardPatch {
   bodyBase?: string
 }
 
-const wholeCard = { props: true, identifiers: true }
+export const wholeCard = { props: true, identifiers: true }
 
 /**
  * Creates cards. With a layout all of them are arranged, as one block in free space; else those without both coordinates
@@ -64,14 +65,11 @@ export async function createCards(
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const { boardId, account, layout } = request
   const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
-  if (!placed || request.cards.some(({ change, removed }) => removed || change.group_id))
+  const identified = request.cards.some(({ change, removed }) => removed || change.identifiers?.length)
+  if (!placed || identified || request.cards.some(({ change }) => change.group_id))
     await requireWritable(live.database, account, boardId)
-  const ids = newIds(request.cards.length)
-  const cards = request.cards.map(({ change, removed }, n): CardToCreate => ({
-    id: ids[n]!,
-    change,
-    kept: removed ? openRemoved(removed, change) : null,
-  }))
+  if (identified) await indexEdits(live, boardId)
+  const cards = cardsToCreate(request.cards)
   const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
   const mirror = placed && groups.length > 0 ? await mirroredGroups(live, boardId, groups) : null
   let contents: CardContent[] = []
@@ -124,7 +122,8 @@ export async function patchCards(
   let changed: { id: string; content: CardContent }[] = []
   let notFound: string[] = []
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
-    if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
+    if (patches.some(({ change }) => change.identifiers?.length)) await indexEdits(live, boardId)
+    else if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
     return live.queue.write(boardId, {
       op: randomUUID(),
       account,
@@ -134,6 +133,7 @@ export async function patchCards(
         notFound = []
         const builder = new UpdateBuilder(head.apiClient, head.apiClock)
         const write = emptyWrite()
+        const carriers: Carrier[] = []
         for (const patch of patches) {
           const shared = findCard(document, patch.id)
           if (!shared) {
@@ -141,11 +141,16 @@ export async function patchCards(
             continue
           }
           requireGroup(document, patch.change)
+          if (patch.change.identifiers) {
+            const before = readContent(shared).identifiers
+            carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
+          }
           const { content, interior } = buildPatch(builder, shared, patch)
           changed.push({ id: patch.id, content })
           write.rows.push(cardRow(patch.id, content, interior))
           if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
         }
+        write.claims = claimsOf(carriers)
         return finish(write, builder)
       },
     })
@@ -222,7 +227,7 @@ const groupNamedBy = ({ change, kept }: CardToCreate): string | null =>
   change.group_id === undefined && kept ? readContent(kept).group_id : (change.group_id ?? null)
 
 /** A `group_id` must be a group on the board; of a card that comes back one that is gone is dropped. */
-function settleGroups(cards: CardToCreate[], isGroup: (id: string) => boolean): CardToCreate[] {
+export function settleGroups(cards: CardToCreate[], isGroup: (id: string) => boolean): CardToCreate[] {
   return cards.map((card) => {
     const id = groupNamedBy(card)
     if (id === null || isGroup(id)) return card
@@ -259,6 +264,15 @@ const movedOn = new Error('The board has moved on.')
 /** Of a write that looks at the groups of a document and at no card. */
 const noCards: ReadonlySet<string> = new Set()
 
+export function cardsToCreate(cards: NewCard[]): CardToCreate[] {
+  const ids = newIds(cards.length)
+  return cards.map(({ change, removed }, n) => ({
+    id: ids[n]!,
+    change,
+    kept: removed ? openRemoved(removed, change) : null,
+  }))
+}
+
 const removedRoot = 'card'
 
 /** A removed card as it was. Its kind stays, or becomes one that the API creates. */
@@ -285,14 +299,14 @@ export function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
   return write
 }
 
-interface CardToCreate {
+export interface CardToCreate {
   id: string
   change: CardChange
   /** Of a card that comes back: what it was. */
   kept: SharedMap | null
 }
 
-function buildCreates(
+export function buildCreates(
   head: BoardHead,
   cards: CardToCreate[],
   space: FreeSpace | null,
@@ -336,6 +350,7 @@ function buildCreates(
     write.rows.push({ ...cardRow(id, content, null), fresh: true })
   }
   write.top = top
+  write.claims = claimsOf(cards.map(({ id }, n) => ({ id, identifiers: contents[n]!.identifiers })))
   return { write: finish(write, builder), contents }
 }
 
@@ -385,7 +400,7 @@ export function buildPatch(
   return { content, interior }
 }
 
-function requireGroup(document: Y.Doc, change: CardChange): void {
+export function requireGroup(document: Y.Doc, change: CardChange): void {
   if (typeof change.group_id === 'string' && findGroup(document, change.group_id) === null)
     throw unknownGroup(change.group_id)
 }
@@ -397,13 +412,13 @@ function unknownGroup(id: string): ServiceError {
   )
 }
 
-function occupiedSpace(document: Y.Doc): FreeSpace {
+export function occupiedSpace(document: Y.Doc): FreeSpace {
   const space = new FreeSpace()
   for (const shape of readShapes(document).values()) space.occupy(boundingBox(shape))
   return space
 }
 
-const isPlaced = (change: CardChange) => change.x !== undefined && change.y !== undefined
+export const isPlaced = (change: CardChange) => change.x !== undefined && change.y !== undefined
 
 const shapeOf = ({ change, kept }: Pick<CardToCreate, 'change' | 'kept'>): CardContent =>
   kept ? { ...readContent(kept), ...change } : completeContent(change)
@@ -425,7 +440,7 @@ function completeContent(change: CardChange): CardContent {
 const emptyTexts = Object.fromEntries(textFields.map((field) => [field, null])) as Record<TextField, null>
 
 /** A card that is named twice gets both changes, the later one winning. */
-function mergeSame(patches: CardPatch[]): CardPatch[] {
+export function mergeSame(patches: CardPatch[]): CardPatch[] {
   const merged = new Map<string, CardPatch>()
   for (const { id, change, bodyBase } of patches) {
     const earlier = merged.get(id)
@@ -440,7 +455,7 @@ function mergeSame(patches: CardPatch[]): CardPatch[] {
   return [...merged.values()]
 }
 
-function timesOf(written: Written, id: string): CardTimes {
+export function timesOf(written: Written, id: string): CardTimes {
   const { created, updated } = written.times.get(id) ?? { created: written.at, updated: written.at }
   return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
 }

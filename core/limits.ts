@@ -10,6 +10,8 @@ export const limits = {
   treeBoards: 50_000,
   /** Cards that one request changes without naming them: it is one commit, which all others wait for. */
   cardsPerCommit: 20_000,
+  /** Of the shared types of cards that one request moves to another board. */
+  movedBytes: 32 * 1024 * 1024,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,

@@ -118,7 +118,7 @@ export async function compose(
     ...(options.compactRows ? { rows: options.compactRows } : {}),
   })
   const queue = new CommitQueue({
-    commit: (call, again) => database.commit(call, again),
+    commit: (call, way) => database.commit(call, way),
     freeCardCap: config.freeCardCap,
     clock,
     log,

@@ -34,10 +34,11 @@ export interface Database {
   asSystem<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
    * One group commit, in autocommit: one round trip, on a connection of its own, whose plans and caches are warm.
-   * `again`: the first call has no answer and may still hold that connection, so this one takes another.
+   * `again`: the first call has no answer and may still hold that connection, so this one takes another; `aside`: so
+   * does a large one, for which the others must not wait.
    * Errors are the driver's own: their outcome has to be told apart.
    */
-  commit(call: CommitCall, again?: boolean): Promise<unknown>
+  commit(call: CommitCall, options?: { again?: boolean; aside?: boolean }): Promise<unknown>
   /** Hears what is sent to a channel, on a connection of its own that comes back by itself. What is sent meanwhile is lost. */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
   close(): Promise<void>
@@ -86,8 +87,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     asUser: (userId, work) => run('corkboard_app', userId, work),
     asSystem: (work) => run('corkboard_system', '', work),
-    async commit(call, again = false) {
-      const [row] = await (again ? sql : committer)<{ answer: unknown }[]>`
+    async commit(call, { again = false, aside = false } = {}) {
+      const [row] = await (again || aside ? sql : committer)<{ answer: unknown }[]>`
         select commit_batch(
           ${call.commitId}, ${again}, ${call.freeCardCap}, ${call.items}::text::json, ${call.blob as Buffer},
           ${call.rows}::text::json, ${call.groups}::text::json, ${call.removed}::text::json

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { upsertCards } from '../../collab/upsert.ts'
 import { createCards, type NewCard } from '../../collab/write.ts'
 import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -21,15 +22,30 @@ const body = Type.Object({
   ...card.properties,
   cards: Type.Optional(Type.Array(card, { minItems: 1, maxItems: limits.cardsPerRequest })),
   layout: Type.Optional(layout),
+  on_conflict: Type.Optional(
+    Type.Literal('identifier', {
+      description: 'A card of the board that carries one of the identifiers is changed in place.',
+    }),
+  ),
 })
+
+const count = (what: string) => Type.Optional(Type.Integer({ description: `${what}, with \`on_conflict\`.` }))
 
 export const createCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards',
   scope: 'write',
-  summary: 'Create a card, or up to 1,000 at once.',
+  summary: 'Create a card, or up to 1,000 at once; or change those that are there, by their identifiers.',
   schemas: { params: boardParams, body },
-  answers: { 201: Type.Object({ board_id: uuid, cards: Type.Array(cardAnswer), live }) },
+  answers: {
+    201: Type.Object({
+      board_id: uuid,
+      cards: Type.Array(cardAnswer),
+      created: count('Cards that are new'),
+      updated: count('Cards that were there'),
+      live,
+    }),
+  },
   bodyLimitBytes: limits.cardBatchBodyBytes,
   opensDocument: true,
   async handle(context, { principal, params, body }) {
@@ -51,13 +67,11 @@ export const createCardsRoute = route({
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
       return removed ? { change, removed } : { change }
     })
-    const created = await createCards(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      cards,
-      layout: body.layout,
-    })
-    return { status: 201, body: { board_id: params.id, ...created } }
+    const request = { account: principal.userId, boardId: params.id, cards, layout: body.layout }
+    const written = body.on_conflict
+      ? await upsertCards(context.live, request)
+      : await createCards(context.live, request)
+    return { status: 201, body: { board_id: params.id, ...written } }
   },
 })
 

@@ -179,7 +179,14 @@ async function createAll(
       [placed, undefined],
       [left.filter((task) => !placed.includes(task)), request.layout],
     ] as const) {
-      const some = await createWithinCap(context, request, tasks, layout)
+      const some = await createWithinCap(context, request, tasks, layout).catch(async (error: unknown) => {
+        if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
+        // Somebody else has brought an identifier meanwhile.
+        await settleExisting(context, request, tasks)
+        const others = tasks.filter(({ result }) => !result)
+        if (others.length === tasks.length) throw error
+        return createWithinCap(context, request, others, layout)
+      })
       made.cards.push(...some.cards)
       made.live &&= some.live
     }

@@ -11,19 +11,50 @@
 --              clock, used  the API clock it starts at, and how far it moves it (null: it makes no structs)
 --              seen  the log position its author had seen (null: it does not depend on the document)
 --              adds  cards it adds, for the cap     top  the highest z it sets
--- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card
+--              w     the ordinal of the write on another board that it goes with: both or neither. Neither shares its board's
+--                    part of the call with other writes, and both say what they have seen
+--              claims  {identifiers: [{scope, value}], cards: [id]}: what none of the board's other cards may carry
+-- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card; moved_from
+--            and was, the board that a card comes from and its id there
 -- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
 --
--- Returns {t, boards: [[b, seq, indexed, client, clock, top, rows, bytes]], items: [[n, r, used]], times: [[n, id, created, updated]]}
+-- Returns {t, boards: [[b, seq, indexed, client, clock, top, rows, bytes]], items: [[n, r, detail]], times: [[n, id, created, updated]]}
 -- times in milliseconds; `items` holds those that are not `ok`. r is
 --   ok         written
 --   again      what it was built on has moved: rebuild it and send it again
 --   busy       the board (or its owner's count) is held by another transaction: send it again
---   missing | forbidden | trashed | limit   refused
+--   missing | forbidden | trashed   refused
+--   limit      refused; detail: the cards of the owner
+--   identifier refused; detail: [scope, value, card] of one that another card carries
 -- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
 do $$ begin
   execute format('grant create on schema %I to corkboard_system', 'corkboard');
 end $$;
+
+-- [scope, value, card] of one of the claimed identifiers that a card carries which is not among those of the claim; or null.
+-- Exact under the lock of the board's row: the index has what the API wrote.
+create or replace function identifier_carried(p_board uuid, p_claims jsonb) returns json
+language plpgsql stable set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+  carried json;
+begin
+  if p_claims is null then
+    return null;
+  end if;
+  select json_build_array(v.scope, v.value, c.card_id) into carried
+  from jsonb_to_recordset(p_claims -> 'identifiers') as v(scope text, value text)
+  cross join lateral (
+    select x.card_id
+    from card_identifiers x
+    where x.board_id = p_board and x.scope = v.scope and x.value = v.value and not (p_claims -> 'cards') ? x.card_id
+    limit 1
+  ) c
+  limit 1;
+  return carried;
+end $$;
+alter function identifier_carried(uuid, jsonb) owner to corkboard_system;
+revoke all on function identifier_carried(uuid, jsonb) from public;
 
 create or replace function commit_batch(
   p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
@@ -42,6 +73,8 @@ declare
   clock bigint;
   blocked boolean;
   outcome text;
+  partner_outcome text;
+  detail json;
   accepted integer[] := '{}';
   answers text[] := '{}';
   t timestamptz;
@@ -109,10 +142,66 @@ begin
       end if;
     end if;
 
+    if exists (select from unnest(batch) as i where i.w is not null) then
+      -- Each pair once, from the side that adds cards if one does.
+      for r in
+        with standing as materialized (
+          select i.n, i.w, i.b, i.adds, i.claims, w.owner_id, o.tier,
+            case
+              when d.board_id is null then 'missing'
+              when not i.b = any (locked) then 'busy'
+              when a.access is null then 'missing'
+              when a.access <> 'write' then 'forbidden'
+              when bo.deleted_at is not null then 'trashed'
+              when i.seen <> d.seq or i.clock <> d.api_clock then 'again'
+              else 'ok'
+            end as outcome
+          from unnest(batch) as i
+          left join board_documents d on d.board_id = i.b
+          left join boards bo on bo.id = i.b
+          left join workspaces w on w.id = bo.workspace_id
+          left join users o on o.id = w.owner_id
+          cross join lateral (select board_access(i.u, i.b, bo.workspace_id) as access offset 0) a
+          where i.k = 'write' and i.w is not null
+        )
+        select distinct on (least(s.n, s.w)) s.*, p.owner_id as partner_owner, p.outcome as partner_outcome
+        from standing s
+        join standing p on p.n = s.w
+        order by least(s.n, s.w), s.adds desc, s.n
+      loop
+        outcome := r.outcome;
+        partner_outcome := r.partner_outcome;
+        detail := null;
+        if outcome = 'ok' and partner_outcome = 'ok' then
+          detail := identifier_carried(r.b, r.claims);
+          if detail is not null then
+            outcome := 'identifier';
+          elsif r.adds > 0 and r.tier = 'free' and p_free_cap is not null and r.owner_id <> r.partner_owner then
+            owner_at := array_position(owners, r.owner_id);
+            if owner_at is null then
+              outcome := 'busy';
+            elsif counts[owner_at] + r.adds > p_free_cap then
+              outcome := 'limit';
+              detail := to_json(counts[owner_at]);
+            else
+              counts[owner_at] := counts[owner_at] + r.adds;
+            end if;
+          end if;
+        end if;
+        if outcome = 'ok' and partner_outcome = 'ok' then
+          accepted := accepted || r.n || r.w;
+        else
+          answers := answers
+            || json_build_array(r.n, case outcome when 'ok' then 'again' else outcome end, detail)::text
+            || json_build_array(r.w, case partner_outcome when 'ok' then 'again' else partner_outcome end, null)::text;
+        end if;
+      end loop;
+    end if;
+
     for r in
       with items as materialized (
         select * from unnest(batch) as i
-        where i.k = 'write'
+        where i.k = 'write' and i.w is null
       ), rights as materialized (
         select p.b, p.u, board_access(p.u, p.b, bo.workspace_id) as access
         from (select distinct i.b, i.u from items i) p
@@ -133,6 +222,7 @@ begin
         blocked := false; -- a write that does not go through leaves a gap in the clock: those after it are built again
       end if;
       owner_at := null;
+      detail := null;
       outcome := case
         when r.document is null then 'missing'
         when not r.b = any (locked) then 'busy'
@@ -143,12 +233,19 @@ begin
         when r.clock is not null and (blocked or r.clock <> clock) then 'again'
         else 'ok'
       end;
+      if outcome = 'ok' and r.claims is not null then
+        detail := identifier_carried(r.b, r.claims);
+        if detail is not null then
+          outcome := 'identifier';
+        end if;
+      end if;
       if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
         owner_at := array_position(owners, r.owner_id);
         if owner_at is null then
           outcome := 'busy';
         elsif counts[owner_at] + r.adds > p_free_cap then
           outcome := 'limit';
+          detail := to_json(counts[owner_at]);
         else
           counts[owner_at] := counts[owner_at] + r.adds;
         end if;
@@ -160,7 +257,7 @@ begin
         if r.clock is not null then
           blocked := true;
         end if;
-        answers := answers || json_build_array(r.n, outcome, counts[owner_at])::text;
+        answers := answers || json_build_array(r.n, outcome, detail)::text;
       end if;
     end loop;
   end if;
@@ -215,10 +312,13 @@ begin
     if keeps then -- also a statement without rows would fire the triggers
       insert into card_index as c (
         board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key,
-        poster_key, url, identifiers, hash, position, op, cause, created_at, updated_at
+        poster_key, url, identifiers, hash, position, op, cause, moved_from, created_at, updated_at
       )
       select d.board_id, v.id, d.workspace_id, v.kind, v.title, v.body, v.x, v.y, v.w, v.h, v.z, v.rotation, v.group_id,
-        v.image_key, v.file_key, v.poster_key, v.url, coalesce(v.identifiers, '[]'), v.hash, d.seq, i.o, i.c, t, t
+        v.image_key, v.file_key, v.poster_key, v.url, coalesce(v.identifiers, '[]'), v.hash, d.seq, i.o, i.c, v.moved_from,
+        case when v.moved_from is null then t
+          else coalesce((select x.created_at from card_index x where x.board_id = v.moved_from and x.card_id = v.was), t)
+        end, t
       from unnest(card_rows) as v
       join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
@@ -228,9 +328,11 @@ begin
         w = excluded.w, h = excluded.h, z = excluded.z, rotation = excluded.rotation, group_id = excluded.group_id,
         image_key = excluded.image_key, file_key = excluded.file_key, poster_key = excluded.poster_key,
         url = excluded.url, identifiers = excluded.identifiers, hash = excluded.hash, position = excluded.position,
-        op = excluded.op, cause = excluded.cause, updated_at = excluded.updated_at, deleted_at = null
+        op = excluded.op, cause = excluded.cause, moved_from = excluded.moved_from,
+        created_at = case when excluded.cause = 'move' then excluded.created_at else c.created_at end,
+        updated_at = excluded.updated_at, deleted_at = null
       where c.position <= excluded.position
-        and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause = 'rebuild');
+        and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause in ('move', 'rebuild'));
     end if;
 
     if removes then

@@ -110,19 +110,26 @@ test('[BB14] resolve finds boards, cards and the images of image cards, by type 
   const board = await makeBoard(user, { identifiers: [idOf('7')] })
   const there = await makeBoard(other, { identifiers: [idOf('7')] })
   const identifiers = [idOf('7')]
-  const [note, image, same, empty, pdf] = await makeCards(user, board.id, [
-    { identifiers },
-    { kind: 'image', image_key: 'key-1', identifiers },
-    { kind: 'image', image_key: 'key-1', identifiers },
-    { kind: 'image', identifiers },
-    { kind: 'pdf', image_key: 'still', identifiers },
-    { identifiers: [idOf('77'), idOf('7', 'other')] },
-  ])
+  // As pasted in the app: the API gives a card no identifier that another one of the board carries.
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  const pasted = [
+    {},
+    { kind: 'image', image_key: 'key-1' },
+    { kind: 'image', image_key: 'key-1' },
+    { kind: 'image' },
+    { kind: 'pdf', image_key: 'still' },
+  ].map((fields, n) => {
+    editor.addCard(`pasted-${n}`, { ...fields, identifiers })
+    return `pasted-${n}`
+  })
+  await editor.saved()
+  await until(async () => (await matches(user, '7')).length >= 1 + pasted.length, 'they are indexed')
+  await makeCard(user, board.id, { identifiers: [idOf('77'), idOf('7', 'other')] })
   const far = await makeCard(other, there.id, { kind: 'image', image_key: 'key-2', identifiers })
   const found = await resolve(user, '7')
   expect(found).toMatchObject({ scope: 'shotgrid', value: '7', has_more: false, next_offset: null })
   const match = (type: string, id: string, on: Shown) => ({ type, id, board_id: on.id, workspace_id: on['workspace_id'] })
-  const cards = [note, image, same, empty, pdf].map((card) => card!.id).toSorted()
+  const cards = pasted.toSorted()
   const all = [
     match('board', board.id, board),
     match('board', there.id, there),

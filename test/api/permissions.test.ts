@@ -88,9 +88,9 @@ async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }>
   return { webhookId: made!['webhook_id'], deliveryId: made!['id'] }
 }
 
-function urlOf(path: string, { webhook }: Operation, scene: Scene): string {
+function urlOf(path: string, { webhook, from }: Operation, scene: Scene): string {
   return path
-    .replace(':id', webhook ? scene.webhookId : scene.boardId)
+    .replace(':id', webhook ? scene.webhookId : from === 'child' ? scene.childId : scene.boardId)
     .replace(':cardId', scene.cardIds[0]!)
     .replace(':groupId', scene.groupId)
     .replace(':deliveryId', scene.deliveryId)

@@ -48,6 +48,8 @@ export interface Operation {
   headers?: Record<string, string>
   /** It works on an upload in parts that its owner began, or on a file on the board. */
   file?: true
+  /** The path's `:id` names the child. */
+  from?: 'child'
   /** It works on a webhook: that is what the path's `:id` names. */
   webhook?: true
   /** The board lies in the trash. */
@@ -362,6 +364,40 @@ export const permissions: Record<string, Operation[]> = {
     { body: () => ({ kind: 'note' }), expect: writersOfTheBoard(201) },
     { body: () => ({ kind: 'note', x: 0, y: 0 }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
     { body: () => ({ kind: 'note' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+    {
+      body: () => ({ kind: 'note', on_conflict: 'identifier', identifiers: [{ scope: 's', value: 'v' }] }),
+      expect: writersOfTheBoard(201),
+    },
+    {
+      body: () => ({ kind: 'note', on_conflict: 'identifier', identifiers: [{ scope: 's', value: 'v' }] }),
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
+  'POST /boards/:id/cards/move': [
+    // Guests have the one board, and the child is not there for them.
+    {
+      body: ({ cardIds, childId }) => ({ to_board_id: childId, card_ids: cardIds }),
+      expect: table([200, 200, 403, 404, 403]),
+      holds: ({ moved }) => moved,
+      sees: toAll([['owner', 'editor'], 2]),
+    },
+    {
+      from: 'child',
+      body: ({ boardId }) => ({ to_board_id: boardId, card_ids: ['missing'] }),
+      expect: table([200, 200, 403, 404, 404]),
+    },
+    {
+      body: ({ cardIds, childId }) => ({ to_board_id: childId, card_ids: cardIds }),
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+    {
+      from: 'child',
+      body: ({ boardId }) => ({ to_board_id: boardId, card_ids: ['missing'] }),
+      trashed: true,
+      expect: table([409, 409, 403, 404, 404]),
+    },
   ],
   'PATCH /boards/:id/cards': [
     { body: ({ cardIds }) => ({ cards: [{ id: cardIds[0], title: 'New' }] }), expect: writersOfTheBoard() },

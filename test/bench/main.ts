@@ -8,6 +8,7 @@ import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { feeds } from './rows/feeds.ts'
 import { delivery } from './rows/delivery.ts'
+import { move } from './rows/move.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
 import { relayDurable } from './rows/relay-durable.ts'
@@ -39,6 +40,7 @@ const measures = [
   memory,
   layout,
   arrange,
+  move,
 ]
 
 const command = new Command('bench')

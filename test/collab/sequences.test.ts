@@ -155,6 +155,7 @@ test('[S6] a commit that a zombie backend makes late is written once and answere
       async () => (await service.admin`select from commits where commit_id = ${call.commitId}`).length > 0,
       'the repeated call is through',
     ).then(() => commit(call))
+    zombie.catch(() => undefined) // looked at below
     return Promise.reject(connectionLost())
   })
   const created = await user.api.post(`/boards/${boardId}/cards`, positioned('once'))
@@ -163,7 +164,9 @@ test('[S6] a commit that a zombie backend makes late is written once and answere
   // And one that is still running when it is asked again: whichever of the two is through first counts, the other is undone.
   const running: Promise<unknown>[] = []
   database.next((call, commit) => {
-    running.push(commit(call))
+    const late = commit(call)
+    late.catch(() => undefined) // looked at below
+    running.push(late)
     return Promise.reject(connectionLost())
   })
   expect((await user.api.post(`/boards/${boardId}/cards`, positioned('twice'))).status).toBe(201)
@@ -312,4 +315,34 @@ test('[S11] one board that is locked among fifty holds nobody up', async () => {
   lock.resolve()
   await holding
   expect((await waiting).status).toBe(201)
+})
+
+test('[S12] a commit of thousands of cards holds up no other board, and what its own board does meanwhile follows it', async () => {
+  const [large, small] = [await newBoard(), await newBoard()]
+  const thousand = { cards: Array.from({ length: 1000 }, (_, n) => ({ ...positioned(`Card ${n}`), x: n })) }
+  for (let n = 0; n < 3; n++)
+    expect((await user.api.post(`/boards/${large}/cards`, thousand)).status).toBe(201)
+  const editor = await openEditor(service.url, { boardId: large, token: user.token })
+  const under = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holdLarge: Parameters<GatedDatabase['next']>[0] = async (call, commit) => {
+    if ((call.rows?.length ?? 0) < 100_000) {
+      database.next(holdLarge)
+      return commit(call)
+    }
+    under.resolve()
+    await held.promise
+    return commit(call)
+  }
+  database.next(holdLarge)
+  const arranged = user.api.post(`/boards/${large}/arrange`, { layout: 'grid' })
+  await under.promise
+  editor.addCard('meanwhile')
+  expect((await user.api.post(`/boards/${small}/cards`, positioned('goes'))).status).toBe(201)
+  expect(editor.provider.unsyncedChanges).toBeGreaterThan(0)
+  held.resolve()
+  expect((await arranged).body.moved).toBeGreaterThan(2500)
+  await editor.saved()
+  expect(cardsIn(await fromLog(large)).has('meanwhile')).toBe(true)
+  expect(await verifyBoard(database, large)).toEqual([])
 })

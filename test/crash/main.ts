@@ -1,6 +1,7 @@
 /** `npm run crash -- --rounds 200`: crash rounds by hand, and what they came to. */
 import { Command, InvalidArgumentError } from 'commander'
 import { EventRun } from './event-round.ts'
+import { MoveRun } from './move-round.ts'
 import { CrashRun, kills, type Kill } from './round.ts'
 
 const whole = (text: string) => {
@@ -15,12 +16,14 @@ const options = new Command('crash')
   .option('--seed <n>', 'of the random choices', whole, Date.now() % 1_000_000)
   .option('--kill <what...>', `only these, of: ${Object.keys(kills).join(', ')}`)
   .option('--events <n>', 'instead, so many rounds of events and their deliveries', whole)
+  .option('--moves <n>', 'instead, so many rounds of cards that move between boards', whole)
   .parse()
-  .opts<{ events?: number; rounds: number; minutes?: number; seed: number; kill?: Kill[] }>()
+  .opts<{ events?: number; moves?: number; rounds: number; minutes?: number; seed: number; kill?: Kill[] }>()
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const startedAt = performance.now()
 if (options.events !== undefined) process.exit(await eventRounds(options.events))
+if (options.moves !== undefined) process.exit(await moveRounds(options.moves))
 const run = await CrashRun.start({ seed: options.seed, ...(options.kill ? { kills: options.kill } : {}) })
 process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
 let faults = 0
@@ -74,6 +77,32 @@ async function eventRounds(count: number): Promise<number> {
       `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${faults.length} lost, doubled or late`,
     )
     return faults.length > 0 ? 1 : 0
+  } finally {
+    await run.end()
+  }
+}
+
+/** @returns the exit code */
+async function moveRounds(count: number): Promise<number> {
+  const run = await MoveRun.start({ seed: options.seed })
+  process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
+  let faults = 0
+  try {
+    print(`seed ${options.seed}`)
+    for (let n = 1; n <= count; n++) {
+      const found = await run.round()
+      faults += found.length
+      for (const fault of found) print(`    ${fault}`)
+      if (found.length > 0) print(run.output)
+      const { answered, unanswered, words } = run.figures
+      print(
+        `${n}: so far ${answered} moves answered, ${unanswered} not, ${words} words that have to be there, ${faults} faults`,
+      )
+    }
+    print(
+      `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${faults} lost, doubled or wrong`,
+    )
+    return faults > 0 ? 1 : 0
   } finally {
     await run.end()
   }

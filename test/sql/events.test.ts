@@ -307,7 +307,7 @@ test('[V8] cards that come back and cards that are new are one card.created of a
     JSON.stringify(['card.created', op, [cards[0]!, 'fresh'].toSorted()]),
     JSON.stringify(['card.updated', op, [cards[1]]]),
   ])
-  await service.database.commit(call, true) // asked again, after its answer was lost
+  await service.database.commit(call, { again: true }) // asked again, after its answer was lost
   expect(await taken()).toEqual([])
 }) // prettier-ignore
 

@@ -25,11 +25,11 @@ export function gatedDatabase(url: string): GatedDatabase {
       await gated.afterSystem?.(result)
       return result
     },
-    async commit(call, again) {
+    async commit(call, options) {
       gated.calls.push(call)
       await gate?.promise
       const way = ways.shift()
-      return way ? way(call, database.commit) : database.commit(call, again)
+      return way ? way(call, database.commit) : database.commit(call, options)
     },
     listen: database.listen,
     close: database.close,

@@ -1,0 +1,44 @@
+import Type from 'typebox'
+import { moveCards } from '../../collab/move.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { route } from '../route.ts'
+import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
+
+export const moveCardsRoute = route({
+  method: 'POST',
+  path: '/boards/:id/cards/move',
+  scope: 'write',
+  summary: 'Move up to 1,000 cards to another board.',
+  schemas: {
+    params: boardParams,
+    body: Type.Object({
+      to_board_id: uuid,
+      card_ids: Type.Array(Type.String(), { minItems: 1, maxItems: limits.cardsPerRequest }),
+    }),
+  },
+  answers: {
+    200: Type.Object({
+      to_board_id: uuid,
+      moved: Type.Integer(),
+      cards: Type.Array(cardAnswer),
+      not_found: Type.Array(Type.String()),
+      renamed: Type.Record(Type.String(), Type.String(), {
+        description: 'By their old id, new ids of cards whose id was on the target board already.',
+      }),
+      live,
+    }),
+  },
+  opensDocument: true,
+  async handle(context, { principal, params, body }) {
+    const toBoardId = body.to_board_id.toLowerCase()
+    if (toBoardId === params.id) throw new ServiceError('bad_request', 'to_board_id must be another board.')
+    const { cards, notFound, ...rest } = await moveCards(context.live, {
+      account: principal.userId,
+      boardId: params.id,
+      toBoardId,
+      ids: body.card_ids,
+    })
+    return { body: { to_board_id: toBoardId, moved: cards.length, cards, not_found: notFound, ...rest } }
+  },
+})

@@ -1,0 +1,102 @@
+/** A commit as `commit_batch` takes it, and its answer; see sql/functions/commit.sql. */
+import { randomUUID } from 'node:crypto'
+import type { CommitCall } from '../sql/database.ts'
+import type { BatchItem } from './assemble.ts'
+import { frame, type BoardHead } from './log.ts'
+import type { CardRow } from './project.ts'
+
+export interface CommitAnswer {
+  t: number
+  boards:
+    | [
+        b: string,
+        seq: number,
+        indexed: number,
+        client: number,
+        clock: number,
+        top: number,
+        rows: number,
+        bytes: number,
+      ][]
+    | null
+  /** Those that are not `ok`. */
+  items: [n: number, outcome: Outcome, detail: RefusalDetail][]
+  times: [n: number, id: string, created: number, updated: number][] | null
+}
+export type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit' | 'identifier'
+export type RefusalDetail = number | [scope: string, value: string, card: string] | null
+
+export function encodeCall(batch: BatchItem[], freeCardCap: number | null): CommitCall {
+  const blobs: Uint8Array[] = []
+  let length = 0
+  const put = (bytes: Uint8Array) => {
+    const at = { pos: length, len: bytes.byteLength }
+    blobs.push(bytes)
+    length += bytes.byteLength
+    return at
+  }
+  const rows: object[] = []
+  const groups: object[] = []
+  const removed: object[] = []
+  const items = batch.map((item, n) => {
+    const at = item.updates.length > 0 ? put(frame(item.updates)) : { pos: 0, len: 0 }
+    const common = { n, b: item.queue.boardId, k: item.kind, ...at }
+    switch (item.kind) {
+      case 'edit':
+        return { ...common, actors: item.actors }
+      case 'flush':
+        for (const row of item.flush.rows) rows.push({ n, ...row })
+        for (const row of item.flush.groups) groups.push({ n, ...row })
+        return {
+          ...common,
+          k: item.flush.isPart ? 'part' : 'flush',
+          o: randomUUID(),
+          c: 'editor',
+          seen: item.seen,
+          actors: [],
+          top: highest(item.flush.rows),
+        }
+      case 'write': {
+        const { write, built } = item
+        const { pair } = write
+        const partner = pair && batch.findIndex((other) => other.kind === 'write' && other !== item && other.write.pair === pair) // prettier-ignore
+        for (const row of built?.rows ?? []) rows.push({ n, ...row })
+        for (const row of built?.groups ?? []) groups.push({ n, ...row })
+        for (const { token, id, state } of built?.removed ?? []) removed.push({ n, token, id, ...put(state) })
+        return {
+          ...common,
+          o: write.op,
+          c: pair ? 'move' : 'api',
+          w: partner ?? null,
+          claims: built?.claims ?? null,
+          u: write.account,
+          actors: [write.account],
+          clock: item.clock,
+          used: built?.used ?? 0,
+          seen: item.seen,
+          adds: built?.adds ?? 0,
+          top: built?.top ?? null,
+        }
+      }
+    }
+  })
+  return {
+    commitId: randomUUID(),
+    freeCardCap,
+    items: JSON.stringify(items),
+    blob: Buffer.concat(blobs),
+    rows: rows.length > 0 ? JSON.stringify(rows) : null,
+    groups: groups.length > 0 ? JSON.stringify(groups) : null,
+    removed: removed.length > 0 ? JSON.stringify(removed) : null,
+  }
+}
+
+export function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
+  CommitAnswer['boards']
+>[number]): BoardHead {
+  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
+}
+
+function highest(rows: CardRow[]): number | null {
+  return rows.reduce<number | null>((top, { z }) => (z === undefined ? top : Math.max(top ?? z, z)), null)
+}

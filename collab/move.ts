@@ -1,0 +1,160 @@
+/** Cards from one board to another: in one commit on both, or not at all. */
+import { randomUUID } from 'node:crypto'
+import type * as Y from 'yjs'
+import { presentCard, type CardContent } from '../core/card.ts'
+import { ServiceError } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
+import { placeMoved } from '../core/layout/place-moved.ts'
+import { requireWritable } from './access.ts'
+import { cardsOf, cardsRoot, findCard, readContent, readShapes } from './canvas.ts'
+import type { BuiltWrite } from './board-queue.ts'
+import type { BoardDocument } from './document.ts'
+import { UpdateBuilder, type StoredFields } from './edit.ts'
+import { identifierKey, indexEdits } from './identifiers.ts'
+import { showLive, type LiveBoards } from './live.ts'
+import type { BoardHead } from './log.ts'
+import { cardRow, interiorOf } from './project.ts'
+import { safeContent } from './read.ts'
+import { emptyWrite, finish, newIds, timesOf, wholeCard, type PresentedCard } from './write.ts'
+
+export interface MoveRequest {
+  account: string
+  boardId: string
+  /** Another board. */
+  toBoardId: string
+  ids: string[]
+}
+
+export interface MoveAnswer {
+  cards: PresentedCard[]
+  notFound: string[]
+  /** New ids of cards whose id was on the target already. */
+  renamed: Record<string, string>
+  live: boolean
+}
+
+interface MovedCard {
+  id: string
+  was: string
+  content: CardContent
+}
+
+/**
+ * The cards keep all that they hold, shared types too, and their time of creation; but for the group, which stays behind,
+ * and the place, when something lies there. What editors typed is on the target as far as it was committed before;
+ * typing that was still under way in the old card is lost.
+ *
+ * @throws ServiceError
+ */
+export async function moveCards(live: LiveBoards, request: MoveRequest): Promise<MoveAnswer> {
+  const { account, boardId, toBoardId } = request
+  await requireWritable(live.database, account, boardId)
+  await requireWritable(live.database, account, toBoardId, 'to_board_id: ')
+  const ids = [...new Set(request.ids)]
+  let moved: MovedCard[] = []
+  let notFound: string[] = []
+  const [source, target] = await live.documents.withDocument(boardId, (from) =>
+    live.documents.withDocument(toBoardId, async (to) => {
+      await Promise.all([indexEdits(live, boardId), indexEdits(live, toBoardId)])
+      return live.queue.writePair({
+        op: randomUUID(),
+        account,
+        boardIds: [boardId, toBoardId],
+        where: 'to_board_id: ',
+        build([head, toHead]) {
+          for (const board of [from, to]) requireTrusted(board)
+          notFound = ids.filter((id) => !findCard(from.document, id))
+          const copies = buildCopies(from, to.document, toHead, ids)
+          moved = copies.moved
+          return [buildRemoval(from.document, head, moved), copies.write]
+        },
+      })
+    }),
+  )
+  const shown = await Promise.all([
+    showLive(live, boardId, source.seq),
+    showLive(live, toBoardId, target.seq),
+  ])
+  return {
+    cards: moved.map(({ id, content }) =>
+      presentCard(id, safeContent(content), timesOf(target, id), wholeCard),
+    ),
+    notFound,
+    renamed: Object.fromEntries(moved.flatMap(({ id, was }) => (id === was ? [] : [[was, id]]))),
+    live: shown.every(Boolean),
+  }
+}
+
+function buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): BuiltWrite {
+  const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const write = emptyWrite()
+  for (const { was } of moved) {
+    builder.removeKey(cardsOf(document), was)
+    write.rows.push({ id: was, gone: true })
+  }
+  return finish(write, builder)
+}
+
+function buildCopies(
+  from: BoardDocument,
+  to: Y.Doc,
+  head: BoardHead,
+  ids: string[],
+): { write: BuiltWrite; moved: MovedCard[] } {
+  const write = emptyWrite()
+  const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const there = cardsOf(to)
+  const sources = ids.flatMap((was) => {
+    const shared = findCard(from.document, was)
+    return shared ? [{ was, shared }] : []
+  })
+  const contents = sources.map(({ shared }) => readContent(shared))
+  const places = placeMoved(contents, [...readShapes(to).values()])
+  const moved = sources.map(({ was, shared }, n): MovedCard => {
+    const before = contents[n]!
+    const content: CardContent = { ...before, ...places[n]!, group_id: null }
+    const id = there.has(was) ? newIds(1)[0]! : was
+    const fields: StoredFields = { group_id: null }
+    for (const field of ['x', 'y'] as const)
+      if (content[field] !== before[field]) fields[field] = content[field]
+    builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id))
+    write.rows.push({ ...cardRow(id, content, interiorOf(shared)), moved_from: from.boardId, was })
+    write.top = Math.max(write.top ?? -Infinity, content.z)
+    return { id, was, content }
+  })
+  write.adds = moved.length
+  write.claims = claimsOf(moved)
+  finish(write, builder)
+  const bytes = write.updates.reduce((sum, update) => sum + update.byteLength, 0)
+  if (bytes > limits.movedBytes) throw tooMuch(bytes)
+  return { write, moved }
+}
+
+/**
+ * None of them may be on another card of the target. What the cards share with each other an editor has pasted, as well
+ * as a card that is there under the same id.
+ */
+function claimsOf(moved: MovedCard[]): BuiltWrite['claims'] {
+  const identifiers = new Map(
+    moved.flatMap(({ content }) => content.identifiers.map((one) => [identifierKey(one), one])),
+  )
+  if (identifiers.size === 0) return null
+  return {
+    identifiers: [...identifiers.values()],
+    cards: [...new Set(moved.flatMap(({ id, was }) => [id, was]))],
+  }
+}
+
+function requireTrusted({ isDistrusted }: BoardDocument): void {
+  if (isDistrusted)
+    throw new ServiceError(
+      'session_unavailable',
+      'The live document is being loaded anew. Try again shortly.',
+    )
+}
+
+const tooMuch = (bytes: number) =>
+  new ServiceError(
+    'payload_too_large',
+    `These cards hold ${Math.ceil(bytes / 1024 / 1024)} MB; one request moves at most ${limits.movedBytes / 1024 / 1024} MB. Name fewer in card_ids.`,
+  )

@@ -1,0 +1,53 @@
+/** Where cards lie that come from another board. */
+import { boundingBox, boxAround, union, type Box, type Rect } from './box.ts'
+import { FreeSpace } from './free-space.ts'
+import { besides, fitsBoard, type Point } from './place-block.ts'
+
+type Card = Rect & { rotation: number }
+
+/** To other cards, when they can't stay where they were. */
+const gap = 20
+
+/**
+ * The cards keep their places when each of them is clear of the `rest`. Else they go to free space as the block that they
+ * form, keeping how they lie to each other; and one by one, in the given order, where no free place takes the block.
+ */
+export function placeMoved(cards: readonly Card[], rest: readonly Card[]): Point[] {
+  const others = rest.map(boundingBox)
+  const boxes = cards.map((card) => boxAround(boundingBox(card), 0))
+  if (!touches(boxes, others)) return cards.map(({ x, y }) => ({ x, y }))
+  const extent = boxes.reduce(union)
+  const offset = fitsBoard(extent) ? besides(others, extent, { x: 0, y: 0 }, gap) : null
+  if (offset) return cards.map(({ x, y }) => ({ x: x + offset.x, y: y + offset.y }))
+  const space = new FreeSpace(gap)
+  for (const rect of others) space.occupy(rect)
+  return cards.map((card) => space.place(card))
+}
+
+/** Side of the squares by which overlaps are looked for. */
+const cellSize = 1024
+
+/** Whether any of the rectangles overlaps a box. */
+function touches(boxes: readonly Box[], rects: readonly Rect[]): boolean {
+  const byCell = new Map<string, Box[]>()
+  for (const box of boxes) {
+    for (const cell of cellsOf(box)) {
+      const there = byCell.get(cell)
+      if (there) there.push(box)
+      else byCell.set(cell, [box])
+    }
+  }
+  return rects.some((rect) => {
+    const box = boxAround(rect, 0)
+    for (const cell of cellsOf(box)) if (byCell.get(cell)?.some((other) => overlap(box, other))) return true
+    return false
+  })
+}
+
+function* cellsOf({ left, top, right, bottom }: Box): Generator<string> {
+  for (let column = Math.floor(left / cellSize); column * cellSize < right; column++)
+    for (let row = Math.floor(top / cellSize); row * cellSize < bottom; row++) yield `${column} ${row}`
+}
+
+const overlap = (a: Box, b: Box) =>
+  a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top

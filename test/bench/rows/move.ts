@@ -1,0 +1,81 @@
+import type { CardServer, Measure } from '../bench.ts'
+import { rowOf, type Compared } from '../compare.ts'
+import { formatNumber } from '../table.ts'
+
+const cardsPerRequest = 1_000
+/** What lies on each of the boards besides. */
+const others = 1_000
+
+/** One request that moves cards to another board, against what it does in two: posting them there, deleting them here. */
+export const move: Measure = {
+  name: 'move',
+  summary: 'a move of 1,000 cards to another board against POST there and DELETE here',
+  needsCorkboard: true,
+  async run(bench) {
+    const corkboard = await bench.corkboard()
+    const boards = (await corkboard.createBoards(2)) as [string, string]
+    for (const [n, board] of boards.entries())
+      await send(corkboard, 'POST', `/boards/${board}/cards`, { cards: newCards(others, 50_000 * (n + 1)) })
+    const compared: Compared<number> = { subject: [], reference: [] }
+    let { ids, cards } = await make(corkboard, boards[0])
+    for (let run = 0; run < bench.runs; run++) {
+      const [from, to] = run % 2 ? [boards[1], boards[0]] : boards
+      const moved = await send(corkboard, 'POST', `/boards/${from}/cards/move`, {
+        to_board_id: to,
+        card_ids: ids,
+      })
+      const back = await send(corkboard, 'POST', `/boards/${from}/cards`, { cards })
+      const gone = await send(corkboard, 'DELETE', `/boards/${to}/cards`, { card_ids: ids })
+      const referenceMs = back.ms + gone.ms
+      compared.subject.push(moved.ms)
+      compared.reference.push(referenceMs)
+      bench.progress(
+        `move of ${formatNumber(cardsPerRequest)} cards, run ${run + 1} of ${bench.runs}: ${formatNumber(moved.ms)} ms, by POST and DELETE ${formatNumber(referenceMs)} ms`,
+      )
+      await send(corkboard, 'DELETE', `/boards/${from}/cards`, { card_ids: idsOf(back.body) })
+      ;({ ids, cards } = await make(corkboard, to))
+    }
+    return [
+      rowOf(compared, (ms) => ms, {
+        name: `move of ${formatNumber(cardsPerRequest)} cards`,
+        unit: 'ms',
+        referenceName: 'POST and DELETE',
+        target: { atMost: 1 },
+      }),
+    ]
+  },
+}
+
+async function make(corkboard: CardServer, board: string): Promise<{ ids: string[]; cards: object[] }> {
+  const cards = newCards(cardsPerRequest, 0)
+  const { body } = await send(corkboard, 'POST', `/boards/${board}/cards`, { cards })
+  return { ids: idsOf(body), cards }
+}
+
+const idsOf = (body: unknown): string[] => (body as { cards: { id: string }[] }).cards.map(({ id }) => id)
+
+const newCards = (count: number, x: number): object[] =>
+  Array.from({ length: count }, (_, n) => ({
+    kind: 'note',
+    title: `Card ${n}`,
+    body: 'Exterior, dusk. The crew waits for the rain to stop.',
+    x: x + (n % 50) * 300,
+    y: Math.floor(n / 50) * 200,
+  }))
+
+async function send(
+  { api }: CardServer,
+  method: string,
+  path: string,
+  body: object,
+): Promise<{ ms: number; body: unknown }> {
+  const from = performance.now()
+  const response = await fetch(api.root + path, {
+    method,
+    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const answer: unknown = await response.json()
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
+  return { ms: performance.now() - from, body: answer }
+}
