@@ -1,40 +1,12 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { requireWritable } from '../../collab/access.ts'
-import { bodyLimit, textLimits } from '../../core/card.ts'
 import { errorCodes } from '../../core/errors.ts'
+import { layoutNames } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
-import {
-  boardParams,
-  cardAnswer,
-  cardFields,
-  identifiers,
-  layout,
-  live,
-  nullable,
-  props,
-  uuid,
-} from '../schemas.ts'
+import { boardParams, cardAnswer, layout, live, nullable, uuid } from '../schemas.ts'
+import { importItem } from './import-item.ts'
 import { runImport } from './run-import.ts'
-
-const text = (limit: number) => Type.Optional(nullable(Type.String({ maxLength: limit })))
-const { x, y, w, h } = cardFields
-
-const item = Type.Object({
-  url: Type.String({
-    maxLength: textLimits.url,
-    description: 'An https URL on a public host. It stays in the card as `url`.',
-  }),
-  title: text(textLimits.title),
-  caption: text(bodyLimit),
-  props: Type.Optional(nullable(props)),
-  identifiers: Type.Optional(nullable(identifiers)),
-  x,
-  y,
-  w,
-  h,
-})
-export type ImportItem = Static<typeof item>
 
 export const importRoute = route({
   method: 'POST',
@@ -45,10 +17,10 @@ export const importRoute = route({
     params: boardParams,
     body: Type.Object(
       {
-        items: Type.Array(item, { minItems: 1, maxItems: limits.import.items }),
+        items: Type.Array(importItem, { minItems: 1, maxItems: limits.import.items }),
         dry_run: Type.Optional(Type.Boolean({ description: 'Validate without fetching or creating.' })),
         layout: Type.Optional(
-          Type.Union([layout], {
+          Type.Enum([...layoutNames], {
             default: 'justified',
             description: 'For the items without both `x` and `y`; others keep their place.',
           }),

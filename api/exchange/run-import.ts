@@ -8,7 +8,7 @@ import { limits } from '../../core/limits.ts'
 import { cardChange } from '../cards/card-input.ts'
 import type { ApiContext } from '../route.ts'
 import { failedBy, fetchCard, type Failed } from './fetch-card.ts'
-import type { ImportItem } from './import.ts'
+import type { ImportItem } from './import-item.ts'
 import { Turns } from './turns.ts'
 import { inOrder } from './in-order.ts'
 
