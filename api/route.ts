@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../collab/live.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Egress } from '../platform/egress.ts'
 import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
 import type { ObjectStore } from '../platform/object-store.ts'
@@ -22,7 +23,11 @@ export interface ApiContext {
   /** Webhooks' secrets, each sealed about its webhook's id. */
   webhookSecrets: Encryption
   /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
-  checkUrl(url: string): Promise<string | null>
+  checkUrl: Egress['checkUrl']
+  /** Gets what is at a URL. */
+  fetchRemote: Egress['fetch']
+  /** Time for one item of an import, and for fetching all of them. */
+  importMs: { item: number; call: number }
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
   /** The bytes of files. */

@@ -13,6 +13,8 @@ import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { moveCardsRoute } from './cards/move.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { exportBoard } from './exchange/export.ts'
+import { importRoute } from './exchange/import.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
 import { listGroups } from './groups/list.ts'
@@ -74,6 +76,8 @@ export const routes: Route[] = [
   createGroupRoute,
   patchGroupRoute,
   deleteGroup,
+  exportBoard,
+  importRoute,
   uploadImage,
   beginUpload,
   signParts,

@@ -59,6 +59,21 @@ export const limits = {
     resizeBytes: 64 * 1024 * 1024,
     reclaimDays: 30,
   },
+  import: {
+    items: 100,
+    bodyBytes: 16 * 1024 * 1024,
+    redirects: 5,
+    /** Files that are not images; those have the limit of uploads. */
+    fileBytes: 100 * 1024 * 1024,
+    /** What is read of a page. */
+    pageBytes: 1024 * 1024,
+    /** What the type of a file is told by. */
+    sniffBytes: 64 * 1024,
+    itemMs: 15_000,
+    callMs: 60_000,
+    /** Of an account. */
+    atOnce: 8,
+  },
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const

@@ -1,16 +1,18 @@
 /**
- * The one way out: every HTTP request to a URL that somebody gave goes through here. Redirects are not followed.
- * Who wants to follow them asks hop by hop, each with all the checks.
+ * The one way out: every HTTP request to a URL that somebody gave goes through here. `send` follows no redirects,
+ * `fetch` does, each hop with all the checks.
  */
 import { isIP } from 'node:net'
 import { addressClasses } from './egress/addresses.ts'
 import { buildOpener } from './egress/connector.ts'
 import { exchange, type OutgoingRequest, type Outcome } from './egress/exchange.ts'
 import { openPool } from './egress/pool.ts'
+import { fetchAlong, type FetchOutcome, type FetchRequest, type Receive } from './egress/fetch.ts'
 import { openResolver, type Resolve } from './egress/resolve.ts'
 import { addressFault, readTarget } from './egress/target.ts'
 
 export type { Failure, OutgoingRequest, Outcome } from './egress/exchange.ts'
+export type { Fetched, FetchOutcome, FetchRequest, Receive } from './egress/fetch.ts'
 
 export interface Egress {
   /**
@@ -22,6 +24,8 @@ export interface Egress {
   send(request: OutgoingRequest): Promise<Outcome>
   /** Ends the connections that are kept. */
   close(): void
+  /** GET, along redirects. Rejects only with what `receive` throws of its own. */
+  fetch<T>(request: FetchRequest, receive: Receive<T>): Promise<FetchOutcome<T>>
 }
 
 export interface EgressOptions {
@@ -37,7 +41,8 @@ const resolveForCheckMs = 1000
 
 export function openEgress({ allow, resolve = openResolver(), ca }: EgressOptions): Egress {
   const classify = addressClasses(allow)
-  const pool = openPool(buildOpener({ classify, resolve, ca }))
+  const open = buildOpener({ classify, resolve, ca })
+  const pool = openPool(open)
   const read = (url: string) => readTarget(url, classify, allow.length > 0)
   return {
     async checkUrl(url) {
@@ -54,6 +59,7 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
       return exchange(pool, target, request)
     },
     close: () => pool.close(),
+    fetch: (request, receive) => fetchAlong({ read, open }, request, receive),
   }
 }
 

@@ -71,6 +71,7 @@ export interface ComposeOptions {
   queueTickMs?: number
   deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
+  importMs?: { item: number; call: number }
   fileRead?: (read: FileRead) => void
   log?: FastifyBaseLogger
 }
@@ -178,6 +179,8 @@ export async function compose(
       freeCardCap: config.freeCardCap,
       webhookSecrets,
       checkUrl: (url) => egress.checkUrl(url),
+      fetchRemote: (request, receive) => egress.fetch(request, receive),
+      importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
       indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),

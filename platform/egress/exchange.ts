@@ -113,7 +113,7 @@ function ask(
   })
 }
 
-function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
+export function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
@@ -125,7 +125,7 @@ function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
 const wasClosed = (error: unknown) =>
   ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-function failureOf(error: unknown, established: boolean): Failure {
+export function failureOf(error: unknown, established: boolean): Failure {
   if (error instanceof RefusedError) return 'refused'
   return established ? 'broken' : 'unreachable'
 }
@@ -142,9 +142,10 @@ const words: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
 }
 
-function describe(error: unknown): string {
+export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
   if (error instanceof RefusedError) return `url ${error.message}`
   const { code = '', message } = error as NodeJS.ErrnoException
+  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return 'no secure connection came about'
   return words[code] ?? (message || code || 'the request failed').slice(0, 300)
 }
