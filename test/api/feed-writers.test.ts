@@ -185,7 +185,7 @@ test(
       expect(cardRows.some(({ deleted }) => deleted)).toBe(true)
       expect(sorted(cards[n]!.rows.values(), ['id', 'updated_at', 'deleted', 'x'])).toEqual(sorted(cardRows, ['id', 'updated_at', 'deleted', 'x']))
     }
-    process.stderr.write(`followed ${followers.map(({ told }) => told).join(' + ')} changes in ${seconds} s\n`)
+    process.stderr.write(`followed ${followers.map(({ told }) => told).join(' + ')} changes\n`)
   },
 ) // prettier-ignore
 

@@ -358,6 +358,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   const stranger = await service.user()
   const hidden = await makeBoard(user)
   const trashed = await makeBoard(user)
+  const own = await makeBoard(stranger)
   const card = await makeCard(user, hidden.id)
   await user.api.delete(`/boards/${trashed.id}`)
   const { group } = (await user.api.post(`/boards/${hidden.id}/groups`, { name: 'a' })).body
@@ -372,7 +373,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
-    'POST /boards/:id/cards/move': { to_board_id: (await makeBoard(stranger)).id, card_ids: [card.id] },
+    'POST /boards/:id/cards/move': { to_board_id: own.id, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
