@@ -145,15 +145,15 @@ test('[W2] every event reaches the receiver from every origin it can have', asyn
 test('[W3] a webhook gets what it subscribed to, of its own workspace, while it is active, and nothing from before its time', async () => {
   const all = await listen(['*'])
   const workspaceId = user.workspaceId
+  const urls = { cards: '/cards', off: '/off', board: '/board' }
+  const off = await makeWebhook(service, user, receiver.url + urls.off)
+  await service.admin`update webhooks set active = false where id = ${off}`
   await service.admin`
     insert into events (type, workspace_id, resource_type, resource_id, data, origin, occurred_at)
     values ('board.created', ${workspaceId}, 'board', 'long ago', '{}', 'api', now() - interval '1 hour'),
       ('board.added-later', ${workspaceId}, 'board', 'a type of tomorrow', '{}', 'api', date_trunc('milliseconds', now() + interval '1 second'))`
-  const urls = { cards: '/cards', off: '/off', board: '/board' }
   await makeWebhook(service, user, receiver.url + urls.cards, { events: ['card.created', 'card.deleted'] })
   await makeWebhook(service, user, receiver.url + urls.board, { events: ['board.created'] })
-  const off = await makeWebhook(service, user, receiver.url + urls.off)
-  await service.admin`update webhooks set active = false where id = ${off}`
   const boardId = await makeBoard()
   await user.api.post(`/boards/${boardId}/cards`, { kind: 'note' })
   const own = user
