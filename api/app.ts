@@ -58,7 +58,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
   await app.register(cors, {
     origin: '*',
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], // PUT: parts of uploads
     exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,
@@ -104,8 +104,11 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
 
   const attempts = new Attempts({ ...options.context, encryption: options.context.answers })
-  const keyed = { begin: beginAttempt(attempts), end: endAttempt(attempts) }
-  for (const route of routes) addRoute(app, options, route, keyed)
+  const keyed: Keyed = { begin: beginAttempt(attempts), end: endAttempt(attempts) }
+  for (const route of routes) {
+    if (route.takesBytes) await app.register(takingBytes(options, route, keyed))
+    else addRoute(app, options, route, keyed)
+  }
   app.get(
     `${apiRoot}/openapi.json`,
     {
@@ -128,12 +131,22 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   }))
 }
 
-function addRoute(
-  app: FastifyInstance,
-  options: ApiOptions,
-  route: Route,
-  { begin, end }: { begin: ReturnType<typeof beginAttempt>; end: ReturnType<typeof endAttempt> },
-): void {
+interface Keyed {
+  begin: ReturnType<typeof beginAttempt>
+  end: ReturnType<typeof endAttempt>
+}
+
+/** Its body is handed on as it comes, of whatever type. */
+const takingBytes =
+  (options: ApiOptions, route: Route, keyed: Keyed) =>
+  (scope: FastifyInstance, _: object, done: () => void) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    addRoute(scope, options, route, keyed)
+    done()
+  }
+
+function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { begin, end }: Keyed): void {
   const { params, query, body } = route.schemas
   const rivals = patterns.filter(({ path }) => isMoreSpecific(path, route.path)).map(({ pattern }) => pattern)
   app.route({
@@ -148,6 +161,7 @@ function addRoute(
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
       ...(route.method === 'POST' ? { headers: keyHeader } : {}),
+      ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes) } } : {}),
       response: { ...describe(route.answers), ...errorAnswers(route) },
     },
     onRequest: async (request, reply) => {
@@ -163,7 +177,7 @@ function addRoute(
       const call = {
         params: params as never,
         query: request.query as never,
-        body: (request.body ?? {}) as never,
+        body: (request.body ?? (route.takesBytes ? null : {})) as never,
         principal,
         rate: request.rate!,
         request,
@@ -183,10 +197,14 @@ function addRoute(
         route.method === 'GET'
           ? await work()
           : await withOperation(operationOf(route, request, { principal, params, key }), work)
+      if (answer.headers) reply.headers(answer.headers)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })
 }
+
+/** As a body is described that is of one of these types. */
+const bytesOf = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 
 /** An id in capitals is the same id; documents and queues go by its text. */
 function lowerCaseIds(params: Record<string, string>): Record<string, string> {

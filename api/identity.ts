@@ -24,10 +24,21 @@ export const readMe = route({
         remaining: Type.Integer(),
         reset: Type.Integer({ description: 'Unix seconds.' }),
       }),
+      storage: Type.Object(
+        { used: Type.Integer(), limit: Type.Integer() },
+        {
+          description:
+            'Bytes of files in all workspaces that the account owns, those of uploads under way included.',
+        },
+      ),
     }),
   },
-  handle: (_context, { principal, rate }) =>
-    Promise.resolve({
+  async handle({ database, storageBytes }, { principal, rate }) {
+    const [storage] = await database.asUser(
+      principal.userId,
+      (tx) => tx<{ used: number }[]>`select my_storage() as used`,
+    )
+    return {
       body: {
         user_id: principal.userId,
         display_name: principal.displayName,
@@ -35,8 +46,10 @@ export const readMe = route({
         tier: principal.tier,
         scopes: principal.scopes,
         rate_limit: { limit: rate.limit, remaining: rate.remaining, reset: rate.reset },
+        storage: { used: storage!.used, limit: storageBytes[principal.tier === 'pro' ? 'pro' : 'free'] },
       },
-    }),
+    }
+  },
 })
 
 export const listWorkspaces = route({

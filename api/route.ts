@@ -3,11 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../collab/live.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Egress } from '../platform/egress.ts'
 import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import type { Resizer } from '../platform/resize.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
-import type { ReadAudit } from './audit/reads.ts'
 import type { RateFigures } from './rate-limit.ts'
 
 /** What handlers work with; made once by the composition root. */
@@ -23,15 +25,34 @@ export interface ApiContext {
   /** Webhooks' secrets, each sealed about its webhook's id. */
   webhookSecrets: Encryption
   /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
-  checkUrl(url: string): Promise<string | null>
+  checkUrl: Egress['checkUrl']
+  /** Gets what is at a URL. */
+  fetchRemote: Egress['fetch']
+  /** Time for one item of an import, and for fetching all of them. */
+  importMs: { item: number; call: number }
   /** The board can no longer be edited: its sockets are to be closed now. */
   closeBoard(boardId: string): void
-  /** Reads of images, for the audit. */
-  reads: ReadAudit
+  /** The bytes of files. */
+  files: ObjectStore
+  /** What an account of each tier may have of them. */
+  storageBytes: { free: number; pro: number }
+  resizer: Resizer
+  /** A file was read: told before its bytes are sent. Must not make the reader wait. */
+  fileRead?: ((read: FileRead) => void) | undefined
   /** Webhook deliveries were queued. */
   wakeDeliveries(): void
   /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */
   indexForSearch(boardIds: string[]): Promise<void>
+}
+
+/** Who read which file. */
+export interface FileRead {
+  principal: Principal
+  request: FastifyRequest
+  imageKey: string
+  workspaceId: string
+  boardId: string | null
+  status: number
 }
 
 export interface Call<Params, Query, Body> {
@@ -45,7 +66,9 @@ export interface Call<Params, Query, Body> {
 
 export interface Answer {
   status?: number
+  /** JSON; or bytes, whose type is then among the headers. */
   body: unknown
+  headers?: Record<string, string>
 }
 
 export interface RouteSchemas<P extends TSchema, Q extends TSchema, B extends TSchema> {
@@ -65,6 +88,8 @@ export interface Route {
   /** Success and its body. */
   answers: Record<number, TSchema>
   bodyLimitBytes?: number
+  /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
+  takesBytes?: readonly string[]
   /** It works on the live document, which may not be to be had. */
   opensDocument?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>

@@ -14,6 +14,8 @@ import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { moveCardsRoute } from './cards/move.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { exportBoard } from './exchange/export.ts'
+import { importRoute } from './exchange/import.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
 import { listGroups } from './groups/list.ts'
@@ -21,6 +23,13 @@ import { patchGroupRoute } from './groups/patch.ts'
 import { listWorkspaces, readMe, readRoot } from './identity.ts'
 import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './resolve.ts'
+import { abortUpload } from './files/multipart-abort.ts'
+import { beginUpload } from './files/multipart-begin.ts'
+import { completeUpload } from './files/multipart-complete.ts'
+import { signParts } from './files/multipart-parts.ts'
+import { listFiles } from './files/list.ts'
+import { readFile } from './files/read.ts'
+import { uploadImage } from './files/upload.ts'
 import type { Route } from './route.ts'
 import { createServiceAccountRoute } from './service-accounts/create.ts'
 import { listServiceTokens } from './service-accounts/list-tokens.ts'
@@ -81,4 +90,13 @@ export const routes: Route[] = [
   mintServiceTokenRoute,
   revokeServiceTokenRoute,
   listAudit,
+  exportBoard,
+  importRoute,
+  uploadImage,
+  beginUpload,
+  signParts,
+  completeUpload,
+  abortUpload,
+  listFiles,
+  readFile,
 ]

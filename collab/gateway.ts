@@ -184,13 +184,15 @@ export function openGateway(options: GatewayOptions): Gateway {
       state.connections.set(connection.messageAddress, connection)
       const ofAccount = seats.get(seat.account) ?? new Set()
       seats.set(seat.account, ofAccount.add(seat))
-      // Many may have been let in at the same moment.
-      if (
-        connection.document.connections.size > bounds.maxSocketsPerBoard ||
-        ofAccount.size > bounds.maxSocketsPerAccount ||
+      // Many may have been let in at the same moment. Each is judged by its own place in the order, whose turn it is here
+      // first, or those who leave for the ones behind them would be more than came too many.
+      const isTooMany =
+        isBeyond(connection, connection.document.connections.keys(), bounds.maxSocketsPerBoard) ||
+        isBeyond(seat, ofAccount, bounds.maxSocketsPerAccount) ||
         state.connections.size > bounds.maxBoardsPerSocket
-      )
-        closeConnection(connection, closeCodes.tooMany)
+      if (!isTooMany) return
+      ofAccount.delete(seat)
+      closeConnection(connection, closeCodes.tooMany)
     },
     async onDisconnect({ context: { seat } }) {
       const { connection } = seat
@@ -446,6 +448,17 @@ export function openGateway(options: GatewayOptions): Gateway {
       for (const webSocket of server.clients) webSocket.terminate()
     },
   }
+}
+
+/** Whether `count` others come before it. */
+function isBeyond<T>(one: T, all: Iterable<T>, count: number): boolean {
+  let before = 0
+  for (const other of all) {
+    if (other === one) return false
+    before += 1
+    if (before >= count) return true
+  }
+  return false
 }
 
 /** Nothing of the request matters after the upgrade. */

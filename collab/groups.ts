@@ -40,18 +40,23 @@ export async function readGroups(
 ): Promise<{ groups: PresentedGroup[]; total: number }> {
   await catchUp(live, boardId)
   return live.documents.withDocument(boardId, async ({ document }) => {
-    const counts = cardCounts(document)
-    const groups: PresentedGroup[] = []
-    for (const id of groupsOf(document).keys()) {
-      const shared = findGroup(document, id)
-      if (shared) groups.push(present(id, shared, counts.get(id) ?? 0))
-    }
-    const order = (group: PresentedGroup) => group.created_at ?? ''
-    groups.sort((a, b) => {
-      const [first, second] = [order(a), order(b)]
-      return first === second ? (a.id < b.id ? -1 : 1) : first < second ? -1 : 1
-    })
+    const groups = presentGroups(document)
     return { groups: groups.slice(page.offset, page.offset + page.limit), total: groups.length }
+  })
+}
+
+/** All groups, in the order of creation, then of the id. */
+export function presentGroups(document: Y.Doc): PresentedGroup[] {
+  const counts = cardCounts(document)
+  const groups: PresentedGroup[] = []
+  for (const id of groupsOf(document).keys()) {
+    const shared = findGroup(document, id)
+    if (shared) groups.push(present(id, shared, counts.get(id) ?? 0))
+  }
+  const order = (group: PresentedGroup) => group.created_at ?? ''
+  return groups.sort((a, b) => {
+    const [first, second] = [order(a), order(b)]
+    return first === second ? (a.id < b.id ? -1 : 1) : first < second ? -1 : 1
   })
 }
 

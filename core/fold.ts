@@ -55,6 +55,7 @@ export function foldQuery(query: string): FoldedQuery {
  * the text allow. From the beginning when it is not in the text.
  */
 export function excerptOf(text: string, { phrase, words }: FoldedQuery, length: number): string {
+  if (text.length <= length) return text
   const folded = fold(text)
   const found = [phrase, ...words].map((part) => ({ at: folded.indexOf(part), size: part.length }))
   const match =

@@ -43,6 +43,38 @@ export const limits = {
     previousSecretMs: 24 * 60 * 60 * 1000,
   },
   idempotency: { key: 255, rememberMs: 24 * 60 * 60 * 1000 },
+  files: {
+    uploadBytes: 25 * 1024 * 1024,
+    /** So much of an image is looked at for its size. */
+    headerBytes: 512 * 1024,
+    minPartBytes: 8 * 1024 * 1024,
+    parts: 10_000,
+    partsPerRequest: 1000,
+    partUrlSeconds: 60 * 60,
+    sessionMs: 24 * 60 * 60 * 1000,
+    /** An upload in one request takes no longer. */
+    uploadMs: 15 * 60 * 1000,
+    fileName: 300,
+    /** Images of more pixels are stored, but not made smaller. */
+    resizePixels: 100_000_000,
+    resizeBytes: 64 * 1024 * 1024,
+    reclaimDays: 30,
+  },
+  import: {
+    items: 100,
+    bodyBytes: 16 * 1024 * 1024,
+    redirects: 5,
+    /** Files that are not images; those have the limit of uploads. */
+    fileBytes: 100 * 1024 * 1024,
+    /** What is read of a page. */
+    pageBytes: 1024 * 1024,
+    /** What the type of a file is told by. */
+    sniffBytes: 64 * 1024,
+    itemMs: 15_000,
+    callMs: 60_000,
+    /** Of an account. */
+    atOnce: 8,
+  },
   tokenLifetimeDays: 3650,
   rateLimitMax: 100_000,
 } as const

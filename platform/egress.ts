@@ -1,15 +1,18 @@
 /**
- * The one way out: every HTTP request to a URL that somebody gave goes through here. Redirects are not followed.
- * Who wants to follow them asks hop by hop, each with all the checks.
+ * The one way out: every HTTP request to a URL that somebody gave goes through here. `send` follows no redirects,
+ * `fetch` does, each hop with all the checks.
  */
 import { isIP } from 'node:net'
 import { addressClasses } from './egress/addresses.ts'
 import { buildOpener } from './egress/connector.ts'
 import { exchange, type OutgoingRequest, type Outcome } from './egress/exchange.ts'
+import { openPool } from './egress/pool.ts'
+import { fetchAlong, type FetchOutcome, type FetchRequest, type Receive } from './egress/fetch.ts'
 import { openResolver, type Resolve } from './egress/resolve.ts'
 import { addressFault, readTarget } from './egress/target.ts'
 
 export type { Failure, OutgoingRequest, Outcome } from './egress/exchange.ts'
+export type { Fetched, FetchOutcome, FetchRequest, Receive } from './egress/fetch.ts'
 
 export interface Egress {
   /**
@@ -19,6 +22,10 @@ export interface Egress {
   checkUrl(url: string): Promise<string | null>
   /** Never rejects for what the other side does. */
   send(request: OutgoingRequest): Promise<Outcome>
+  /** Ends the connections that are kept. */
+  close(): void
+  /** GET, along redirects. Rejects only with what `receive` throws of its own. */
+  fetch<T>(request: FetchRequest, receive: Receive<T>): Promise<FetchOutcome<T>>
 }
 
 export interface EgressOptions {
@@ -35,6 +42,7 @@ const resolveForCheckMs = 1000
 export function openEgress({ allow, resolve = openResolver(), ca }: EgressOptions): Egress {
   const classify = addressClasses(allow)
   const open = buildOpener({ classify, resolve, ca })
+  const pool = openPool(open)
   const read = (url: string) => readTarget(url, classify, allow.length > 0)
   return {
     async checkUrl(url) {
@@ -48,8 +56,10 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
     async send(request) {
       const target = read(request.url)
       if ('refused' in target) return { outcome: 'refused', error: `url ${target.refused}`, durationMs: 0 }
-      return exchange(open, target, request)
+      return exchange(pool, target, request)
     },
+    close: () => pool.close(),
+    fetch: (request, receive) => fetchAlong({ read, open }, request, receive),
   }
 }
 

@@ -6,6 +6,7 @@ import { registerApi } from '../api/app.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
 import { TokenLimiter } from '../api/token-limiter.ts'
+import type { FileRead } from '../api/route.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
@@ -20,26 +21,33 @@ import { limits } from '../core/limits.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openEncryption } from '../platform/encryption.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import { openResizer } from '../platform/resize.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
 import { startDelivering, type Deliverer } from '../workers/deliver.ts'
+import { startEndingUploads } from '../workers/end-uploads.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startPickUp, type PickUp } from '../workers/pick-up.ts'
 import { startPurge } from '../workers/purge.ts'
+import { startReclaiming } from '../workers/reclaim.ts'
 import { startRetention } from '../workers/retention.ts'
 import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { searchIndexer } from '../workers/search.ts'
 import { reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
+import { registerPartUploads } from './part-uploads.ts'
+import { openStorage } from './storage.ts'
 import { logRequests } from './request-log.ts'
 
 export interface Service {
   app: FastifyInstance
   database: Database
   live: LiveBoards
+  files: ObjectStore
   gateway: Gateway
   compactor: Compactor
   /** `http://host:port`, without a slash. */
@@ -65,8 +73,12 @@ export interface ComposeOptions {
   queueTickMs?: number
   deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
+  importMs?: { item: number; call: number }
+  fileRead?: (read: FileRead) => void
   log?: FastifyBaseLogger
 }
+
+const resizing = { atOnce: 2, waiting: 64, seconds: 10 }
 
 /** How long requests under way may take when the service stops. */
 const finishRequestsMs = 10_000
@@ -91,7 +103,7 @@ export async function compose(
     forceCloseConnections: 'idle',
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
     return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
-    requestTimeout: 120_000, // for the whole of a request to arrive
+    requestTimeout: 300_000, // for the whole of a request to arrive
     bodyLimit: 1024 * 1024,
   })
   const { log } = app
@@ -100,6 +112,7 @@ export async function compose(
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const answers = openEncryption(config.secretKey, 'answers kept for replay')
+  const storage = openStorage(config, { clock, publicUrl: () => config.publicUrl ?? listeningUrl(), log })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -173,12 +186,21 @@ export async function compose(
       webhookSecrets,
       answers,
       checkUrl: (url) => egress.checkUrl(url),
+      fetchRemote: (request, receive) => egress.fetch(request, receive),
+      importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
       closeBoard,
-      reads,
       wakeDeliveries: () => deliverer?.wake(),
       indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
+      files: storage.store,
+      storageBytes: config.storageBytes,
+      resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
+      fileRead(read) {
+        options.fileRead?.(read)
+        reads.imageRead(read.request, read.principal, { ...read, key: read.imageKey })
+      },
     },
   })
+  if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)
   app.server.on('upgrade', (request, stream, head) => {
     if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
@@ -195,6 +217,7 @@ export async function compose(
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
     await Promise.all(loops.map((loop) => loop.stop()))
+    egress.close()
     await gateway.close()
     await served
     clearInterval(idle)
@@ -210,6 +233,7 @@ export async function compose(
   }
 
   try {
+    await storage.store.check()
     await nodes.start()
     await app.listen({ port: config.port, host: config.host })
   } catch (error) {
@@ -218,7 +242,7 @@ export async function compose(
   }
   if (options.workers !== false) {
     const queue = { database, clock, log, ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}) }
-    deliverer = startDelivering({
+    const delivering = startDelivering({
       ...queue,
       send: (request) => egress.send(request),
       openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
@@ -227,21 +251,25 @@ export async function compose(
       jitter: clock === systemClock ? Math.random : () => 0,
       ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
     })
+    deliverer = delivering
     pickUp = startPickUp({
       ...queue,
       pollSeconds: config.appEventPollSeconds,
-      queued: () => deliverer?.wake(),
+      queued: () => delivering.wake(),
+      reserve: () => delivering.reserve(),
     })
     loops.push(
       pickUp,
-      deliverer,
+      delivering,
       startHealing(live, log),
       startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),
       indexer.start(log),
+      startEndingUploads({ database, files: storage.store, clock, log }),
+      startReclaiming({ database, files: storage.store, clock, log }),
     )
   }
 
-  return { app, database, live, gateway, compactor, url: listeningUrl(), close }
+  return { app, database, live, files: storage.store, gateway, compactor, url: listeningUrl(), close }
 }

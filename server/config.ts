@@ -8,11 +8,14 @@ import { parseRange } from '../platform/egress/addresses.ts'
 const integer = (options: { default: number; minimum: number; maximum?: number }) => Type.Integer(options)
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent']
 
+const storages = ['disk', 'supabase', 's3'] as const
+const urlOrNothing = '^(https?://[^/\\s](\\S*[^/\\s])?)?$'
+
 /** Every variable, with its default. The README's table is checked against this. */
 export const variables = Type.Object({
   PORT: integer({ default: 4000, minimum: 0, maximum: 65_535 }),
   HOST: Type.String({ default: '127.0.0.1', pattern: '^\\S+$' }),
-  PUBLIC_URL: Type.String({ default: '', pattern: '^(https?://[^/\\s](\\S*[^/\\s])?)?$' }),
+  PUBLIC_URL: Type.String({ default: '', pattern: urlOrNothing }),
   DATA_DIR: Type.String({ default: './data', minLength: 1 }),
   DATABASE_URL: Type.String({ default: '', pattern: '^(postgres(ql)?://\\S+)?$' }),
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
@@ -34,6 +37,19 @@ export const variables = Type.Object({
   }),
   APP_EVENT_POLL_SECONDS: integer({ default: 15, minimum: 1, maximum: 60 }),
   AUDIT_RETENTION_DAYS: integer({ default: 400, minimum: 1, maximum: 36_500 }),
+  FREE_STORAGE_BYTES: integer({ default: 1024 ** 3, minimum: 0 }),
+  PRO_STORAGE_BYTES: integer({ default: 100 * 1024 ** 3, minimum: 0 }),
+  STORAGE: Type.Union(
+    storages.map((storage) => Type.Literal(storage)),
+    { default: 'disk' },
+  ),
+  SUPABASE_URL: Type.String({ default: '', pattern: urlOrNothing }),
+  SUPABASE_SERVICE_KEY: Type.String({ default: '' }),
+  S3_ENDPOINT: Type.String({ default: '', pattern: urlOrNothing }),
+  S3_REGION: Type.String({ default: 'us-east-1', pattern: '^[\\w-]+$' }),
+  S3_BUCKET: Type.String({ default: '', pattern: '^([\\w.-]+)?$' }),
+  S3_ACCESS_KEY_ID: Type.String({ default: '' }),
+  S3_SECRET_ACCESS_KEY: Type.String({ default: '' }),
 })
 
 type Variable = keyof Static<typeof variables>
@@ -45,11 +61,37 @@ const accepted: Partial<Record<Variable, string>> = {
   SECRET_KEY: 'at least 32 characters',
   EGRESS_ALLOW: 'a comma list of addresses and CIDR ranges, such as 10.0.0.0/8',
   WEBHOOK_RETRY_WAITS: 'five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000',
+  STORAGE: 'disk, supabase or s3',
+  SUPABASE_URL: 'an http or https URL without a slash at its end',
+  S3_ENDPOINT: 'an http or https URL without a slash at its end',
+  S3_REGION: 'the name of a region, such as us-east-1',
+  S3_BUCKET: 'the name of a bucket',
   LOG_LEVEL: logLevels.join(', ').replace(/, (\w+)$/, ' or $1'),
 }
 
 /** Never shown, not even when they are bad. */
-const secret = new Set<Variable>(['DATABASE_URL', 'SECRET_KEY'])
+const secret = new Set<Variable>([
+  'DATABASE_URL',
+  'SECRET_KEY',
+  'SUPABASE_SERVICE_KEY',
+  'S3_ACCESS_KEY_ID',
+  'S3_SECRET_ACCESS_KEY',
+])
+
+export interface S3Settings {
+  endpoint: string
+  region: string
+  bucket: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+/** Where the bytes of files are. */
+export type StorageConfig =
+  | { kind: 'disk' }
+  | { kind: 's3'; s3: S3Settings }
+  /** Without `s3` uploads in parts are refused. */
+  | { kind: 'supabase'; url: string; serviceKey: string; bucket: string; s3: S3Settings | null }
 
 export interface Config {
   port: number
@@ -77,6 +119,9 @@ export interface Config {
   appEventPollSeconds: number
   /** What was written and read is told for so long. */
   auditRetentionDays: number
+  storage: StorageConfig
+  /** Bytes of files that an account of each tier may have in all workspaces that it owns. */
+  storageBytes: { free: number; pro: number }
 }
 
 export class ConfigError extends Error {}
@@ -124,6 +169,42 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     webhookRetryWaits: values.WEBHOOK_RETRY_WAITS.split(',').map(Number),
     appEventPollSeconds: values.APP_EVENT_POLL_SECONDS,
     auditRetentionDays: values.AUDIT_RETENTION_DAYS,
+    storage: storageOf(values),
+    storageBytes: { free: values.FREE_STORAGE_BYTES, pro: values.PRO_STORAGE_BYTES },
+  }
+}
+
+/** @throws ConfigError that names what is missing */
+function storageOf(values: Static<typeof variables>): StorageConfig {
+  const kind = values.STORAGE as (typeof storages)[number]
+  const need = (...names: Variable[]) => {
+    const missing = names.filter((name) => values[name] === '')
+    if (missing.length > 0) throw new ConfigError(`STORAGE=${kind} needs ${missing.join(', ')}.`)
+  }
+  const s3 = (endpoint: string): S3Settings => ({
+    endpoint,
+    region: values.S3_REGION,
+    bucket: values.S3_BUCKET,
+    accessKeyId: values.S3_ACCESS_KEY_ID,
+    secretAccessKey: values.S3_SECRET_ACCESS_KEY,
+  })
+  switch (kind) {
+    case 'disk':
+      return { kind }
+    case 's3':
+      need('S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY')
+      return { kind, s3: s3(values.S3_ENDPOINT) }
+    case 'supabase': {
+      need('SUPABASE_URL', 'SUPABASE_SERVICE_KEY', 'S3_BUCKET')
+      const keys = values.S3_ACCESS_KEY_ID !== '' && values.S3_SECRET_ACCESS_KEY !== ''
+      return {
+        kind,
+        url: values.SUPABASE_URL,
+        serviceKey: values.SUPABASE_SERVICE_KEY,
+        bucket: values.S3_BUCKET,
+        s3: keys ? s3(values.S3_ENDPOINT || `${values.SUPABASE_URL}/storage/v1/s3`) : null,
+      }
+    }
   }
 }
 

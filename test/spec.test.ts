@@ -58,9 +58,14 @@ test('[O43] every rule has one id and a test, and tests quote known ids only', (
   expect([...quoted].filter((id) => !rules.includes(id))).toEqual([])
 })
 
+/** What needs a file that is not this project's: it skips, and says so, where that is missing, and fails there in CI. */
+const maySkip = ['api/omc.test.ts: context.skip(']
+
 test('[O43] every test names its rules, and none is skipped', () => {
   expect(tests.flatMap(nameless)).toEqual([])
-  expect(tests.flatMap(skipped)).toEqual([])
+  expect(tests.flatMap(skipped)).toEqual(maySkip)
+  for (const path of maySkip.map((entry) => entry.split(':')[0]))
+    expect(tests.find((test) => test.path === path)?.text).toContain("if (process.env['CI']) throw")
 })
 
 test('[O43] the reading of tests finds ids, tests without them, and skipped ones', () => {

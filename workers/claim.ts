@@ -46,16 +46,19 @@ export const leaseMs = 30_000
 /** Deliveries that are given up in one go. */
 const giveUpBatch = 500
 
-interface DueWebhook {
-  id: string
+interface ClaimedRow {
+  webhook_id: string
+  /** Null: nothing of this webhook may be sent. */
+  id: string | null
+  place: number
+  event: string
+  payload: string
+  attempt: number
+  fence: number
   url: string
-  name: string
-  workspace_id: string
-  active: boolean
-  failures: number
   secret: Uint8Array
   previous_secret: Uint8Array | null
-  permitted: boolean
+  failures: number
 }
 
 /** @returns `more` when deliveries that were due may be left although there was room for them */
@@ -65,112 +68,54 @@ export async function claimDue(
   bounds: ClaimBounds,
   inFlight: InFlight,
 ): Promise<{ claimed: ClaimedDelivery[]; more: boolean }> {
-  return database.asSystem(async (tx) => {
-    const full = [...inFlight.byWebhook].flatMap(([id, count]) => (count >= bounds.perWebhook ? [id] : []))
-    const webhooks = await dueWebhooks(tx, now, full)
-    let more = false
-    const shares: { webhook: DueWebhook; count: number }[] = []
-    let { total, failing } = inFlight
-    for (const webhook of webhooks) {
-      if (webhook.active && !webhook.permitted) {
-        await switchOff(
-          tx,
-          webhook,
-          'The account that made this webhook may no longer write in the workspace.',
-        )
-        webhook.active = false
-      }
-      if (!webhook.active) more = (await giveUp(tx, webhook.id, now)) === giveUpBatch || more
-      const isFailing = webhook.failures > 0
-      const most = isFailing ? 1 : bounds.perWebhook
-      const room = Math.min(
-        most - (inFlight.byWebhook.get(webhook.id) ?? 0),
-        bounds.total - total,
-        isFailing ? bounds.failing - failing : Infinity,
-      )
-      if (room <= 0) continue
-      shares.push({ webhook, count: room })
-      total += room
-      if (isFailing) failing += room
-    }
-    if (shares.length === 0) return { claimed: [], more }
-    const leaseUntil = now + leaseMs
-    const active = shares.flatMap(({ webhook }) => (webhook.active ? [webhook.id] : []))
-    const rows = await tx<{ id: string; place: number; webhook_id: string; event: string; payload: string; attempt: number; fence: number }[]>`
-      update webhook_deliveries d
-      set status = 'sending', next_attempt_at = null, lease_until = ${new Date(leaseUntil)}, fence = d.fence + 1
-      from (
-        select c.id
-        from unnest(
-          ${shares.map(({ webhook }) => webhook.id)}::uuid[],
-          ${shares.map(({ count }) => count)}::integer[]
-        ) as s(webhook_id, count)
-        cross join lateral (
-          select x.id
-          from webhook_deliveries x
-          where x.webhook_id = s.webhook_id and x.status = 'waiting' and x.next_attempt_at <= ${new Date(now)}
-            and (s.webhook_id = any (${active}::uuid[]) or x.event = ${testEvent})
-          order by x.next_attempt_at, x.place
-          limit s.count
-          for update skip locked
-        ) c
-      ) q
-      where d.id = q.id
-      returning d.id, d.place, d.webhook_id, d.event, d.payload, d.attempt, d.fence` // prettier-ignore
-    const byId = new Map(shares.map(({ webhook }) => [webhook.id, webhook]))
-    const claimed = [...rows]
-      .sort((a, b) => a.place - b.place)
-      .map((row) => {
-        const webhook = byId.get(row.webhook_id)!
-        return {
-          id: row.id,
-          webhookId: row.webhook_id,
-          event: row.event,
-          payload: row.payload,
-          attempt: row.attempt,
-          fence: row.fence,
-          leaseUntil,
-          url: webhook.url,
-          secret: webhook.secret,
-          previousSecret: webhook.previous_secret,
-          failuresInARow: webhook.failures,
-        }
-      })
-    return { claimed, more }
-  })
+  const leaseUntil = now + leaseMs
+  const rows = await database.callAsSystem(
+    (sql) => sql<ClaimedRow[]>`
+      select * from claim_deliveries(
+        ${new Date(now)}, ${new Date(leaseUntil)},
+        ${[...inFlight.byWebhook.keys()]}::uuid[], ${[...inFlight.byWebhook.values()]}::integer[],
+        ${bounds.perWebhook}, ${bounds.total - inFlight.total}, ${bounds.failing - inFlight.failing}, ${testEvent}
+      )`,
+  )
+  const claimed = rows
+    .filter((row) => row.id !== null)
+    .sort((a, b) => a.place - b.place)
+    .map((row) => ({
+      id: row.id!,
+      webhookId: row.webhook_id,
+      event: row.event,
+      payload: row.payload,
+      attempt: row.attempt,
+      fence: row.fence,
+      leaseUntil,
+      url: row.url,
+      secret: row.secret,
+      previousSecret: row.previous_secret,
+      failuresInARow: row.failures,
+    }))
+  let more = false
+  for (const { webhook_id: id } of rows.filter((row) => row.id === null))
+    more = (await refuse(database, id, now)) || more
+  return { claimed, more }
 }
 
-/** Those with a delivery that is due, the failing ones last, else the one that waited longest first; but for those named. */
-async function dueWebhooks(tx: Transaction, now: number, except: string[]): Promise<DueWebhook[]> {
-  return tx<DueWebhook[]>`
-    with recursive waiting as (
-      (select webhook_id from webhook_deliveries where status = 'waiting' order by webhook_id limit 1)
-      union all
-      select n.webhook_id
-      from waiting v
-      cross join lateral (
-        select d.webhook_id
-        from webhook_deliveries d
-        where d.status = 'waiting' and d.webhook_id > v.webhook_id
-        order by d.webhook_id
-        limit 1
-      ) n
-    )
-    select w.id, w.url, w.name, w.workspace_id, w.active, w.failures, w.secret,
-      case when w.previous_secret_until > ${new Date(now)} then w.previous_secret end as previous_secret,
-      w.created_by is not null and w.workspace_id in (select writable_workspaces(w.created_by)) as permitted
-    from waiting v
-    cross join lateral (
-      select d.next_attempt_at
-      from webhook_deliveries d
-      where d.webhook_id = v.webhook_id and d.status = 'waiting' and d.next_attempt_at <= ${new Date(now)}
-      order by d.next_attempt_at
-      limit 1
-    ) due
-    join webhooks w on w.id = v.webhook_id
-    where v.webhook_id <> all (${except}::uuid[])
-    order by w.failures > 0, due.next_attempt_at
-    limit 1000`
+/** Switches a webhook off when whoever made it may no longer write; when it is off, gives up what is due. @returns whether more may be due */
+async function refuse(database: Database, webhookId: string, now: number): Promise<boolean> {
+  return database.asSystem(async (tx) => {
+    const [webhook] = await tx<
+      { id: string; name: string; url: string; workspace_id: string; active: boolean; permitted: boolean }[]
+    >`
+      select id, name, url, workspace_id, active,
+        created_by is not null and workspace_id in (select writable_workspaces(created_by)) as permitted
+      from webhooks
+      where id = ${webhookId}
+      for no key update`
+    if (!webhook) return false
+    if (webhook.active && webhook.permitted) return true
+    if (webhook.active)
+      await switchOff(tx, webhook, 'The account that made this webhook may no longer write in the workspace.')
+    return (await giveUp(tx, webhookId, now)) === giveUpBatch
+  })
 }
 
 /** Switches it off, once, and tells the workspace's owner. */

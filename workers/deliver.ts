@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { claimDue, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
+import type { Reservation } from './fan-out.ts'
 import { startLoop, type Loop } from './loop.ts'
 import { signatureHeaders, type Secrets } from './sign.ts'
 import { parseRetryAfter, waitAfter, type AttemptResult } from './retry.ts'
@@ -41,6 +42,8 @@ export interface DeliverOptions {
 export interface Deliverer extends Loop {
   /** Deliveries were queued. */
   wake(): void
+  /** Slots for deliveries that are about to be queued, so that they need not be claimed first. */
+  reserve(): Reservation
 }
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
@@ -49,9 +52,13 @@ const maxAnswerBytes = 64 * 1024
 export function startDelivering(options: DeliverOptions): Deliverer {
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
+  const mostOpen = 2 * bounds.total
   const settleAttempt = openSettler(database, clock)
+  /** Being sent, or failed and not yet written down: how a webhook's next ones go depends on that. */
   const byWebhook = new Map<string, number>()
-  const sending = new Set<Promise<void>>()
+  let total = 0
+  /** Until they are written down. */
+  const open = new Set<Promise<void>>()
   /** To webhooks whose last delivery had failed. */
   let failing = 0
   let claiming: Promise<void> | null = null
@@ -71,9 +78,9 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   async function claim(): Promise<void> {
     while (state.woken && !state.stopped) {
       state.woken = false
-      if (sending.size >= bounds.total) return // each that ends wakes
+      if (total >= bounds.total || open.size >= mostOpen) return // each that ends wakes
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
-        total: sending.size,
+        total,
         failing,
         byWebhook,
       })
@@ -83,10 +90,11 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   }
 
   function start(delivery: ClaimedDelivery): void {
-    const { webhookId } = delivery
-    byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
-    if (delivery.failuresInARow > 0) failing += 1
-    const done = attempt(delivery)
+    begin(delivery, takeSlot(delivery.webhookId, delivery.failuresInARow > 0))
+  }
+
+  function begin(delivery: ClaimedDelivery, giveSlotBack: () => void): void {
+    const done = attempt(delivery, giveSlotBack)
       .catch((error: unknown) =>
         log.warn(
           { err: error, deliveryId: delivery.id },
@@ -94,27 +102,74 @@ export function startDelivering(options: DeliverOptions): Deliverer {
         ),
       )
       .finally(() => {
-        const left = byWebhook.get(webhookId)! - 1
-        if (left > 0) byWebhook.set(webhookId, left)
-        else byWebhook.delete(webhookId)
-        if (delivery.failuresInARow > 0) failing -= 1
-        sending.delete(done)
-        wake()
+        open.delete(done)
+        if (open.size + 1 >= mostOpen) wake()
       })
-    sending.add(done)
+    open.add(done)
   }
 
-  async function attempt(delivery: ClaimedDelivery): Promise<void> {
-    const result = await exchange(options, delivery)
-    const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
-    // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
-    for (;;) {
-      try {
-        return await settleAttempt(delivery, result, waitMs)
-      } catch (error) {
-        if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
-        await delay(250)
+  /** @returns what gives it back, once */
+  function takeSlot(webhookId: string, isFailing: boolean): () => void {
+    byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
+    total += 1
+    if (isFailing) failing += 1
+    let taken = true
+    return () => {
+      if (!taken) return
+      taken = false
+      const left = byWebhook.get(webhookId)! - 1
+      if (left > 0) byWebhook.set(webhookId, left)
+      else byWebhook.delete(webhookId)
+      total -= 1
+      if (isFailing) failing -= 1
+      wake()
+    }
+  }
+
+  async function attempt(delivery: ClaimedDelivery, giveSlotBack: () => void): Promise<void> {
+    try {
+      const result = await exchange(options, delivery)
+      if (result.error === null) {
+        giveSlotBack() // the next one need not wait for the log
       }
+      const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
+      // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
+      for (;;) {
+        try {
+          return await settleAttempt(delivery, result, waitMs)
+        } catch (error) {
+          if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
+          await delay(250)
+        }
+      }
+    } finally {
+      giveSlotBack()
+    }
+  }
+
+  function reserve(): Reservation {
+    const slots = new Map<string, (() => void)[]>()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    open.add(promise) // a stop waits for it
+    const end = () => {
+      for (const giveBack of [...slots.values()].flat()) giveBack()
+      open.delete(promise)
+      resolve()
+    }
+    return {
+      take(webhookId) {
+        // What a claim under way takes is not counted yet.
+        if (claiming || state.stopped || total >= bounds.total) return false
+        if ((byWebhook.get(webhookId) ?? 0) >= bounds.perWebhook) return false
+        const taken = slots.get(webhookId) ?? []
+        slots.set(webhookId, [...taken, takeSlot(webhookId, false)])
+        return true
+      },
+      start(deliveries) {
+        for (const delivery of deliveries) begin(delivery, slots.get(delivery.webhookId)!.pop()!)
+        end()
+      },
+      release: end,
     }
   }
 
@@ -124,10 +179,11 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   })
   return {
     wake,
+    reserve,
     async stop() {
       state.stopped = true
       await Promise.all([loop.stop(), claiming])
-      await Promise.all(sending)
+      while (open.size > 0) await Promise.all(open)
     },
   }
 }

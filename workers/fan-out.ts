@@ -1,21 +1,57 @@
 /** One event becomes one delivery for each active webhook of its workspace that subscribes to it. */
+import { randomUUID } from 'node:crypto'
 import { everyEvent, payloadText, type ServiceEvent } from '../core/events.ts'
 import type { Transaction } from '../sql/database.ts'
+import { leaseMs, type ClaimedDelivery } from './claim.ts'
+
+/** Slots of who sends. */
+export interface Reservation {
+  /** Whether one more delivery of this webhook may be sent at once. */
+  take(webhookId: string): boolean
+  /** The transaction is committed: sends them, and gives back what is not used. */
+  start(deliveries: ClaimedDelivery[]): void
+  /** It is not. */
+  release(): void
+}
+
+interface Subscriber {
+  id: string
+  workspace_id: string
+  events: string[]
+  created_at: Date
+  url: string
+  secret: Uint8Array
+  previous_secret: Uint8Array | null
+  /** Nothing of it waits that would have to go first, it does not fail, and its creator may write. */
+  ready: boolean
+}
 
 /**
  * Queues the deliveries, due at `at` (milliseconds) and in the order of the events. Runs in the transaction that takes
- * the events out of the outbox: both happen, or neither.
+ * the events out of the outbox: both happen, or neither. Those for which there are slots are queued under a lease.
  *
- * @returns how many it queued
+ * @returns how many it queued, and which of them are to be sent once the transaction is committed
  */
-export async function fanOut(tx: Transaction, events: ServiceEvent[], at: number): Promise<number> {
+export async function fanOut(
+  tx: Transaction,
+  events: ServiceEvent[],
+  at: number,
+  slots: Reservation,
+): Promise<{ queued: number; leased: ClaimedDelivery[] }> {
   const workspaceIds = [...new Set(events.map((event) => event.workspaceId))]
   // Held against deletion, which would fail the deliveries' foreign key.
-  const webhooks = await tx<{ id: string; workspace_id: string; events: string[]; created_at: Date }[]>`
-    select id, workspace_id, events, created_at
-    from webhooks
-    where active and workspace_id = any (${workspaceIds}::uuid[])
-    for key share`
+  const webhooks = await tx<Subscriber[]>`
+    select w.id, w.workspace_id, w.events, w.created_at, w.url, w.secret,
+      case when w.previous_secret_until > ${new Date(at)} then w.previous_secret end as previous_secret,
+      w.failures = 0 and w.created_by is not null and w.workspace_id in (select writable_workspaces(w.created_by))
+        and not exists (
+          select from webhook_deliveries d
+          where d.webhook_id = w.id and d.status = 'waiting' and d.next_attempt_at <= ${new Date(at)}
+        ) as ready
+    from webhooks w
+    where w.active and w.workspace_id = any (${workspaceIds}::uuid[])
+    for key share of w`
+  const leaseUntil = at + leaseMs
   const queued = events.flatMap((event) => {
     const subscribed = webhooks.filter(
       (webhook) =>
@@ -25,18 +61,32 @@ export async function fanOut(tx: Transaction, events: ServiceEvent[], at: number
     )
     if (subscribed.length === 0) return []
     const payload = payloadText(event)
-    return subscribed.map((webhook) => ({ webhook, event, payload }))
+    return subscribed.map((webhook) => {
+      webhook.ready &&= slots.take(webhook.id) // once one has to wait, those after it do
+      return { id: randomUUID(), webhook, event: event.type, payload, leased: webhook.ready }
+    })
   })
-  if (queued.length === 0) return 0
+  if (queued.length === 0) return { queued: 0, leased: [] }
   await tx`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    select q.webhook_id, q.workspace_id, q.event, q.payload, ${new Date(at)}
+    insert into webhook_deliveries (id, webhook_id, workspace_id, event, payload, status, fence, next_attempt_at, lease_until)
+    select q.id, q.webhook_id, q.workspace_id, q.event, q.payload,
+      case when q.leased then 'sending' else 'waiting' end, q.leased::integer,
+      case when not q.leased then ${new Date(at)}::timestamptz end, case when q.leased then ${new Date(leaseUntil)}::timestamptz end
     from unnest(
+      ${queued.map(({ id }) => id)}::uuid[],
       ${queued.map(({ webhook }) => webhook.id)}::uuid[],
       ${queued.map(({ webhook }) => webhook.workspace_id)}::uuid[],
-      ${queued.map(({ event }) => event.type)}::text[],
-      ${queued.map(({ payload }) => payload)}::text[]
-    ) with ordinality as q(webhook_id, workspace_id, event, payload, place)
+      ${queued.map(({ event }) => event)}::text[],
+      ${queued.map(({ payload }) => payload)}::text[],
+      ${queued.map(({ leased }) => String(leased))}::text[]::boolean[]
+    ) with ordinality as q(id, webhook_id, workspace_id, event, payload, leased, place)
     order by q.place`
-  return queued.length
+  const leased = queued
+    .filter((one) => one.leased)
+    .map(({ id, webhook, event, payload }) => ({
+      ...{ id, event, payload, leaseUntil, attempt: 0, fence: 1, failuresInARow: 0 },
+      ...{ webhookId: webhook.id, url: webhook.url },
+      ...{ secret: webhook.secret, previousSecret: webhook.previous_secret },
+    }))
+  return { queued: queued.length, leased }
 }

@@ -33,3 +33,6 @@ export function startLoop(
     },
   }
 }
+
+/** For work that runs once, to its end. */
+export const never: AbortSignal = new AbortController().signal

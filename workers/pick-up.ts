@@ -10,7 +10,7 @@ import type { ServiceEvent } from '../core/events.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database, Transaction } from '../sql/database.ts'
-import { fanOut } from './fan-out.ts'
+import { fanOut, type Reservation } from './fan-out.ts'
 import { startLoop, type Loop } from './loop.ts'
 
 export interface PickUpOptions {
@@ -18,8 +18,9 @@ export interface PickUpOptions {
   clock: Clock
   log: Logger
   pollSeconds: number
-  /** Deliveries were queued. */
+  /** Deliveries were queued that nobody sends yet. */
   queued(): void
+  reserve(): Reservation
   tickMs?: number
 }
 
@@ -50,7 +51,7 @@ const restMs = { delivered: 2, nothing: 50 }
 const pickUpLock = 1129270350
 
 export function startPickUp(options: PickUpOptions): PickUp {
-  const { database, clock, log, pollSeconds, queued } = options
+  const { database, clock, log, pollSeconds, queued, reserve } = options
   let running: Promise<void> | null = null
   const state = { woken: false, stopped: false }
   let timer: NodeJS.Timeout | null = null
@@ -59,11 +60,20 @@ export function startPickUp(options: PickUpOptions): PickUp {
   async function drain(take: (tx: Transaction) => Promise<{ taken: number; events: ServiceEvent[] }>) {
     let deliveries = 0
     while (!state.stopped) {
-      const { taken, made } = await database.asSystem(async (tx) => {
-        const { taken, events } = await take(tx)
-        return { taken, made: events.length > 0 ? await fanOut(tx, events, clock.now()) : 0 }
-      })
-      if (made > 0) queued()
+      const slots = reserve()
+      const { taken, made, leased } = await database
+        .asSystem(async (tx) => {
+          const { taken, events } = await take(tx)
+          if (events.length === 0) return { taken, made: 0, leased: [] }
+          const { queued: made, leased } = await fanOut(tx, events, clock.now(), slots)
+          return { taken, made, leased }
+        })
+        .catch((error: unknown) => {
+          slots.release()
+          throw error
+        })
+      slots.start(leased)
+      if (made > leased.length) queued()
       deliveries += made
       if (taken < batch) break
     }

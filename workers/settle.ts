@@ -53,50 +53,20 @@ export function openSettler(database: Database, clock: Clock): Settle {
   }
 }
 
-/** @returns those that were written; rows that somebody else has are left out, so that nobody waits for another in a circle */
+/** @returns those that were written */
 async function settleSuccesses(database: Database, ended: Ended[]): Promise<ReadonlySet<string>> {
   const webhookIds = [...new Set(ended.map(({ delivery }) => delivery.webhookId))]
-  const rows = await database.asSystem(async (tx) => {
-    const [, written] = await Promise.all([
-      // The webhooks' rows before the deliveries', in the order of their ids.
-      tx`
-        update webhooks
-        set failures = 0
-        where id in (
-          select id from webhooks where id = any (${webhookIds}::uuid[]) and failures <> 0 order by id for update
-        )`,
-      tx<{ delivery_id: string }[]>`
-        with ended as (
-          select *
-          from unnest(
-            ${ended.map(({ delivery }) => delivery.id)}::uuid[],
-            ${ended.map(({ delivery }) => delivery.fence)}::bigint[],
-            ${ended.map(({ delivery }) => delivery.attempt + 1)}::integer[],
-            ${ended.map(({ result }) => result.statusCode)}::integer[],
-            ${ended.map(({ result }) => result.durationMs)}::integer[],
-            ${ended.map(({ result }) => new Date(result.attemptedAt).toISOString())}::text[]
-          ) as e(id, fence, attempt, status_code, duration_ms, attempted_at)
-        ), held as (
-          select d.id, d.webhook_id, d.workspace_id, d.status, d.fence
-          from webhook_deliveries d
-          where d.id in (select id from ended)
-          for update skip locked
-        ), settled as (
-          update webhook_deliveries d
-          set status = 'succeeded', attempt = e.attempt, next_attempt_at = null, lease_until = null
-          from held h
-          join ended e on e.id = h.id and e.fence = h.fence
-          where d.id = h.id and h.status = 'sending'
-        )
-        insert into webhook_attempts (
-          delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
-        )
-        select h.id, h.webhook_id, h.workspace_id, e.attempt, 0, 'succeeded', e.status_code, e.duration_ms, e.attempted_at::timestamptz
-        from held h
-        join ended e on e.id = h.id
-        returning delivery_id`,
-    ])
-    return written
-  })
-  return new Set(rows.map((row) => row.delivery_id))
+  const rows = await database.callAsSystem(
+    (sql) => sql<{ id: string }[]>`
+      select id from settle_successes(
+        ${webhookIds}::uuid[],
+        ${ended.map(({ delivery }) => delivery.id)}::uuid[],
+        ${ended.map(({ delivery }) => delivery.fence)}::bigint[],
+        ${ended.map(({ delivery }) => delivery.attempt + 1)}::integer[],
+        ${ended.map(({ result }) => result.statusCode)}::integer[],
+        ${ended.map(({ result }) => result.durationMs)}::integer[],
+        ${ended.map(({ result }) => new Date(result.attemptedAt).toISOString())}::text[]::timestamptz[]
+      ) as id`,
+  )
+  return new Set(rows.map((row) => row.id))
 }

@@ -30,9 +30,10 @@ export function signatureHeaders(delivery: Delivery, secrets: Secrets): Record<s
   const { current, previous, failuresInARow } = secrets
   const all = previous === undefined ? [current] : [current, previous]
   const turn = previous === undefined || failuresInARow % 2 === 1 ? current : previous
+  const signatures = all.map((secret) => serviceSignature(delivery, secret))
   return {
-    'x-service-signature': serviceSignature(delivery, turn),
-    'x-service-signatures': all.map((secret) => serviceSignature(delivery, secret)).join(','),
+    'x-service-signature': signatures[all.indexOf(turn)]!,
+    'x-service-signatures': signatures.join(','),
     'x-service-request-timestamp': String(delivery.timestamp),
     'x-service-event': delivery.event,
     'x-service-delivery': delivery.id,

@@ -6,6 +6,7 @@ import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
+import { requireReadableFiles } from '../files/require-readable.ts'
 import { route, type ApiContext } from '../route.ts'
 import { boardParams, cardAnswer, cardFields, layout, live, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
@@ -52,6 +53,7 @@ export const createCardsRoute = route({
   async handle(context, { principal, params, body }) {
     const inputs = body.cards ?? [body]
     const where = (at: number) => (body.cards ? `cards[${at}].` : '')
+    await requireReadableFiles(context, principal.userId, inputs, where)
     const kept = await removedCards(context, principal.userId, inputs)
     const cards = inputs.map((input, at): NewCard => {
       if (input.kind === undefined)

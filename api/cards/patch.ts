@@ -3,6 +3,7 @@ import { patchCards, type CardPatch } from '../../collab/write.ts'
 import { bodyLimit } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { requireReadableFiles } from '../files/require-readable.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, cardFields, live, nullable, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
@@ -36,6 +37,7 @@ export const patchCard = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patches = [toPatch(params.cardId, body, '')]
+    await requireReadableFiles(context, principal.userId, [body], () => '')
     const { cards, live } = await patchCards(context.live, {
       account: principal.userId,
       boardId: params.id,
@@ -74,6 +76,7 @@ export const patchManyCards = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patches = body.cards.map((input, at) => toPatch(input.id, input, `cards[${at}].`))
+    await requireReadableFiles(context, principal.userId, body.cards, (at) => `cards[${at}].`)
     const { cards, notFound, live } = await patchCards(context.live, {
       account: principal.userId,
       boardId: params.id,

@@ -17,7 +17,8 @@ export function beginAttempt(attempts: Attempts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const key = keyOf(request)
     if (key === null) return undefined
-    const begun = await begin(attempts, request, key, contentOf(request.body))
+    const content = isStream(request.body) ? unreadContent(request) : contentOf(request.body)
+    const begun = await begin(attempts, request, key, content)
     if (begun === null) return undefined
     return replay(request, reply, begun).send(begun.body)
   }
@@ -99,6 +100,9 @@ function contentOf(body: unknown): (string | Uint8Array)[] {
   if (body instanceof Uint8Array) return ['bytes', body]
   return ['json', JSON.stringify(body ?? null)]
 }
+
+/** Of an upload only its size and its type are known before it is taken in. */
+const isStream = (body: unknown) => typeof body === 'object' && body !== null && 'pipe' in body
 
 function unreadContent({ headers }: FastifyRequest): string[] {
   return ['unread', headers['content-type'] ?? '', headers['content-length'] ?? '']

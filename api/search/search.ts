@@ -113,9 +113,10 @@ function searchOnce({ database }: ApiContext, userId: string, wanted: Wanted): P
       ${cards}, ${phrase}, ${words}::text[], ${workspace}::uuid, ${candidates}, ${page.limit + 1}, ${page.offset}
     ) with ordinality as h(board_id, card_id, place)`
   return database.asUser(userId, async (tx) => {
-    const [, waiting, boards, cards] = await Promise.all([
-      tx`select set_config('statement_timeout', ${String(limits.search.timeoutMs)}, true)`,
-      tx<{ id: string }[]>`select search_waits(${workspace}::uuid) as id`,
+    const [[first], boards, cards] = await Promise.all([
+      tx<{ waiting: string[] }[]>`
+        select set_config('statement_timeout', ${String(limits.search.timeoutMs)}, true),
+          array(select search_waits(${workspace}::uuid)) as waiting`,
       kind === 'card'
         ? []
         : tx<BoardRow[]>`
@@ -138,7 +139,7 @@ function searchOnce({ database }: ApiContext, userId: string, wanted: Wanted): P
             ) c
             order by h.place`,
     ])
-    return { boards: [...boards], cards: [...cards], waiting: waiting.map(({ id }) => id) }
+    return { boards: [...boards], cards: [...cards], waiting: first!.waiting }
   })
 }
 

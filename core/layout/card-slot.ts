@@ -42,7 +42,14 @@ export function fitInto(card: LayoutCard, room: Size): Size {
   const scale = Math.min(free.w / outline.w, free.h / outline.h, most)
   const round = isUpright(card) ? Math.round : Math.floor
   const whole = (side: number) => Math.min(max, Math.max(min, round(side + 1e-6)))
-  if (scale >= least) return { w: whole(card.w * scale), h: whole(card.h * scale) }
+  if (scale >= least) {
+    if (!isUpright(card) || scale === most) return { w: whole(card.w * scale), h: whole(card.h * scale) }
+    // One side is the room's and only the other one is rounded: what is fitted in again keeps its size.
+    const h = round((card.h * room.w) / card.w + 1e-6)
+    return h <= room.h
+      ? { w: whole(room.w), h: whole(h) }
+      : { w: whole((card.w * room.h) / card.h), h: whole(room.h) }
+  }
   const radians = (card.rotation * Math.PI) / 180
   const [along, across] = [Math.abs(Math.cos(radians)), Math.abs(Math.sin(radians))]
   const lies = card.w >= card.h

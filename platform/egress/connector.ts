@@ -9,11 +9,15 @@ import { addressFault, permitted, type Target } from './target.ts'
 /** The rules forbid the connection. The message follows "url". */
 export class RefusedError extends Error {}
 
-/** One connection; undici asks for it. */
+/** One connection at a time; undici asks for it, and again when the one before was closed. */
 export interface Connection {
   connect: buildConnector.connector
-  /** It was established, and to a permitted address. */
+  /** It is there, and leads to a permitted address. */
   established(): boolean
+  /** How often one was. */
+  times(): number
+  /** What came over it, in clear. */
+  bytesRead(): number
   destroy(): void
 }
 
@@ -55,8 +59,10 @@ export function buildOpener({ classify, resolve, ca }: ConnectorOptions): OpenCo
   return ({ hostname, namedOnly }) => {
     let socket: Socket | null = null
     let established = false
+    let times = 0
     return {
       connect(where, done) {
+        established = false
         // `lookup` is not asked about addresses.
         const fault = isIP(hostname) ? addressFault([hostname], namedOnly, classify) : null
         if (fault) return done(new RefusedError(fault), null)
@@ -68,10 +74,14 @@ export function buildOpener({ classify, resolve, ca }: ConnectorOptions): OpenCo
             return done(new RefusedError(refused), null)
           }
           established = true
+          times += 1
+          connected!.once('close', () => (established = false))
           done(null, connected!)
         })
       },
       established: () => established,
+      times: () => times,
+      bytesRead: () => socket?.bytesRead ?? 0,
       destroy: () => socket?.destroy(),
     }
   }

@@ -1,7 +1,8 @@
 /** One request and its answer, within bounds of time and size, whatever the other side does. */
 import { performance } from 'node:perf_hooks'
-import { Client, type Dispatcher } from 'undici'
-import { RefusedError, type OpenConnection } from './connector.ts'
+import type { IncomingHttpHeaders } from 'undici/types/header.js'
+import { RefusedError } from './connector.ts'
+import type { Line, Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
 export interface OutgoingRequest {
@@ -26,67 +27,93 @@ export type Outcome =
 export type Failure = 'refused' | 'unreachable' | 'timeout' | 'broken'
 
 /**
- * A connection for each request: one that is kept can be dead without anybody knowing, and a request that was lost on
- * it could not be told from one that was carried out.
+ * Over a connection that is kept from an earlier request to the origin, or over one of its own. When a kept one is closed
+ * before anything of an answer came, the request is sent once more, over a new one: the other side has most likely closed
+ * it as idle. It can have had the request all the same, so that who sends must not mind that it arrives twice.
  */
-export async function exchange(
-  open: OpenConnection,
-  target: Target,
-  request: OutgoingRequest,
-): Promise<Outcome> {
+export async function exchange(pool: Pool, target: Target, request: OutgoingRequest): Promise<Outcome> {
   const startedAt = performance.now()
   const durationMs = () => Math.round(performance.now() - startedAt)
-  const connection = open(target)
-  const client = new Client(target.url.origin, {
-    connect: connection.connect,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  let line = pool.take(target)
   let late = false
   // A signal would not do: it is not heeded before there is a connection.
   const timer = setTimeout(() => {
     late = true
-    void close()
+    line.close()
   }, request.timeoutMs)
-  const close = () => {
-    connection.destroy() // also one that is still being established, which the client does not know
-    return client.destroy()
-  }
   try {
-    const answer = await client.request({
-      method: request.method,
-      path: target.url.pathname + target.url.search,
-      headers: request.headers,
-      body: request.body ?? null,
-      reset: true, // `connection: close`
-    })
-    await drain(answer.body, request.maxAnswerBytes)
-    return {
-      outcome: 'answered',
-      status: answer.statusCode,
-      headers: oneValueEach(answer.headers),
-      durationMs: durationMs(),
+    for (;;) {
+      const before = line.connection.established()
+        ? { times: line.connection.times(), bytesRead: line.connection.bytesRead() }
+        : null
+      const { answer, error } = await ask(line, target, request)
+      if (answer) {
+        if (answer.whole) line.keep()
+        else line.close()
+        return {
+          outcome: 'answered',
+          status: answer.status,
+          headers: answer.headers,
+          durationMs: durationMs(),
+        }
+      }
+      const { connection } = line
+      line.close()
+      const wasKept = before !== null && connection.times() === before.times
+      if (wasKept && !late && connection.bytesRead() === before.bytesRead && wasClosed(error)) {
+        line = pool.fresh(target)
+        continue
+      }
+      const failure = late ? 'timeout' : failureOf(error, connection.times() > 0)
+      const text =
+        failure === 'timeout' ? `no complete answer within ${request.timeoutMs / 1000} s` : describe(error)
+      return { outcome: failure, error: text, durationMs: durationMs() }
     }
-  } catch (error) {
-    const failure = late ? 'timeout' : failureOf(error, connection.established())
-    const text =
-      failure === 'timeout' ? `no complete answer within ${request.timeoutMs / 1000} s` : describe(error)
-    return { outcome: failure, error: text, durationMs: durationMs() }
   } finally {
     clearTimeout(timer)
-    await close()
   }
 }
 
-async function drain(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<void> {
-  let sizeBytes = 0
-  for await (const chunk of body) {
-    sizeBytes += (chunk as Uint8Array).length
-    if (sizeBytes >= maxBytes) return
-  }
+interface Answer {
+  status: number
+  headers: Record<string, string>
+  /** It was read to its end: the connection can be used again. */
+  whole: boolean
 }
 
-function oneValueEach(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+function ask(
+  { client }: Line,
+  { url }: Target,
+  request: OutgoingRequest,
+): Promise<{ answer: Answer; error: null } | { answer: null; error: unknown }> {
+  return new Promise((resolve) => {
+    let head: Omit<Answer, 'whole'> | null = null
+    let sizeBytes = 0
+    const answered = (whole: boolean) => resolve({ answer: { ...head!, whole }, error: null })
+    client.dispatch(
+      {
+        method: request.method,
+        path: url.pathname + url.search,
+        headers: request.headers,
+        body: request.body ?? null,
+      },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, status, headers) {
+          if (status >= 200) head = { status, headers: oneValueEach(headers) }
+        },
+        onResponseData(_controller, chunk) {
+          sizeBytes += chunk.length
+          if (sizeBytes >= request.maxAnswerBytes) answered(false)
+        },
+        onResponseEnd: () => answered(true),
+        onResponseError: (_controller, error) => resolve({ answer: null, error }),
+      },
+    )
+  })
+}
+
+export function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
@@ -94,7 +121,11 @@ function oneValueEach(headers: Dispatcher.ResponseData['headers']): Record<strin
   )
 }
 
-function failureOf(error: unknown, established: boolean): Failure {
+/** Not: what came over it is not HTTP. */
+const wasClosed = (error: unknown) =>
+  ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+export function failureOf(error: unknown, established: boolean): Failure {
   if (error instanceof RefusedError) return 'refused'
   return established ? 'broken' : 'unreachable'
 }
@@ -111,9 +142,10 @@ const words: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
 }
 
-function describe(error: unknown): string {
+export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
   if (error instanceof RefusedError) return `url ${error.message}`
   const { code = '', message } = error as NodeJS.ErrnoException
+  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return 'no secure connection came about'
   return words[code] ?? (message || code || 'the request failed').slice(0, 300)
 }

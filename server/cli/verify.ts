@@ -5,6 +5,11 @@ import type { Database } from '../../sql/database.ts'
 import { withDatabase } from './database.ts'
 import { parseId } from './options.ts'
 import { showProgress } from './progress.ts'
+import { repairFiles, verifyFiles, type FileDifference } from '../../workers/verify-files.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { readConfig } from '../config.ts'
+import { resolveSecretKey } from '../secret-key.ts'
+import { openStorage } from '../storage.ts'
 import { formatTable } from './table.ts'
 
 interface VerifyOptions {
@@ -15,13 +20,16 @@ interface VerifyOptions {
 export function verifyCommand(program: Command): void {
   program
     .command('verify')
-    .summary('holds the card index against the documents')
+    .summary('holds the card index against the documents, and files against their bytes')
     .description(
-      'Holds the card index against the documents, board by board. Exits with 0 when they are equal, else with 1 and\n' +
-        'a table of the differences.',
+      'Holds the card index against the documents, board by board, and the rows of files against their bytes. Exits\n' +
+        'with 0 when they are equal, else with 1 and a table of the differences.',
     )
     .addOption(new Option('--board <board-id>', 'this board only').argParser(parseId))
-    .option('--repair', 'write the index anew where it differs; exits with 0 when all is equal afterwards')
+    .option(
+      '--repair',
+      'write the index anew where it differs, remove bytes of no file; 0 when all is equal afterwards',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  npm run -s corkboard -- verify' +
@@ -53,7 +61,33 @@ async function verify(database: Database, options: VerifyOptions, shared: boolea
   }
   progress.end()
   report(boards.length, found, options.repair ? left : null)
-  return (options.repair ? left : found).length === 0 ? 0 : 1
+  const filesAgree = options.board !== undefined || (await verifyAllFiles(database, options.repair ?? false))
+  return (options.repair ? left : found).length === 0 && filesAgree ? 0 : 1
+}
+
+/** Whether rows and bytes agree, afterwards. */
+async function verifyAllFiles(database: Database, repair: boolean): Promise<boolean> {
+  const config = readConfig(process.env)
+  const secretKey = await resolveSecretKey(config)
+  const log = { warn: () => undefined } // about uploads in parts, which nobody sends here
+  const { store } = openStorage({ ...config, secretKey }, { clock: systemClock, publicUrl: () => '', log })
+  const { count, differences } = await verifyFiles(database, store)
+  const left = repair ? await repairFiles(store, differences) : differences
+  reportFiles(count, differences, repair ? left : null)
+  return left.length === 0
+}
+
+/** @param left what a repair did not mend; null without one */
+function reportFiles(count: number, found: FileDifference[], left: FileDifference[] | null): void {
+  const files = `${count} ${count === 1 ? 'file' : 'files'}`
+  if (found.length === 0) {
+    process.stdout.write(`${files}: bytes and rows agree.\n`)
+    return
+  }
+  const rows = found.map(({ key, fault, detail }) => [key, fault, detail])
+  process.stdout.write(formatTable(['file', 'fault', 'detail'], rows))
+  const mended = left === null ? '' : left.length === 0 ? ', all mended' : `, ${left.length} not mended`
+  process.stdout.write(`${files}: ${found.length} differences${mended}.\n`)
 }
 
 /** @param left what a repair did not mend; null without one */

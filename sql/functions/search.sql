@@ -34,12 +34,16 @@ declare
       and (p_workspace is null or b.workspace_id = p_workspace)
   );
   grams integer[] := query_grams(p_phrase, p_words) || case when p_cards then '{}' else array[hashtext('a board')] end;
+  -- What is found, by columns. In two statements: most searches find few, and need no part of the second.
+  hit_scores integer[];
+  hit_times timestamptz[];
+  hit_boards uuid[];
+  hit_cards text[];
   several boolean := cardinality(p_words) > 1;
   -- Of each workspace and each board.
   looked_at integer := 10000 / greatest(1, cardinality(workspaces) + cardinality(shared));
   taken integer := greatest(1, p_bound / greatest(1, cardinality(workspaces) + cardinality(shared)));
 begin
-  return query
   with scopes as materialized (
     select w as id, grams || hashtext('workspace ' || w::text) as keys from unnest(workspaces) as w
     union all
@@ -63,51 +67,10 @@ begin
         )
       )
     limit p_bound + 1
-  ), more as materialized (
-    select from found having count(*) > p_bound
-  ), others as (
-    select s.board_id, s.card_id, s.title, s.body, s.changed_at
-    from more
-    cross join unnest(workspaces) as scope
-    cross join lateral (
-      select x.*
-      from search_index x
-      where x.workspace_id = scope
-        and left(x.title, 64) >= left(p_phrase, 64) and left(x.title, 64) < left(p_phrase, 64) || chr(1114111)
-        and (x.card_id <> '') = p_cards and starts_with(x.title, p_phrase)
-      limit taken
-    ) s
-    union all
-    select s.board_id, s.card_id, s.title, s.body, s.changed_at
-    from more
-    cross join unnest(workspaces) as scope
-    cross join lateral (
-      select n.*
-      from (select x.* from search_index x where x.workspace_id = scope order by x.changed_at desc limit looked_at) n
-      where p_cards and n.card_id <> '' and (
-        position(p_phrase in n.title) > 0 or position(p_phrase in n.body) > 0
-        or several and not exists (
-          select from unnest(p_words) as w where position(w in n.title) = 0 and position(w in n.body) = 0
-        )
-      )
-      limit taken
-    ) s
-    union all
-    select s.board_id, s.card_id, s.title, s.body, s.changed_at
-    from more
-    cross join unnest(shared) as scope
-    cross join lateral (
-      select n.*
-      from (select x.* from search_index x where x.board_id = scope limit looked_at) n
-      where p_cards and n.card_id <> '' and (
-        position(p_phrase in n.title) > 0 or position(p_phrase in n.body) > 0
-        or several and not exists (
-          select from unnest(p_words) as w where position(w in n.title) = 0 and position(w in n.body) = 0
-        )
-      )
-      limit taken
-    ) s
-  ), ranked as materialized (
+  )
+  select array_agg(r.score), array_agg(r.changed_at), array_agg(r.board_id), array_agg(r.card_id)
+  into hit_scores, hit_times, hit_boards, hit_cards
+  from (
     select c.board_id, c.card_id, c.changed_at,
       case
         when c.title = p_phrase then 7
@@ -119,18 +82,72 @@ begin
         when position(p_phrase in c.body) > 0 then 1
         else 0
       end as score
+    from found c
+  ) r;
+
+  if cardinality(hit_scores) > p_bound then
+    select hit_scores || array_agg(r.score), hit_times || array_agg(r.changed_at), hit_boards || array_agg(r.board_id), hit_cards || array_agg(r.card_id)
+    into hit_scores, hit_times, hit_boards, hit_cards
     from (
-      select f.board_id, f.card_id, f.title, f.body, f.changed_at from found f
-      union all
-      select o.board_id, o.card_id, o.title, o.body, o.changed_at
-      from others o
-    ) c
-  )
+      select c.board_id, c.card_id, c.changed_at,
+        case
+          when c.title = p_phrase then 7
+          when starts_with(c.title, p_phrase) then 6
+          when position(' ' || p_phrase in c.title) > 0 then 5
+          when position(p_phrase in c.title) > 0 then 4
+          when several and not exists (select from unnest(p_words) as w where position(w in c.title) = 0) then 3
+          when starts_with(c.body, p_phrase) or position(' ' || p_phrase in c.body) > 0 then 2
+          when position(p_phrase in c.body) > 0 then 1
+          else 0
+        end as score
+      from (
+        select s.board_id, s.card_id, s.title, s.body, s.changed_at
+        from unnest(workspaces) as scope
+        cross join lateral (
+          select x.*
+          from search_index x
+          where x.workspace_id = scope
+            and left(x.title, 64) >= left(p_phrase, 64) and left(x.title, 64) < left(p_phrase, 64) || chr(1114111)
+            and (x.card_id <> '') = p_cards and starts_with(x.title, p_phrase)
+          limit taken
+        ) s
+        union all
+        select s.board_id, s.card_id, s.title, s.body, s.changed_at
+        from unnest(workspaces) as scope
+        cross join lateral (
+          select n.*
+          from (select x.* from search_index x where x.workspace_id = scope order by x.changed_at desc limit looked_at) n
+          where p_cards and n.card_id <> '' and (
+            position(p_phrase in n.title) > 0 or position(p_phrase in n.body) > 0
+            or several and not exists (
+              select from unnest(p_words) as w where position(w in n.title) = 0 and position(w in n.body) = 0
+            )
+          )
+          limit taken
+        ) s
+        union all
+        select s.board_id, s.card_id, s.title, s.body, s.changed_at
+        from unnest(shared) as scope
+        cross join lateral (
+          select n.*
+          from (select x.* from search_index x where x.board_id = scope limit looked_at) n
+          where p_cards and n.card_id <> '' and (
+            position(p_phrase in n.title) > 0 or position(p_phrase in n.body) > 0
+            or several and not exists (
+              select from unnest(p_words) as w where position(w in n.title) = 0 and position(w in n.body) = 0
+            )
+          )
+          limit taken
+        ) s
+      ) c
+    ) r;
+  end if;
+
+  return query
   select r.board_id, r.card_id
   from (
-    select distinct r.score, r.changed_at, r.board_id, r.card_id
-    from ranked r
-    order by r.score desc, r.changed_at desc, r.board_id, r.card_id
+    select distinct h.score, h.changed_at, h.board_id, h.card_id
+    from unnest(hit_scores, hit_times, hit_boards, hit_cards) as h(score, changed_at, board_id, card_id)
   ) r
   cross join lateral (
     select from boards b where b.id = r.board_id and b.deleted_at is null offset 0

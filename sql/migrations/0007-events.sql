@@ -219,6 +219,12 @@ create trigger boards_events_delete after delete on boards
 create function card_index_events() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp set enable_nestloop = off as $$
 begin
+  -- A commit's one statement fires both triggers, and mostly has rows for one of them.
+  if tg_op <> 'DELETE' then
+    if not exists (select from new_rows) then
+      return null;
+    end if;
+  end if;
   if tg_op = 'INSERT' then
     insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
     select c.type, c.workspace_id, c.board_id, c.moved_from, 'board', c.board_id,

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { makeWebhook } from '../support/webhook.ts'
 import { makeBoard, makeCard, nowhere, type Problem, type Shown } from './board.ts'
 
 let service: TestService
@@ -358,16 +358,22 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   const stranger = await service.user()
   const hidden = await makeBoard(user)
   const trashed = await makeBoard(user)
+  const own = await makeBoard(stranger)
   const card = await makeCard(user, hidden.id)
   await user.api.delete(`/boards/${trashed.id}`)
   const { group } = (await user.api.post(`/boards/${hidden.id}/groups`, { name: 'a' })).body
+  const webhook = await makeWebhook(service, user, 'https://example.test/')
+  const [delivery] = await service.admin`
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, attempt)
+    values (${webhook}, ${user.workspaceId}, 'board.created', '{}', 'given_up', 6)
+    returning id`
   const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'connection', 'keep-alive'])
   const bodies: Record<string, unknown> = {
     'POST /boards/:id/cards': { kind: 'note', x: 0, y: 0 },
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
-    'POST /boards/:id/cards/move': { to_board_id: randomUUID(), card_ids: [card.id] },
+    'POST /boards/:id/cards/move': { to_board_id: own.id, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
@@ -375,24 +381,25 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   variants.push(
     ['POST /boards/:id/cards', { kind: 'note' }],
     ['POST /boards/:id/cards', { kind: 'note', x: 0, y: 0, group_id: 'g' }],
+    ['POST /boards/:id/cards', { kind: 'note', on_conflict: 'identifier', identifiers: [{ scope: 's', value: 'v' }] }],
     ['PATCH /boards/:id', { parent_board_id: nowhere }],
     ['GET /boards/:id/cards?source=index', undefined],
     ['GET /boards/:id/cards?include=raw', undefined],
   )
   for (const [route, body] of variants) {
     const [method, path] = route.split(' ') as [string, string]
-    const ask = async (boardId: string) => {
+    const ofWebhook = path.startsWith('/webhooks/')
+    const ask = async (id: string) => {
       const { status, headers, text } = await stranger.api.send(
         method,
-        path.replace(':id', boardId).replace(':cardId', card.id).replace(':groupId', group.id).replace(':tokenId', nowhere),
+        path.replace(':id', id).replace(':cardId', card.id).replace(':groupId', group.id).replace(':deliveryId', delivery!['id']).replace(':tokenId', nowhere),
         body,
       )
       return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }
     }
     const missing = await ask(nowhere)
     expect([route, missing.status]).toEqual([route, 404])
-    expect(await ask(hidden.id), route).toEqual(missing)
-    expect(await ask(trashed.id), route).toEqual(missing)
+    for (const id of ofWebhook ? [webhook] : [hidden.id, trashed.id]) expect(await ask(id), route).toEqual(missing)
   }
   for (const field of ['workspace_id', 'parent_board_id']) {
     const ask = async (id: string) => {

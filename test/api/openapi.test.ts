@@ -58,11 +58,11 @@ test('[I10] the description is OpenAPI 3.1: its structure, its parameters, and e
       if (place === 'path') expect(required, where).toBe(true)
       ajv.compile(schema)
     }
-    if (operation.requestBody) ajv.compile(operation.requestBody.content['application/json'].schema)
+    for (const { schema } of Object.values<any>(operation.requestBody?.content ?? {})) ajv.compile(schema)
     for (const [status, response] of Object.entries<any>(operation.responses)) {
       expect(status, where).toMatch(/^[1-5]\d\d$/)
       expect(response.description, where).toEqual(expect.any(String))
-      ajv.compile(response.content['application/json'].schema)
+      for (const { schema } of Object.values<any>(response.content)) ajv.compile(schema)
     }
   }
 })
@@ -85,7 +85,7 @@ test('[I11] of each operation the description has a success and every error that
     expect(
       Object.keys(operation.responses).filter((status) => status < '300'),
       where,
-    ).toHaveLength(1)
+    ).toHaveLength(path === '/images/{key}' ? 2 : 1) // a part of it is 206
   }
 })
 

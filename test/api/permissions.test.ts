@@ -38,7 +38,9 @@ afterAll(async () => {
   await service.stop()
 })
 
-async function makeScene(options: { webhook?: boolean; serviceAccount?: boolean } = {}): Promise<Scene> {
+async function makeScene(
+  options: { webhook?: boolean; serviceAccount?: boolean; file?: boolean } = {},
+): Promise<Scene> {
   const identifier = randomUUID()
   const identifiers = [{ scope: 'scene', value: identifier }]
   const board = await makeBoard(users.owner, { workspace_id: workspaceId, identifiers })
@@ -59,8 +61,20 @@ async function makeScene(options: { webhook?: boolean; serviceAccount?: boolean 
     groupId: group.id,
     identifier,
     ...(options.serviceAccount ? await makeServiceAccount() : { serviceAccountId: '', serviceTokenId: '' }),
+    ...(options.file
+      ? await makeFiles(board.id)
+      : { imageKey: '', upload: { board_id: '', key: '', upload_id: '' } }),
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
+}
+
+async function makeFiles(boardId: string): Promise<Pick<Scene, 'imageKey' | 'upload'>> {
+  const query = `?board=${boardId}`
+  const type = { 'content-type': 'image/gif' }
+  const image = await users.owner.api.post(`/uploads${query}`, 'GIF89a\x01\0\x01\0\0\0\0;', type)
+  const begun = await users.owner.api.post(`/uploads/multipart${query}`, { bytes: 10 })
+  const upload = { board_id: boardId, key: begun.body.key, upload_id: begun.body.upload_id }
+  return { imageKey: image.body.image_key, upload }
 }
 
 /** Past the API, which would count it. */
@@ -99,6 +113,7 @@ function urlOf(path: string, { webhook, serviceAccount, from }: Operation, scene
     .replace(':groupId', scene.groupId)
     .replace(':deliveryId', scene.deliveryId)
     .replace(':tokenId', scene.serviceTokenId)
+    .replace(':key', scene.imageKey)
 }
 
 test('[A1] every route has its row in the table of permissions, and no row is without its route', () => {
@@ -121,6 +136,7 @@ describe('[A2] each role gets from each operation what the table says', () => {
               method,
               url + (operation.query?.(scene) ?? ''),
               operation.body?.(scene),
+              operation.headers,
             )
             const where = `${route} #${n} as ${role}: ${answer.text}`
             expect(answer.status, where).toBe(operation.expect[role])

@@ -31,6 +31,9 @@ export interface Scene {
   /** Of the workspace, with one delivery; there when the operation asks for it. */
   webhookId: string
   deliveryId: string
+  /** On the board; there when the operation asks for them. */
+  imageKey: string
+  upload: { board_id: string; key: string; upload_id: string }
   /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
   identifier: string
   /** A service account of the workspace, with a token; there when the operation asks for it. */
@@ -44,6 +47,10 @@ export interface Operation {
   /** Of the path parameters and the query; parameters that are not named are the board, its first card and its group. */
   query?: (scene: Scene) => string
   body?: (scene: Scene) => unknown
+  /** What is sent besides the body, which is then no JSON. */
+  headers?: Record<string, string>
+  /** It works on an upload in parts that its owner began, or on a file on the board. */
+  file?: true
   /** The path's `:id` names the child. */
   from?: 'child'
   /** It works on a webhook: that is what the path's `:id` names. */
@@ -108,6 +115,10 @@ const outcomesTo = (done: string) =>
     [others, ['missing', 'missing']],
   )
 
+/** The smallest of GIFs. */
+const gif = 'GIF89a\x01\0\x01\0\0\0\0;'
+const onBoard = ({ boardId }: Scene) => `?board=${boardId}`
+
 /** By method and path of the route; several where its body makes a difference. */
 export const permissions: Record<string, Operation[]> = {
   'GET /': [{ expect: anyone }],
@@ -120,6 +131,53 @@ export const permissions: Record<string, Operation[]> = {
     },
   ],
   'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
+  'POST /uploads': [
+    {
+      query: onBoard,
+      body: () => gif,
+      headers: { 'content-type': 'image/gif' },
+      expect: writersOfTheBoard(201),
+    },
+    {
+      query: onBoard,
+      body: () => gif,
+      headers: { 'content-type': 'image/gif' },
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
+  'POST /uploads/multipart': [
+    { query: onBoard, body: () => ({ bytes: 10 }), expect: writersOfTheBoard(201) },
+    { query: onBoard, body: () => ({ bytes: 10 }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'POST /uploads/multipart/parts': [
+    { file: true, body: ({ upload }) => ({ ...upload, part_numbers: [1] }), expect: writersOfTheBoard() },
+  ],
+  'POST /uploads/multipart/complete': [
+    {
+      file: true, // nothing was sent
+      body: ({ upload }) => ({ ...upload, parts: [{ part_number: 1, etag: 'x' }] }),
+      expect: table([400, 400, 403, 400, 403]),
+    },
+  ],
+  'POST /uploads/multipart/abort': [
+    { file: true, body: ({ upload }) => upload, expect: writersOfTheBoard() },
+  ],
+  'GET /images': [
+    {
+      file: true,
+      query: () => '?limit=500',
+      expect: anyone,
+      holds: ({ images }, { imageKey }) => images.some((one: any) => one.image_key === imageKey),
+      sees: toAll([[...members, ...guests], true], [others, false]),
+    },
+    { file: true, query: () => '?since=2026-01-01T00:00:00Z', expect: anyone },
+  ],
+  'GET /images/:key': [
+    { file: true, expect: readers },
+    { file: true, query: () => '?w=160', expect: table([415, 415, 415, 415, 415]) }, // no decoder takes it
+    { file: true, trashed: true, expect: readers },
+  ],
   'GET /boards': [
     { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
     {
@@ -457,6 +515,37 @@ export const permissions: Record<string, Operation[]> = {
     { serviceAccount: true, body: () => ({ name: 'New' }), expect: ownerOfTheWorkspace },
   ],
   'DELETE /service-accounts/:id/tokens/:tokenId': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
+  'GET /boards/:id/export': [
+    {
+      expect: readers,
+      holds: ({ board, groups, cards }, { boardId, groupId, cardIds }) => [
+        board.id === boardId,
+        groups.map(({ id }: any) => id === groupId),
+        cards.map(({ id }: any) => cardIds.includes(id)),
+      ],
+      sees: toAll([
+        [...members, ...guests],
+        [true, [true], [true, true]],
+      ]),
+    },
+    {
+      // Guests see no board below theirs.
+      query: () => '?format=omc',
+      expect: readers,
+      holds: ([board]) => board.includes.Collection.length,
+      sees: toAll([members, 1], [guests, 0]),
+    },
+    { trashed: true, expect: readers },
+  ],
+  'POST /boards/:id/import': [
+    { body: () => ({ items: [{ url: 'https://127.0.0.1/' }] }), expect: writersOfTheBoard() },
+    { body: () => ({ items: [{ url: 'https://127.0.0.1/' }], dry_run: true }), expect: writersOfTheBoard() },
+    {
+      body: () => ({ items: [{ url: 'https://127.0.0.1/' }] }),
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
 }
 
 /** At the socket: what a connection to the board may do. */

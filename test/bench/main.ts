@@ -6,6 +6,7 @@ import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
+import { exchange } from './rows/exchange.ts'
 import { feeds } from './rows/feeds.ts'
 import { delivery } from './rows/delivery.ts'
 import { move } from './rows/move.ts'
@@ -40,6 +41,7 @@ const measures = [
   memory,
   layout,
   arrange,
+  exchange,
   move,
 ]
 

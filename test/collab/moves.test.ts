@@ -193,6 +193,7 @@ test('[CM25] a pair whose data the database cannot take fails alone, on both boa
   expect(await inIndex(from)).toContain(cards[0])
   // Rights that end on the target after the first look: the commit looks again.
   const outsider = await here.user()
+  await here.share(from, outsider, 'editor')
   const refused = await here.live.queue
     .writePair({
       op: randomUUID(),
@@ -206,6 +207,7 @@ test('[CM25] a pair whose data the database cannot take fails alone, on both boa
     })
     .catch((error: { code?: string }) => error.code)
   expect(refused).toBe('not_found')
+  expect(await inIndex(from)).toContain(cards[0])
   for (const lease of leases) lease.release()
   expect((await move(user.api, from, to, cards)).body.moved).toBe(1)
   await expectEachOnce([from, to], [...cards, ...answers.map(({ body }) => body.cards[0].id)])

@@ -181,7 +181,12 @@ export class EventRun {
 
   async #killAt(kill: EventKill): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const now = () => resolve(this.#service.kill())
+    let killed = false
+    const now = () => {
+      if (killed) return // several arrive at the same moment: the next process is not meant
+      killed = true
+      resolve(this.#service.kill())
+    }
     switch (kill) {
       case 'after the answer':
         this.#onWritten = now

@@ -8,6 +8,7 @@ import { openEgress, type EgressOptions, type Outcome } from '../../platform/egr
 import { addressClasses } from '../../platform/egress/addresses.ts'
 import { buildOpener } from '../../platform/egress/connector.ts'
 import { exchange } from '../../platform/egress/exchange.ts'
+import { openPool } from '../../platform/egress/pool.ts'
 import { readTarget, type Target } from '../../platform/egress/target.ts'
 import { until } from '../support/editor.ts'
 import { repository } from '../support/instance.ts'
@@ -171,7 +172,7 @@ test('[G5] a connection that turns out to lead elsewhere is closed before anythi
     resolve: () => Promise.resolve(['127.0.0.1']),
   })
   const target = readTarget(`http://name.example:${receiver.port}/`, classify, true) as Target
-  const outcome = await exchange(open, target, post(target.url.href))
+  const outcome = await exchange(openPool(open), target, post(target.url.href))
   expect(outcome).toMatchObject({ outcome: 'refused' })
   await until(() => receiver.connections() === 1 && receiver.open() === 0, 'closed')
   expect(receiver.received().length).toBe(0)
@@ -314,7 +315,7 @@ const behaviours: [string, NonNullable<Parameters<typeof listen>[0]>, Partial<Ou
 ] // prettier-ignore
 
 test.each(behaviours)(
-  '[G10] [G11] %s is told as a value, after one connection',
+  '[G10] [G13] %s is told as a value, after one connection',
   async (_what, serve, expected) => {
     const receiver = await listen(serve)
     const outcome = await egressTo(['127.0.0.1']).send(post(`http://127.0.0.1:${receiver.port}/`))
@@ -338,24 +339,88 @@ test('[G10] a port where nobody listens and a name that does not resolve are unr
   })
 })
 
-test('[G11] the very bytes arrive, over a connection for each request', async () => {
+/** Answers the requests of each connection in turn; what `serve` has nothing for ends the connection. */
+const onEach = (serve: (nth: number, socket: Socket) => string | null) => (socket: Socket) => {
+  let nth = 0
+  let text = ''
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+    for (;;) {
+      const at = text.indexOf('\r\n\r\n')
+      const sizeBytes = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+      if (at < 0 || text.length < at + 4 + sizeBytes) return
+      text = text.slice(at + 4 + sizeBytes)
+      const said = serve((nth += 1), socket)
+      if (said === null) return void socket.end()
+      socket.write(said)
+    }
+  })
+}
+
+test('[G11] [G12] the very bytes arrive, one request after the other over a connection that is kept', async () => {
   const body = Buffer.from('{"text":"caf\u00e9 \u{1f600} \u2028 \\u0000"}')
-  const receiver = await listen((socket) => onRequest(socket, () => socket.write(answer('200 OK', 'ok'))))
+  const receiver = await listen(onEach(() => answer('200 OK', 'ok')))
+  const other = await listen(onEach(() => answer('200 OK', 'ok')))
   const egress = egressTo(['127.0.0.1'])
-  for (const part of ['/a?b=c', '/d']) {
-    await egress.send({
-      ...post(`http://127.0.0.1:${receiver.port}${part}`),
-      body,
-      headers: { 'x-one': '1' },
-    })
+  for (const url of [`${receiver.port}/a?b=c`, `${receiver.port}/d`, `${other.port}/`]) {
+    await egress.send({ ...post(`http://127.0.0.1:${url}`), body, headers: { 'x-one': '1' } })
   }
   const text = receiver.received()
-  expect(receiver.connections()).toBe(2)
+  expect([receiver.connections(), other.connections()]).toEqual([1, 1])
   expect(text.indexOf(body)).toBeGreaterThan(0)
   const heads = text.toString('latin1').match(/POST [^\r]+/g)
   expect(heads).toEqual(['POST /a?b=c HTTP/1.1', 'POST /d HTTP/1.1'])
   expect(text.toString('latin1').match(/x-one: 1\r\n/g)).toHaveLength(2)
+  egress.close()
+  await until(() => receiver.open() + other.open() === 0, 'closed')
+})
+
+test('[G12] requests at the same moment have connections of their own, and what was not read to its end is not kept', async () => {
+  const receiver = await listen(onEach(() => answer('200 OK', 'x'.repeat(10_000))))
+  const egress = egressTo(['127.0.0.1'])
+  const request = post(`http://127.0.0.1:${receiver.port}/`)
+  await Promise.all([egress.send(request), egress.send(request)])
   await until(() => receiver.open() === 0, 'closed')
+  expect(receiver.connections()).toBe(2)
+  await egress.send(request)
+  expect(receiver.connections()).toBe(3)
+})
+
+test('[G13] a kept connection that is closed instead of answering: sent once more, over a new one', async () => {
+  let looks = 0
+  const receiver = await listen(onEach((nth) => (nth === 1 ? answer('200 OK') : null)))
+  const egress = openEgress({
+    allow: ['127.0.0.1'],
+    resolve: () => Promise.resolve([(looks += 1) > 2 ? '127.0.0.2' : '127.0.0.1']),
+  })
+  const request = post(`http://name.example:${receiver.port}/`)
+  expect(await egress.send(request)).toMatchObject({ outcome: 'answered' })
+  expect(await egress.send(request)).toMatchObject({ outcome: 'answered' })
+  expect(receiver.connections()).toBe(2)
+  expect(receiver.received().toString('latin1').match(/POST /g)).toHaveLength(3)
+  // By now the name leads to where nobody may connect.
+  expect(await egress.send(request)).toMatchObject({ outcome: 'refused' })
+  expect(receiver.connections()).toBe(2)
+  egress.close()
+})
+
+test.each([
+  ['part of an answer came', (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-le')],
+  ['it is the first one', null],
+])('[G13] when %s before it was closed, it is not sent again', async (_what, breakOff) => {
+  const receiver = await listen(
+    onEach((nth, socket) => {
+      if (!breakOff) return null
+      if (nth === 1) return answer('200 OK')
+      breakOff(socket)
+      return ''
+    }),
+  )
+  const egress = egressTo(['127.0.0.1'])
+  const request = post(`http://127.0.0.1:${receiver.port}/`)
+  if (breakOff) expect(await egress.send(request)).toMatchObject({ outcome: 'answered' })
+  expect(await egress.send(request)).toMatchObject({ outcome: 'broken' })
+  expect(receiver.connections()).toBe(1)
 })
 
 test('[G11] by https, a certificate has to be good, and for that name', async () => {

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import postgres, { type Sql } from 'postgres'
 import { showProgress } from '../../server/cli/progress.ts'
 import { findEmbedded } from '../../sql/embedded.ts'
+import { png } from '../api/file.ts'
 import { until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { corkboard, makeDataDir, startInstance, testDataDir, type Instance } from '../support/instance.ts'
@@ -183,13 +186,14 @@ test('[O24] verify tells equal from different, in a table, and --repair mends', 
   expect(all.code).toBe(1)
   const lines = all.stdout.trimEnd().split('\n')
   expect(lines[0]).toMatch(/^board +what +id +fault +detail$/)
-  expect(lines.slice(1, -1).map((line) => line.split(/ {2,}/))).toEqual(
+  expect(lines.slice(1, -2).map((line) => line.split(/ {2,}/))).toEqual(
     expect.arrayContaining([
       [board, 'card', stale, 'stale', 'title'],
       [board, 'card', missing, 'missing'],
     ]),
   )
-  expect(lines.at(-1)).toMatch(/^\d+ boards: 2 differences\.$/)
+  expect(lines.at(-2)).toMatch(/^\d+ boards: 2 differences\.$/)
+  expect(lines.at(-1)).toMatch(/^\d+ files?: bytes and rows agree\.$/)
 
   const repaired = await verify('--repair')
   expect(repaired.code).toBe(0)
@@ -198,6 +202,34 @@ test('[O24] verify tells equal from different, in a table, and --repair mends', 
   const unknown = randomUUID()
   const none = await instance.corkboard('verify', '--board', unknown)
   expect([none.code, none.stderr]).toEqual([1, `corkboard: There is no board ${unknown}.\n`])
+})
+
+test('[RC6] verify tells rows without bytes and bytes without rows, and --repair removes the latter', async () => {
+  const account = await addUser('files@example.com')
+  const board = (await apiOf(account).post('/boards', { name: 'Files' })).body.board.id as string
+  const upload = async () => {
+    const response = await fetch(`${instance.url}/api/v1/uploads?board=${board}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.token}`, 'content-type': 'image/png' },
+      body: png as Buffer<ArrayBuffer>,
+    })
+    return ((await response.json()) as { image_key: string }).image_key
+  }
+  const [lost, kept] = [await upload(), await upload()]
+  const pathOf = (key: string) => join(instance.dataDir, 'files', 'objects', key.slice(0, 2), key)
+  const stray = `f${'x'.repeat(24)}.png`
+  expect((await instance.corkboard('verify')).stdout).toMatch(/2 files: bytes and rows agree\.\n$/)
+  await mkdir(dirname(pathOf(stray)), { recursive: true })
+  await rename(pathOf(lost), pathOf(stray))
+  const found = await instance.corkboard('verify')
+  expect(found.code).toBe(1)
+  expect(found.stdout).toMatch(new RegExp(`${lost} +missing +${png.length} bytes are lost`))
+  expect(found.stdout).toMatch(new RegExp(`${stray} +extra +${png.length} bytes of no file`))
+  const repaired = await instance.corkboard('verify', '--repair')
+  expect(repaired.stdout).toMatch(/2 files: 2 differences, 1 not mended\.\n$/)
+  await admin`delete from images where image_key = ${lost}`
+  expect((await instance.corkboard('verify')).stdout).toMatch(/1 file: bytes and rows agree\.\n$/)
+  expect(await readdir(dirname(pathOf(kept)))).toContain(kept)
 })
 
 test.each([

@@ -109,11 +109,11 @@ test('[O5] a key file that was spoilt stops the start, and is left alone', async
 test('[O15] the README and .env.example list every variable with its default, and no other', async () => {
   const expected = Object.entries(defaults)
   const readme = await readFile(join(repository, 'README.md'), 'utf8')
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]*)`|–) +\|/gm)]
+  const rows = [...readme.matchAll(/^\| `([A-Z0-9_]+)` +\| (?:`([^`]*)`|–) +\|/gm)]
   expect(rows.map(([, name, value = '']) => [name, value])).toEqual(expected)
 
   const example = await readFile(join(repository, '.env.example'), 'utf8')
-  const lines = [...example.matchAll(/^#([A-Z_]+)=(.*)$/gm)]
+  const lines = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)]
   expect(lines.map(([, name, value]) => [name, value])).toEqual(expected)
 })
 

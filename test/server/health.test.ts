@@ -26,7 +26,15 @@ test('[O14] readyz says that the database is out of reach, and when to ask again
   const app = Fastify()
   onTestFinished(() => app.close())
   const close = () => Promise.resolve()
-  await registerHealth(app, { asUser: away, asSystem: away, commit: away, listen: away, lock: away, close })
+  await registerHealth(app, {
+    asUser: away,
+    asSystem: away,
+    callAsSystem: away,
+    commit: away,
+    listen: away,
+    lock: away,
+    close,
+  })
   const ready = await app.inject('/readyz')
   expect(ready.statusCode).toBe(503)
   expect(ready.headers['retry-after']).toBe('2')

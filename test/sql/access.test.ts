@@ -344,11 +344,16 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   }
   expect(using).toContain('sql/database.ts')
   expect(using.filter((path) => !path.startsWith('sql/'))).toEqual([])
-  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'close', 'commit', 'listen', 'lock'])
+  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen', 'lock'])
+  await database.callAsSystem((tag) => {
+    expect(Object.keys(tag)).toEqual([]) // a statement, and nothing else of the client
+    return tag`select 1`
+  })
 
   const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
-  // Both take the role of a request from the same settings.
-  expect(source.match(/postgres\([^)]*\)/g)).toEqual(source.match(/postgres\(options\.url, \{ \.\.\.settings, max: [^)]*\)/g))
+  // They take the role of a request from the same settings; but for the service's own statements.
+  expect(source.match(/postgres\([^)]*\)/g)).toEqual(source.match(/postgres\(options\.url, \{ \.\.\.(settings|service), max: [^)]*\)/g))
+  expect(source.match(/\.\.\.service, max/g)).toHaveLength(1)
   expect(source).toMatch(/role: 'corkboard_app'/)
   expect(source).not.toMatch(/export[^\n]*\bsql\b/)
 }) // prettier-ignore

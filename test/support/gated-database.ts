@@ -20,6 +20,7 @@ export function gatedDatabase(url: string): GatedDatabase {
     calls: [],
     afterSystem: null,
     asUser: database.asUser,
+    callAsSystem: database.callAsSystem,
     async asSystem(work) {
       const result = await database.asSystem(work)
       await gated.afterSystem?.(result)

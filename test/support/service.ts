@@ -1,4 +1,7 @@
 /** The service in this process, on a database of its own, on port 0. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { compose, type ComposeOptions, type Service } from '../../server/compose.ts'
 import { readConfig, type Config } from '../../server/config.ts'
@@ -48,6 +51,7 @@ export const testSecretKey = 'a key for tests, of more than 32 characters'
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { config, testDatabase, ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
+  const dataDir = config?.dataDir ?? (await mkdtemp(join(tmpdir(), 'corkboard-service-')))
   const service = await compose(
     {
       ...readConfig({
@@ -56,6 +60,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         RATE_LIMIT_PER_HOUR: '100000000',
         SECRET_KEY: testSecretKey,
       }),
+      dataDir,
       ...config,
     },
     database.url,
@@ -88,6 +93,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       }),
     async stop() {
       await service.close()
+      if (!config?.dataDir) await rm(dataDir, { recursive: true, force: true })
       if (!testDatabase) await database.drop()
     },
   }

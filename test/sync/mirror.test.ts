@@ -95,7 +95,7 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
   const fields = Object.keys(rows[0]!)
   const mirrored = [...mirror.boards.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const plain = (row: Record<string, unknown>) => JSON.parse(JSON.stringify(fields.map((field) => row[field] ?? null)))
-  expect(rows.length).toBeGreaterThan(8)
+  expect(rows.length).toBeGreaterThan(3)
   expect(mirrored.map(plain)).toEqual(rows.map(plain))
   expect(mirrored.some(({ deleted }) => deleted)).toBe(true)
   for (const board of mirrored) {

@@ -1,11 +1,13 @@
 /** Deliveries: attempts and their waits, what counts as a failure, when a webhook is switched off, leases. The clock is the test's. */
+import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../../platform/clock.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions, type TestUser } from '../support/service.ts'
-import { makeWebhook } from '../support/webhook.ts'
+import { makeWebhook, webhookSecret } from '../support/webhook.ts'
+import { waitAfter } from '../../workers/retry.ts'
 
 const minute = 60_000
 const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time }
@@ -136,6 +138,35 @@ test('[W10] six attempts: at once, and 1 minute, 5 minutes, 25 minutes, 2 hours 
   )
   expect(new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size).toBe(6)
 }) // prettier-ignore
+
+test('[W29] what is queued is sent and signed as it stands, at every attempt', async () => {
+  receiver.answer = (_request, nth) => (nth === 1 ? 500 : 200)
+  const id = await makeWebhook(service, user, receiver.url)
+  const payload = '{ "n" : 1.0, "text": "\\u00e9\\/\u2028", "n": 1e2 }'
+  await service.admin`
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
+    values (${id}, ${user.workspaceId}, 'card.created', ${payload}, ${new Date(clock.time)})`
+  await settled(id, 1)
+  clock.time += minute
+  await settled(id, 2)
+  for (const { raw, headers } of receiver.received) {
+    expect(raw.toString()).toBe(payload)
+    const signed = `v0:${String(headers['x-service-request-timestamp'])}:${payload}`
+    const hmac = createHmac('sha256', webhookSecret).update(signed).digest('hex')
+    expect(headers['x-service-signature']).toBe(`v0=${hmac}`)
+  }
+  expect(receiver.received).toHaveLength(2)
+})
+
+test('[W30] a wait grows by at most a tenth', () => {
+  const waits = [60, 300, 1500, 7200, 36_000]
+  for (const [n, seconds] of waits.entries()) {
+    expect(waitAfter(n + 1, waits, null, 0)).toBe(seconds * 1000)
+    expect(waitAfter(n + 1, waits, null, 0.5)).toBe(seconds * 1050)
+    expect(waitAfter(n + 1, waits, null, 1)).toBe(seconds * 1100)
+  }
+  expect(waitAfter(6, waits, null, 1)).toBeNull()
+})
 
 test('[W11] a success ends it, whatever 2xx it is; the counter of failures starts again', async () => {
   receiver.answer = (_, nth) => (nth < 3 ? 503 : 204)
@@ -350,6 +381,26 @@ test('[W19] a delivery that is queued again has six new attempts under its old i
   const other = await makeWebhook(service, user, receiver.url)
   expect(await again(one!.id, user.userId, other)).toBeNull()
 }) // prettier-ignore
+
+test('[W19] also when the attempt under way fails, it decides nothing', async () => {
+  receiver.answer = () => null
+  const id = await makeWebhook(service, user, receiver.url)
+  await change()
+  await until(() => receiver.hanging.length === 1, 'an attempt is under way')
+  const [one] = await deliveries(id)
+  await service.database.asUser(
+    user.userId,
+    (tx) => tx`select queue_again(${id}, ${one!.id}, ${new Date(clock.time)})`,
+  )
+  await until(() => receiver.hanging.length === 2, 'a second one beside it')
+  receiver.hanging[0]!.writeHead(500).end()
+  await settled(id, 1)
+  expect(await deliveries(id)).toMatchObject([{ status: 'sending', attempt: 0, next_attempt_at: null }])
+  receiver.hanging[1]!.writeHead(200).end()
+  await settled(id, 2)
+  expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 1 }])
+  expect(receiver.received).toHaveLength(2)
+})
 
 test('[W20] a lease that lapses makes the delivery due again, under the same id; the interrupted attempt is logged and not counted', async () => {
   const id = await makeWebhook(service, user, receiver.url)

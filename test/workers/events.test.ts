@@ -145,15 +145,15 @@ test('[W2] every event reaches the receiver from every origin it can have', asyn
 test('[W3] a webhook gets what it subscribed to, of its own workspace, while it is active, and nothing from before its time', async () => {
   const all = await listen(['*'])
   const workspaceId = user.workspaceId
+  const urls = { cards: '/cards', off: '/off', board: '/board' }
+  const off = await makeWebhook(service, user, receiver.url + urls.off)
+  await service.admin`update webhooks set active = false where id = ${off}`
   await service.admin`
     insert into events (type, workspace_id, resource_type, resource_id, data, origin, occurred_at)
     values ('board.created', ${workspaceId}, 'board', 'long ago', '{}', 'api', now() - interval '1 hour'),
       ('board.added-later', ${workspaceId}, 'board', 'a type of tomorrow', '{}', 'api', date_trunc('milliseconds', now() + interval '1 second'))`
-  const urls = { cards: '/cards', off: '/off', board: '/board' }
   await makeWebhook(service, user, receiver.url + urls.cards, { events: ['card.created', 'card.deleted'] })
   await makeWebhook(service, user, receiver.url + urls.board, { events: ['board.created'] })
-  const off = await makeWebhook(service, user, receiver.url + urls.off)
-  await service.admin`update webhooks set active = false where id = ${off}`
   const boardId = await makeBoard()
   await user.api.post(`/boards/${boardId}/cards`, { kind: 'note' })
   const own = user
@@ -260,4 +260,27 @@ test('[W8] where nobody listens the outbox is emptied all the same', async () =>
   expect(
     await service.admin`select from webhook_deliveries where workspace_id = ${user.workspaceId}`,
   ).toHaveLength(0)
+})
+
+test('[W28] an event leaves the outbox together with its deliveries: when these cannot be queued it waits, and is delivered once they can', async () => {
+  const { got } = await listen(['board.updated'])
+  const boardId = await makeBoard()
+  await drained()
+  // The sequence counts the attempts, which are all rolled back.
+  await service.admin.unsafe(`
+    create sequence refused;
+    grant usage on sequence refused to corkboard_system;
+    create function refuse() returns trigger language plpgsql as $$
+    begin
+      perform nextval('refused');
+      raise exception 'no room';
+    end $$;
+    create trigger refuse before insert on webhook_deliveries for each row execute function refuse()`)
+  await user.api.patch(`/boards/${boardId}`, { name: 'waits' })
+  await until(async () => (await service.admin`select from refused where is_called`).length === 1, 'refused')
+  await service.admin.unsafe(
+    'drop trigger refuse on webhook_deliveries; drop function refuse; drop sequence refused',
+  )
+  await until(() => got().length === 1, 'delivered all the same')
+  expect(got()[0]!.body.data['name']).toBe('waits')
 })

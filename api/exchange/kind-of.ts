@@ -1,0 +1,44 @@
+/** What kind of card a file becomes: told by its bytes. Names count for nothing, the server's word only among texts. */
+import { fileTypeFromBuffer } from 'file-type'
+import type { Kind } from '../../core/card.ts'
+import { readImageHeader, type ImageType } from '../../platform/image-header.ts'
+import { byteOrderMark } from './page-head.ts'
+
+export type RemoteKind =
+  | { kind: 'image'; mime: ImageType; ext: null }
+  | { kind: 'link' }
+  | { kind: Extract<Kind, 'video' | 'audio' | 'pdf' | 'file'>; mime: string; ext: string | null }
+
+/** @param bytes the file's beginning. @param contentType as its server says */
+export async function kindOf(bytes: Buffer, contentType: string | undefined): Promise<RemoteKind> {
+  const image = readImageHeader(bytes)
+  if (image) return { kind: 'image', mime: image.type, ext: null }
+  const said = contentType?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
+  const start = (
+    byteOrderMark(bytes)?.decode(bytes.subarray(0, 1024)) ?? bytes.toString('latin1', 0, 1024)
+  ).trimStart()
+  if (htmlStart.test(start)) return { kind: 'link' }
+  // The library reads what it is given and no more; hostile bytes make it throw at worst.
+  const found = await fileTypeFromBuffer(bytes).catch(() => undefined)
+  if (found && found.mime !== 'application/xml') {
+    const ext = /^[a-z0-9]{1,10}$/.test(found.ext) ? found.ext : null
+    return { kind: kindOfType(found.mime), mime: found.mime, ext }
+  }
+  const isText = byteOrderMark(bytes) !== null || !bytes.includes(0)
+  if (isText && (said === 'text/html' || said === 'application/xhtml+xml')) return { kind: 'link' }
+  if (found) return { kind: 'file', mime: found.mime, ext: 'xml' }
+  const isNamedText = isText && /^(text\/[\w.+-]+|application\/json)$/.test(said)
+  return isNamedText
+    ? { kind: 'file', mime: said, ext: said === 'text/plain' ? 'txt' : null }
+    : { kind: 'file', mime: 'application/octet-stream', ext: null }
+}
+
+/** After the HTML standard's way of telling a page by its first tag. */
+const htmlStart =
+  /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|(?:html|head|body|title|meta|link|script|style|iframe|h1|div|table|p|a|br|font)[\s>/])/i
+
+function kindOfType(mime: string): 'video' | 'audio' | 'pdf' | 'file' {
+  if (mime === 'application/pdf') return 'pdf'
+  if (mime.startsWith('video/')) return 'video'
+  return mime.startsWith('audio/') ? 'audio' : 'file'
+}

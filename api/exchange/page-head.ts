@@ -1,0 +1,83 @@
+/** What the head of a web page says of it. */
+import { Parser } from 'htmlparser2'
+
+export interface PageHead {
+  title: string | null
+  description: string | null
+}
+
+/** @param bytes the page's beginning. @param contentType as its server says */
+export function readPageHead(bytes: Buffer, contentType: string | undefined): PageHead {
+  const said: Record<string, string> = {}
+  const keep = (key: string, text: string) => {
+    const clean = text.replace(/\s+/g, ' ').trim()
+    if (clean !== '') said[key] ??= clean
+  }
+  let title: string | null = null
+  let tags = 0
+  const parser = new Parser({
+    onopentag(name, { name: metaName, property, content }) {
+      if (name === 'title' && said['title'] === undefined) title = ''
+      // Behind `body` is no head, and each open tag makes the next one dearer.
+      else if (name === 'body' || (tags += 1) > maxTags) parser.pause()
+      const key = (property ?? metaName ?? '').toLowerCase()
+      if (name === 'meta' && content !== undefined && metaKeys.has(key)) keep(key, content)
+    },
+    ontext(text) {
+      if (title !== null && title.length < maxTitle) title += text
+    },
+    onclosetag(name) {
+      if (name === 'title' && title !== null) {
+        keep('title', title)
+        title = null
+      }
+    },
+  })
+  parser.write(decodePage(bytes, contentType))
+  return {
+    title: said['og:title'] ?? said['twitter:title'] ?? said['title'] ?? null,
+    description: said['og:description'] ?? said['description'] ?? said['twitter:description'] ?? null,
+  }
+}
+
+const maxTitle = 10_000
+const maxTags = 5000
+const metaKeys = new Set([
+  'description',
+  'og:title',
+  'og:description',
+  'twitter:title',
+  'twitter:description',
+])
+
+/** In the order of the HTML standard: byte order mark, header, `meta` within the first 1,024 bytes; else a guess. */
+export function decodePage(bytes: Buffer, contentType: string | undefined): string {
+  const marked = byteOrderMark(bytes)
+  if (marked) return marked.decode(bytes)
+  const label =
+    charsetIn(contentType ?? '') ?? charsetIn(bytes.toString('latin1', 0, 1024).replaceAll('\0', ''))
+  // A page that says so in ASCII is not in UTF-16.
+  const declared = label === null ? null : decoderFor(/^utf-?16/i.test(label) ? 'utf-8' : label)
+  if (declared) return declared.decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) // may end within a character
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+export function byteOrderMark(bytes: Buffer): TextDecoder | null {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return new TextDecoder('utf-8')
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le')
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? new TextDecoder('utf-16be') : null
+}
+
+const charsetIn = (text: string) => /charset\s*=\s*["']?([\w:.-]{1,40})/i.exec(text)?.[1] ?? null
+
+function decoderFor(label: string): TextDecoder | null {
+  try {
+    return new TextDecoder(label)
+  } catch {
+    return null // no encoding of that name
+  }
+}

@@ -1,0 +1,275 @@
+/** An import from its items to its answer: what is there already, what is fetched, what becomes of each item. */
+import { findSources, identifierSource, urlSource } from '../../collab/sources.ts'
+import { createCards, type PresentedCard } from '../../collab/write.ts'
+import type { CardChange } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { LayoutName } from '../../core/layout/arrangement.ts'
+import { limits } from '../../core/limits.ts'
+import { cardChange } from '../cards/card-input.ts'
+import type { ApiContext } from '../route.ts'
+import { failedBy, fetchCard, type Failed } from './fetch-card.ts'
+import type { ImportItem } from './import-item.ts'
+import { Turns } from './turns.ts'
+import { inOrder } from './in-order.ts'
+
+interface Import {
+  account: string
+  boardId: string
+  items: ImportItem[]
+  layout: LayoutName
+  dryRun: boolean
+}
+
+/** An item on its way. */
+interface Task {
+  url: string
+  /** The fields that the client gave. */
+  given: CardChange
+  /** What it is known by on the board. */
+  sources: string[]
+  /** An earlier item that is the same thing; this one shares its fate. */
+  same: Task | null
+  /** What was fetched. */
+  fetched?: CardChange
+  result?: Result
+}
+
+type Result =
+  { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
+
+const fetching = new Turns(limits.import.atOnce)
+/** Two imports on one board look for what is there, and create, one after the other. */
+const creating = new Turns(1)
+
+/** @throws ServiceError `bad_request` for an item whose form is wrong; then nothing happens */
+export async function runImport(context: ApiContext, request: Import): Promise<Record<string, unknown>> {
+  const tasks = readItems(request.items)
+  await settleExisting(context, request, tasks)
+  const open = tasks.filter(({ result, same }) => !result && !same)
+  let made: { cards: PresentedCard[]; live: boolean } = { cards: [], live: true }
+  const room = await roomFor(context, request)
+  if (request.dryRun) await validate(context, open, room)
+  else {
+    await fetchAll(context, request, open, room)
+    made = await createAll(context, request, open)
+  }
+  return answerTo(request, tasks, made)
+}
+
+function readItems(items: ImportItem[]): Task[] {
+  const earlier = new Map<string, Task>()
+  return items.map(({ url, title, caption, ...fields }, at): Task => {
+    const where = `items[${at}].`
+    const protocol = URL.parse(url)?.protocol
+    if (protocol !== 'https:' && protocol !== 'http:')
+      throw new ServiceError('bad_request', `${where}url must be an https URL on a public host.`)
+    const given = cardChange(
+      {
+        ...fields,
+        url,
+        ...(title ? { title } : {}),
+        ...(caption ? { body: caption } : {}),
+      },
+      where,
+    )
+    const sources = [urlSource(url), ...(given.identifiers ?? []).map(identifierSource)]
+    const same = sources.map((source) => earlier.get(source)).find((task) => task !== undefined) ?? null
+    const task: Task = { url, given, sources, same: same?.same ?? same }
+    for (const source of sources) if (!earlier.has(source)) earlier.set(source, task)
+    return task
+  })
+}
+
+async function settleExisting({ live }: ApiContext, { boardId }: Import, tasks: Task[]): Promise<void> {
+  const found = await findSources(live, boardId, new Set(tasks.flatMap(({ sources }) => sources)))
+  for (const task of tasks) {
+    const cardId = task.sources.map((source) => found.get(source)).find((id) => id !== undefined)
+    if (cardId !== undefined && !task.result) task.result = { status: 'existing', cardId }
+  }
+}
+
+/** How many cards the board's owner may still have. */
+async function roomFor({ database, freeCardCap }: ApiContext, { account, boardId }: Import): Promise<number> {
+  if (freeCardCap === null) return Infinity
+  const [owner] = await database.asUser(
+    account,
+    (tx) => tx<{ tier: string; used: number }[]>`select tier, used from board_capacity(${boardId})`,
+  )
+  return owner?.tier === 'free' ? Math.max(0, freeCardCap - owner.used) : Infinity
+}
+
+const full = (): Result => ({
+  status: 'failed',
+  code: 'limit_reached',
+  error: 'The board’s owner has as many cards, or as much stored, as the account may have.',
+})
+
+async function validate({ checkUrl }: ApiContext, open: Task[], room: number): Promise<void> {
+  let left = room
+  await inOrder(open, limits.import.atOnce, async (task) => {
+    const fault = await checkUrl(task.url)
+    if (fault) task.result = { status: 'failed', code: 'bad_request', error: `Url ${fault}.` }
+    else task.result = (left -= 1) < 0 ? full() : { status: 'valid' }
+  })
+}
+
+/** In their order, several at a time; never more than there is room for. */
+async function fetchAll(context: ApiContext, request: Import, open: Task[], room: number): Promise<void> {
+  const { account, boardId } = request
+  const deadline = performance.now() + context.importMs.call
+  const counts = { fetched: 0, running: 0 }
+  let isFull = false
+  await inOrder(
+    open,
+    limits.import.atOnce,
+    async (task) => {
+      if (isFull || counts.fetched >= room) return void (task.result = full())
+      counts.running += 1
+      const end = await fetching.take(account, Math.max(0, deadline - performance.now()))
+      try {
+        const timeoutMs = Math.min(context.importMs.item, deadline - performance.now())
+        if (!end || timeoutMs <= 0) return void (task.result = notBegun(context.importMs.call))
+        const got = await fetchCard(context, { account, boardId, url: task.url, timeoutMs })
+        if (!('code' in got)) {
+          task.fetched = got
+          counts.fetched += 1
+        } else {
+          task.result = { status: 'failed', ...got }
+          if (got.code === 'limit_reached') isFull = true
+        }
+      } catch (error) {
+        context.log.error({ err: error, boardId }, 'an item of an import failed')
+        task.result = {
+          status: 'failed',
+          ...(error instanceof ServiceError
+            ? failedBy(error)
+            : { code: 'internal_error', error: 'It failed on our side.' }),
+        }
+      } finally {
+        end?.()
+        counts.running -= 1
+      }
+    },
+    // With no room for one more, what is under way decides.
+    () => isFull || counts.running === 0 || counts.fetched + counts.running < room,
+  )
+}
+
+const notBegun = (callMs: number): Result => ({
+  status: 'failed',
+  code: 'upstream_error',
+  error: `The import fetches for ${callMs / 1000} s; this item did not get its turn. Run it again.`,
+})
+
+async function createAll(
+  context: ApiContext,
+  request: Import,
+  open: Task[],
+): Promise<{ cards: PresentedCard[]; live: boolean }> {
+  const made = { cards: [] as PresentedCard[], live: true }
+  if (!open.some(({ fetched }) => fetched)) return made
+  const end = (await creating.take(request.boardId))!
+  try {
+    const fetched = open.filter((task) => task.fetched)
+    await settleExisting(context, request, fetched)
+    const left = fetched.filter(({ result }) => !result)
+    const placed = left.filter(({ given }) => given.x !== undefined && given.y !== undefined)
+    // First those whose place is given, so that the others find theirs beside them.
+    for (const [tasks, layout] of [
+      [placed, undefined],
+      [left.filter((task) => !placed.includes(task)), request.layout],
+    ] as const) {
+      const some = await createWithinCap(context, request, tasks, layout).catch(async (error: unknown) => {
+        if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
+        // Somebody else has brought an identifier meanwhile.
+        await settleExisting(context, request, tasks)
+        const others = tasks.filter(({ result }) => !result)
+        if (others.length === tasks.length) throw error
+        return createWithinCap(context, request, others, layout)
+      })
+      made.cards.push(...some.cards)
+      made.live &&= some.live
+    }
+    const order = new Map(
+      open.map((task, at) => [task.result && 'cardId' in task.result ? task.result.cardId : '', at]),
+    )
+    made.cards.sort((a, b) => order.get(a['id'] as string)! - order.get(b['id'] as string)!)
+    return made
+  } finally {
+    end()
+  }
+}
+
+/** Others may have taken the room meanwhile: then as many as there is still room for. */
+async function createWithinCap(
+  context: ApiContext,
+  request: Import,
+  tasks: Task[],
+  layout: LayoutName | undefined,
+): Promise<{ cards: PresentedCard[]; live: boolean }> {
+  const { account, boardId } = request
+  let count = tasks.length
+  while (count > 0) {
+    const some = tasks.slice(0, count)
+    try {
+      const created = await createCards(context.live, {
+        account,
+        boardId,
+        layout,
+        cards: some.map((task) => ({ change: cardOf(task) })),
+      })
+      for (const [n, task] of some.entries())
+        task.result = { status: 'created', cardId: created.cards[n]!['id'] as string }
+      for (const task of tasks.slice(count)) task.result = full()
+      return created
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'limit_reached') throw error
+      count = Math.min(count - 1, await roomFor(context, request))
+    }
+  }
+  for (const task of tasks) task.result = full()
+  return { cards: [], live: true }
+}
+
+/** What the client gave goes before what was found. One side of an image gives the other. */
+function cardOf({ given, fetched = {} }: Task): CardChange {
+  const card: CardChange = { ...fetched, ...given }
+  if (fetched.w !== undefined && fetched.h !== undefined) {
+    const { min, max } = limits.cardSize
+    const bound = (side: number) => Math.min(max, Math.max(min, Math.round(side)))
+    if (given.w !== undefined && given.h === undefined) card.h = bound((given.w * fetched.h) / fetched.w)
+    if (given.h !== undefined && given.w === undefined) card.w = bound((given.h * fetched.w) / fetched.h)
+  }
+  return card
+}
+
+function answerTo(
+  { boardId, layout, dryRun }: Import,
+  tasks: Task[],
+  { cards, live }: { cards: PresentedCard[]; live: boolean },
+): Record<string, unknown> {
+  const results = tasks.map((task) => {
+    const of = task.result ?? task.same?.result ?? notBegun(0)
+    // The same thing twice makes one card.
+    const result: Result = task.same && of.status === 'created' ? { ...of, status: 'existing' } : of
+    return {
+      url: task.url,
+      status: result.status,
+      card_id: 'cardId' in result ? result.cardId : null,
+      error: result.status === 'failed' ? result.error : null,
+      code: result.status === 'failed' ? result.code : null,
+    }
+  })
+  const count = (status: string) => results.filter((result) => result.status === status).length
+  return {
+    board_id: boardId,
+    layout,
+    dry_run: dryRun,
+    created: count('created'),
+    existing: count('existing'),
+    failed: count('failed'),
+    results,
+    cards,
+    live,
+  }
+}

@@ -1,0 +1,79 @@
+import Type from 'typebox'
+import { planParts } from '../../core/file.ts'
+import { limits } from '../../core/limits.ts'
+import { route } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { giveUpUpload, reserveUpload } from './reserve.ts'
+import { noUpload } from './upload-fault.ts'
+
+const body = Type.Object({
+  bytes: Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'The size of the whole file.',
+  }),
+  content_type: Type.Optional(
+    Type.String({ maxLength: 200, pattern: '^[\\w.+-]+/[\\w.+-]+( *; *[\\w.+-]+=[\\w.+-]+)*$' }),
+  ),
+  filename: Type.Optional(
+    Type.String({ maxLength: limits.files.fileName, description: 'Only its extension is used.' }),
+  ),
+})
+
+export const beginUpload = route({
+  method: 'POST',
+  path: '/uploads/multipart',
+  scope: 'write',
+  summary: 'Begin the upload of a file in parts; for boards whose owner has a paid plan.',
+  schemas: { query: Type.Object({ board: uuid }), body },
+  answers: {
+    201: Type.Object({
+      key: Type.String(),
+      upload_id: Type.String(),
+      part_size: Type.Integer(),
+      part_count: Type.Integer(),
+      content_type: Type.String(),
+    }),
+  },
+  async handle(context, { principal, query, body }) {
+    const { partSize, partCount } = planParts(body.bytes)
+    const contentType = body.content_type?.toLowerCase() ?? 'application/octet-stream'
+    const account = principal.userId
+    const key = await reserveUpload(context, {
+      account,
+      boardId: query.board.toLowerCase(),
+      contentType,
+      bytes: body.bytes,
+      partSize,
+      extension: extensionOf(body.filename),
+      lifetimeMs: limits.files.sessionMs,
+    })
+    try {
+      const uploadId = await context.files.beginMultipart(key, contentType)
+      const named = await context.database.asUser(
+        account,
+        (tx) => tx`select from name_upload(${key}, ${uploadId}) as named where named`,
+      )
+      if (named.length === 0) throw noUpload()
+      const answer = {
+        key,
+        upload_id: uploadId,
+        part_size: partSize,
+        part_count: partCount,
+        content_type: contentType,
+      }
+      return { status: 201, body: answer }
+    } catch (error) {
+      await giveUpUpload(context, account, key).catch((left: unknown) =>
+        context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
+      )
+      throw error
+    }
+  },
+})
+
+/** With its dot; empty when the name has none that a key can carry. */
+function extensionOf(name = ''): string {
+  const [found = ''] = /\.[A-Za-z0-9]{1,10}$/.exec(name) ?? []
+  return found.toLowerCase()
+}

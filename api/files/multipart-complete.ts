@@ -1,0 +1,144 @@
+import { buffer } from 'node:stream/consumers'
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/image-header.ts'
+import type { CompletedPart, ObjectStore } from '../../platform/object-store.ts'
+import { route, type ApiContext } from '../route.ts'
+import { nullable } from '../schemas.ts'
+import { giveUpUpload } from './reserve.ts'
+import { findSession, sessionFields, type Session } from './session.ts'
+import { noUpload, uploadRefused, type UploadFault } from './upload-fault.ts'
+
+const part = Type.Object({
+  part_number: Type.Integer({ minimum: 1, maximum: limits.files.parts }),
+  etag: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'As the PUT answered it, with or without quotes.',
+  }),
+})
+const body = Type.Object({
+  ...sessionFields,
+  parts: Type.Array(part, { minItems: 1, maxItems: limits.files.parts }),
+})
+
+interface Recorded {
+  fault: UploadFault | null
+  bytes: number | null
+  width: number | null
+  height: number | null
+}
+
+export const completeUpload = route({
+  method: 'POST',
+  path: '/uploads/multipart/complete',
+  scope: 'write',
+  summary: 'Complete an upload: its parts become the file. May be repeated.',
+  schemas: { body },
+  answers: {
+    201: Type.Object({
+      image_key: Type.String(),
+      bytes: nullable(Type.Integer()),
+      width: nullable(Type.Integer()),
+      height: nullable(Type.Integer()),
+    }),
+  },
+  bodyLimitBytes: 4 * 1024 * 1024, // 10,000 parts
+  async handle(context, { principal, body }) {
+    const account = principal.userId
+    const session = await findSession(context, account, body)
+    if (session.state === 'ending') throw noUpload()
+    const parts = partsOf(body.parts, session)
+    let image: ImageHeader | null = null
+    if (session.state === 'open') {
+      await assemble(context.files, body, parts, session)
+      image = await headerOf(context.files, body.key, session)
+    }
+    const recorded = await record(context, account, body.key, typeOf(session, image), image?.size ?? null)
+    if (recorded.fault) {
+      // Aborted or expired meanwhile; what was put together after that would stay for ever.
+      if (recorded.fault === 'gone') await context.files.remove([body.key])
+      else await giveUpUpload(context, account, body.key)
+      throw uploadRefused(recorded.fault, { used: null, quota: null, bytes: session.bytes })
+    }
+    const { bytes, width, height } = recorded
+    return { status: 201, body: { image_key: body.key, bytes, width, height } }
+  },
+})
+
+/** @throws ServiceError `bad_request` unless each part is there once */
+function partsOf(
+  given: { part_number: number; etag: string }[],
+  { bytes, partSize }: Session,
+): CompletedPart[] {
+  const count = Math.ceil(bytes / partSize)
+  const numbers = new Set(given.map(({ part_number }) => part_number))
+  if (numbers.size !== given.length)
+    throw new ServiceError('bad_request', 'parts must name each part_number once.')
+  const beyond = given.find(({ part_number }) => part_number > count)
+  if (beyond)
+    throw new ServiceError(
+      'bad_request',
+      `parts must be numbered from 1 to ${count}; ${beyond.part_number} is none of this upload's.`,
+    )
+  if (given.length < count) {
+    const missing = Array.from({ length: count }, (_, n) => n + 1).find((number) => !numbers.has(number))
+    throw new ServiceError('bad_request', `parts must hold all ${count} parts; ${missing} is missing.`)
+  }
+  return given.map(({ part_number, etag }) => ({ partNumber: part_number, etag: etag.replace(/^"|"$/g, '') }))
+}
+
+/** Afterwards the object is there, and of the declared size. */
+async function assemble(
+  files: ObjectStore,
+  { key, upload_id }: { key: string; upload_id: string },
+  parts: CompletedPart[],
+  { bytes }: Session,
+): Promise<void> {
+  const { outcome } = await files.complete(key, upload_id, parts)
+  const found = await files.head(key)
+  // Put together by an earlier call whose answer, or whose process, was lost.
+  if (found?.bytes === bytes) return
+  if (outcome === 'unknown') throw noUpload()
+  if (outcome === 'stored') await files.remove([key])
+  throw new ServiceError(
+    'bad_request',
+    outcome === 'stored'
+      ? `The parts have ${found?.bytes ?? 0} bytes in all, ${bytes} were declared.`
+      : 'parts: one is not there, or its etag is not the one that its last PUT answered with.',
+  )
+}
+
+const isImage = (type: string) => imageTypes.some((one) => one === type)
+
+/** Of what its bytes are, whatever it was called. */
+async function headerOf(
+  files: ObjectStore,
+  key: string,
+  { contentType, bytes }: Session,
+): Promise<ImageHeader | null> {
+  if (!contentType.startsWith('image/') && contentType !== 'application/octet-stream') return null
+  const start = await files.get(key, { start: 0, end: Math.min(bytes, limits.files.headerBytes) - 1 })
+  return start && readImageHeader(await buffer(start))
+}
+
+/** What says to be an image, and isn't, is not shown as one. */
+const typeOf = ({ contentType }: Session, image: ImageHeader | null) =>
+  image?.type ?? (isImage(contentType) ? 'application/octet-stream' : contentType)
+
+async function record(
+  { database, clock }: ApiContext,
+  account: string,
+  key: string,
+  contentType: string,
+  size: ImageHeader['size'],
+): Promise<Recorded> {
+  const [recorded] = await database.asUser(
+    account,
+    (tx) => tx<Recorded[]>`
+      select fault, bytes, width, height
+      from finish_upload(${key}, ${contentType}, ${size?.width ?? null}, ${size?.height ?? null}, ${new Date(clock.now())})`,
+  )
+  return recorded!
+}

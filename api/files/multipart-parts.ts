@@ -1,0 +1,43 @@
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { partBytes } from '../../core/file.ts'
+import { limits } from '../../core/limits.ts'
+import { route } from '../route.ts'
+import { findSession, sessionFields } from './session.ts'
+import { noUpload } from './upload-fault.ts'
+
+const partNumber = Type.Integer({ minimum: 1, maximum: limits.files.parts })
+
+export const signParts = route({
+  method: 'POST',
+  path: '/uploads/multipart/parts',
+  scope: 'write',
+  summary: 'URLs to PUT parts of an upload to; each takes exactly the size of its part, for an hour.',
+  schemas: {
+    body: Type.Object({
+      ...sessionFields,
+      part_numbers: Type.Array(partNumber, { minItems: 1, maxItems: limits.files.partsPerRequest }),
+    }),
+  },
+  answers: {
+    200: Type.Object({ urls: Type.Record(Type.String({ pattern: '^\\d+$' }), Type.String()) }),
+  },
+  async handle(context, { principal, body }) {
+    const session = await findSession(context, principal.userId, body)
+    if (session.state !== 'open') throw noUpload()
+    const { bytes, partSize } = session
+    const count = Math.ceil(bytes / partSize)
+    const beyond = body.part_numbers.find((number) => number > count)
+    if (beyond !== undefined)
+      throw new ServiceError(
+        'bad_request',
+        `part_numbers must be from 1 to ${count}; ${beyond} is none of this upload's.`,
+      )
+    const parts = [...new Set(body.part_numbers)].map((number) => ({
+      partNumber: number,
+      bytes: partBytes(bytes, partSize, number),
+    }))
+    const urls = await context.files.signParts(body.key, body.upload_id, parts, limits.files.partUrlSeconds)
+    return { body: { urls: Object.fromEntries(urls) } }
+  },
+})

@@ -1,0 +1,47 @@
+/** An upload in parts, as those see it who may write on its board. */
+import Type from 'typebox'
+import { noBoard, notWritable } from '../../core/board.ts'
+import type { ApiContext } from '../route.ts'
+import { uuid } from '../schemas.ts'
+import { noUpload, type UploadFault } from './upload-fault.ts'
+
+/** How the four operations name it. */
+export const sessionFields = {
+  board_id: uuid,
+  key: Type.String({ minLength: 1, maxLength: 500 }),
+  upload_id: Type.String({ minLength: 1, maxLength: 2000 }),
+}
+
+export interface SessionName {
+  board_id: string
+  key: string
+  upload_id: string
+}
+
+export interface Session {
+  contentType: string
+  bytes: number
+  partSize: number
+  state: 'open' | 'stored' | 'ending'
+}
+
+/** @throws ServiceError `not_found` also when it is of another board, or expired; `forbidden` */
+export async function findSession(
+  { database, clock }: ApiContext,
+  account: string,
+  { board_id, key, upload_id }: SessionName,
+): Promise<Session> {
+  const [fault, session] = await database.asUser(account, async (tx) => {
+    const [board] = await tx<{ fault: UploadFault | null }[]>`select board_write_fault(${board_id}) as fault`
+    const [found] = await tx<(Session & { expires_at: Date })[]>`
+      select content_type as "contentType", bytes, part_size as "partSize", state, expires_at
+      from uploads
+      where image_key = ${key} and upload_id = ${upload_id} and board_id = ${board_id} and part_size is not null`
+    return [board!.fault, found]
+  })
+  if (fault === 'missing') throw noBoard()
+  if (fault === 'forbidden') throw notWritable()
+  if (!session || (session.state !== 'stored' && session.expires_at.getTime() <= clock.now()))
+    throw noUpload()
+  return session
+}

@@ -1,0 +1,46 @@
+import type { Readable } from 'node:stream'
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { imageTypes } from '../../platform/image-header.ts'
+import { route } from '../route.ts'
+import { nullable, uuid } from '../schemas.ts'
+import { storeImage } from './store-image.ts'
+
+export const uploadImage = route({
+  method: 'POST',
+  path: '/uploads',
+  scope: 'write',
+  summary: 'Upload an image of up to 25 MB; the body is its bytes.',
+  schemas: { query: Type.Object({ board: uuid }) },
+  takesBytes: imageTypes,
+  answers: {
+    201: Type.Object({
+      image_key: Type.String(),
+      width: nullable(Type.Integer()),
+      height: nullable(Type.Integer()),
+      bytes: Type.Integer(),
+      content_type: Type.String(),
+    }),
+  },
+  async handle(context, { principal, query, body, request }) {
+    const length = request.headers['content-length']
+    const bytes = body as unknown as Readable | null
+    if (!bytes)
+      throw new ServiceError('unsupported_media_type', `The body must be an image: ${imageTypes.join(', ')}.`)
+    try {
+      const stored = await storeImage(context, {
+        account: principal.userId,
+        boardId: query.board.toLowerCase(),
+        contentType: request.headers['content-type'],
+        bytes: length === undefined ? null : Number(length),
+        body: bytes,
+      })
+      return { status: 201, body: stored }
+    } catch (error) {
+      if (request.raw.errored)
+        // nobody is there to be answered
+        throw new ServiceError('bad_request', 'The body broke off before its end.', { cause: error })
+      throw error
+    }
+  },
+})

@@ -1,0 +1,172 @@
+/** What is at a URL, along its redirects, within bounds of time and size, whatever the other side does. */
+import { performance } from 'node:perf_hooks'
+import { pipeline, Transform, type Readable } from 'node:stream'
+import { createBrotliDecompress, createUnzip, type BrotliDecompress, type Unzip } from 'node:zlib'
+import { Client } from 'undici'
+import type { OpenConnection } from './connector.ts'
+import { describe, failureOf, oneValueEach, type Failure } from './exchange.ts'
+import type { Refusal, Target } from './target.ts'
+
+export interface FetchRequest {
+  url: string
+  headers: Record<string, string>
+  /** For all of it: each hop, and until what was answered is received. */
+  timeoutMs: number
+  maxRedirects: number
+  /** Of the body as it is handed on, and as it comes over the wire. */
+  maxBytes: number
+}
+
+export interface Fetched {
+  /** Where the redirects led. */
+  url: string
+  status: number
+  headers: Record<string, string>
+  /** Decompressed. Fails when it breaks off, takes too long or is too large. */
+  body: Readable
+}
+
+export type FetchOutcome<T> =
+  { outcome: 'received'; value: T } | { outcome: Failure | 'redirects' | 'too-large'; error: string }
+
+/** Works on an answer; its connection is open for so long. */
+export type Receive<T> = (answer: Fetched) => Promise<T>
+
+/**
+ * Each hop is a request of its own, with all checks and a connection of its own.
+ *
+ * @throws what `receive` throws of its own
+ */
+export async function fetchAlong<T>(
+  { read, open }: { read: (url: string) => Target | Refusal; open: OpenConnection },
+  request: FetchRequest,
+  receive: Receive<T>,
+): Promise<FetchOutcome<T>> {
+  const deadline = performance.now() + request.timeoutMs
+  let url = request.url
+  for (let redirects = 0; redirects <= request.maxRedirects; redirects += 1) {
+    const target = read(url)
+    if ('refused' in target) return { outcome: 'refused', error: named(redirects > 0, target.refused) }
+    const step = await hop(open, target, request, deadline, receive)
+    if (!('location' in step)) {
+      if (step.outcome !== 'refused') return step
+      return { ...step, error: named(redirects > 0, step.error.replace(/^url /, '')) }
+    }
+    url = step.location
+  }
+  return { outcome: 'redirects', error: `more than ${request.maxRedirects} redirects` }
+}
+
+const named = (redirected: boolean, fault: string) =>
+  redirected ? `a redirect leads to where it may not: it ${fault}` : `url ${fault}`
+
+async function hop<T>(
+  open: OpenConnection,
+  target: Target,
+  request: FetchRequest,
+  deadline: number,
+  receive: Receive<T>,
+): Promise<FetchOutcome<T> | { location: string }> {
+  const connection = open(target)
+  const client = new Client(target.url.origin, {
+    connect: connection.connect,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  const close = () => {
+    connection.destroy() // also one that is still being established, which the client does not know
+    return client.destroy()
+  }
+  let fault: FetchOutcome<T> | null = null
+  let body: Readable | null = null
+  const timer = setTimeout(
+    () => {
+      fault ??= { outcome: 'timeout', error: `no complete answer within ${request.timeoutMs / 1000} s` }
+      void close()
+    },
+    Math.max(0, deadline - performance.now()),
+  )
+  try {
+    const answer = await client
+      .request({
+        method: 'GET',
+        path: target.url.pathname + target.url.search,
+        headers: { 'accept-encoding': 'gzip, br', ...request.headers },
+        reset: true, // `connection: close`
+      })
+      .catch((error: unknown) => {
+        fault ??= { outcome: failureOf(error, connection.established()), error: describe(error) }
+        throw error
+      })
+    answer.body.on('error', () => undefined)
+    const headers = oneValueEach(answer.headers)
+    const location = isRedirect.has(answer.statusCode) ? headers['location'] : undefined
+    if (location !== undefined) {
+      const next = URL.parse(location, target.url.href)
+      return next ? { location: next.href } : { outcome: 'broken', error: 'a redirect leads nowhere' }
+    }
+    body = decoded(answer.body, headers['content-encoding'], request.maxBytes, (outcome, error) => {
+      fault ??= { outcome, error }
+    })
+    const value = await receive({ url: target.url.href, status: answer.statusCode, headers, body })
+    return { outcome: 'received', value }
+  } catch (error) {
+    if (fault) return fault
+    throw error
+  } finally {
+    clearTimeout(timer)
+    body?.destroy()
+    await close()
+  }
+}
+
+const isRedirect = new Set([301, 302, 303, 307, 308])
+
+function decoded(
+  source: Readable,
+  encoding: string | undefined,
+  maxBytes: number,
+  failed: (outcome: 'broken' | 'too-large', error: string) => void,
+): Readable {
+  const counting = () => {
+    let sizeBytes = 0
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        sizeBytes += chunk.length
+        if (sizeBytes <= maxBytes) return done(null, chunk)
+        failed('too-large', `more than ${maxBytes} bytes`)
+        done(new Error('too large'))
+      },
+    })
+  }
+  const decoder = decoderOf(encoding)
+  const body = counting()
+  body.on('error', () => undefined) // whoever reads it learns of it
+  const ended = (error: NodeJS.ErrnoException | null | undefined) => {
+    // The reader has had enough.
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') failed('broken', describe(error))
+  }
+  if (decoder === 'unknown') {
+    failed('broken', 'the answer is compressed in a way that was not asked for')
+    body.destroy(new Error('unknown encoding'))
+    source.destroy()
+  } else if (decoder) pipeline(source, counting(), decoder, body, ended)
+  else pipeline(source, body, ended)
+  return body
+}
+
+function decoderOf(encoding: string | undefined): Unzip | BrotliDecompress | 'unknown' | null {
+  switch (encoding?.trim().toLowerCase() ?? '') {
+    case '':
+    case 'identity':
+      return null
+    case 'gzip':
+    case 'x-gzip':
+    case 'deflate':
+      return createUnzip()
+    case 'br':
+      return createBrotliDecompress()
+    default:
+      return 'unknown'
+  }
+}

@@ -1,0 +1,241 @@
+/** Files in a bucket of an S3 API. Buckets are addressed by path, which every implementation takes. */
+import { AwsV4Signer } from 'aws4fetch'
+import type { Readable } from 'node:stream'
+import { request, type Dispatcher } from 'undici'
+import { withKnownSize } from './known-size.ts'
+import { byPartNumber, storeUnavailable, type ObjectStore, type StoredObject } from './object-store.ts'
+
+export interface S3Options {
+  endpoint: string
+  region: string
+  bucket: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+interface Call {
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  key?: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: Readable | string
+}
+
+type Answer = Dispatcher.ResponseData
+
+const headersTimeoutMs = 60_000 // also for completing an upload of 10,000 parts
+const bodyIdleMs = 60_000
+
+export function openS3Store(options: S3Options): ObjectStore {
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey } = options
+  const credentials = { accessKeyId, secretAccessKey, region, service: 's3' }
+
+  const urlOf = (key: string | undefined, query: Record<string, string> = {}) => {
+    const url = new URL(`${endpoint}/${bucket}${key === undefined ? '' : `/${key}`}`)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    return url.href
+  }
+
+  async function send({ method, key, query, headers = {}, body }: Call): Promise<Answer> {
+    const signed = await new AwsV4Signer({ ...credentials, method, url: urlOf(key, query), headers }).sign()
+    try {
+      return await request(signed.url, {
+        method,
+        headers: Object.fromEntries(signed.headers),
+        body: body ?? null,
+        headersTimeout: headersTimeoutMs,
+        bodyTimeout: bodyIdleMs,
+      })
+    } catch (error) {
+      throw failureOf(error, body)
+    }
+  }
+
+  /** @returns the text of the answer when it is a success */
+  async function succeed(call: Call): Promise<string> {
+    const answer = await send(call)
+    const text = await textOf(answer)
+    if (answer.statusCode >= 300) throw refusal(call, answer, text)
+    return text
+  }
+
+  async function listPage(after: string | null) {
+    const query = {
+      'list-type': '2',
+      'max-keys': '1000',
+      ...(after === null ? {} : { 'continuation-token': after }),
+    }
+    const xml = await succeed({ method: 'GET', query })
+    const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(
+      ([, entry = '']): StoredObject => ({
+        key: element(entry, 'Key') ?? '',
+        bytes: Number(element(entry, 'Size')),
+      }),
+    )
+    return {
+      objects,
+      next: element(xml, 'IsTruncated') === 'true' ? element(xml, 'NextContinuationToken') : null,
+    }
+  }
+
+  return {
+    async check() {
+      const probe = '.corkboard-check'
+      try {
+        await succeed({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
+        await succeed({ method: 'PUT', key: probe, headers: { 'content-length': '0' }, body: '' })
+        await succeed({ method: 'DELETE', key: probe })
+      } catch (error) {
+        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+        throw new Error(
+          `The bucket ${bucket} at ${endpoint} cannot be used: ${(cause as Error).message}. Check S3_ENDPOINT, S3_REGION, S3_BUCKET and the keys.`,
+          { cause: error },
+        )
+      }
+    },
+
+    put: (key, body, { bytes, contentType }) =>
+      withKnownSize(body, bytes, async (sized, length) => {
+        const headers = { 'content-type': contentType, 'content-length': String(length) }
+        await succeed({ method: 'PUT', key, headers, body: sized })
+        return length
+      }),
+
+    async head(key) {
+      const answer = await send({ method: 'HEAD', key })
+      await answer.body.dump()
+      if (answer.statusCode === 404) return null
+      if (answer.statusCode >= 300) throw refusal({ method: 'HEAD', key }, answer, '')
+      return { bytes: Number(answer.headers['content-length']) }
+    },
+
+    async get(key, range) {
+      const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {}
+      const answer = await send({ method: 'GET', key, headers })
+      if (answer.statusCode < 300) return answer.body
+      const text = await textOf(answer)
+      if (answer.statusCode === 404) return null
+      throw refusal({ method: 'GET', key }, answer, text)
+    },
+
+    // One by one: the bulk call needs an MD5 of its body here and none there.
+    async remove(keys) {
+      for (const key of keys) {
+        const answer = await send({ method: 'DELETE', key })
+        const text = await textOf(answer)
+        if (answer.statusCode >= 300 && answer.statusCode !== 404)
+          throw refusal({ method: 'DELETE', key }, answer, text)
+      }
+    },
+
+    async *list() {
+      for (
+        let next: string | null = '' as string | null, first = true;
+        first || next !== null;
+        first = false
+      ) {
+        const page: Awaited<ReturnType<typeof listPage>> = await listPage(first ? null : next)
+        yield* page.objects
+        next = page.next
+      }
+    },
+
+    async beginMultipart(key, contentType) {
+      const headers = { 'content-type': contentType }
+      const xml = await succeed({ method: 'POST', key, query: { uploads: '' }, headers })
+      const uploadId = element(xml, 'UploadId')
+      if (!uploadId) throw storeUnavailable(new Error('the store began an upload without an id'))
+      return uploadId
+    },
+
+    async signParts(key, uploadId, parts, lifetimeSeconds) {
+      const urls = parts.map(async ({ partNumber, bytes }): Promise<[number, string]> => {
+        const query = { partNumber: String(partNumber), uploadId, 'X-Amz-Expires': String(lifetimeSeconds) }
+        // The length is part of what is signed: a part of another size is refused.
+        const headers = { 'content-length': String(bytes) }
+        const url = urlOf(key, query)
+        const signer = new AwsV4Signer({
+          ...credentials,
+          method: 'PUT',
+          url,
+          headers,
+          signQuery: true,
+          allHeaders: true,
+        })
+        return [partNumber, (await signer.sign()).url.href]
+      })
+      return new Map(await Promise.all(urls))
+    },
+
+    async complete(key, uploadId, parts) {
+      const listed = parts
+        .toSorted(byPartNumber)
+        .map(
+          ({ partNumber, etag }) =>
+            `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${escape(etag)}"</ETag></Part>`,
+        )
+      const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${listed.join('')}</CompleteMultipartUpload>`
+      const call: Call = {
+        method: 'POST',
+        key,
+        query: { uploadId },
+        headers: { 'content-type': 'application/xml' },
+        body,
+      }
+      const answer = await send(call)
+      const text = await textOf(answer)
+      // A failure can come with 200: the status is sent before the parts are put together.
+      const code = element(text, 'Code')
+      if (answer.statusCode < 300 && !code) return { outcome: 'stored' }
+      if (code === 'NoSuchUpload') return { outcome: 'unknown' }
+      if (
+        code === 'InvalidPart' ||
+        code === 'InvalidPartOrder' ||
+        code === 'EntityTooSmall' ||
+        code === 'MalformedXML'
+      )
+        return { outcome: 'wrong-parts' }
+      throw refusal(call, answer, text)
+    },
+
+    async abort(key, uploadId) {
+      const call: Call = { method: 'DELETE', key, query: { uploadId } }
+      const answer = await send(call)
+      const text = await textOf(answer)
+      if (answer.statusCode >= 300 && answer.statusCode !== 404) throw refusal(call, answer, text)
+    },
+
+    tidy: () => Promise.resolve(),
+  }
+}
+
+/** What the body failed with, or that the store is out of reach. */
+function failureOf(error: unknown, body: Readable | string | undefined): unknown {
+  const ofBody = typeof body === 'object' ? body.errored : null
+  return ofBody ?? storeUnavailable(error)
+}
+
+async function textOf({ body }: Answer): Promise<string> {
+  try {
+    return await body.text()
+  } catch (error) {
+    throw storeUnavailable(error)
+  }
+}
+
+function refusal({ method, key }: Call, { statusCode }: Answer, text: string) {
+  const told = [element(text, 'Code'), element(text, 'Message')].filter(Boolean).join(': ')
+  return storeUnavailable(
+    new Error(`${method} ${key ?? 'of the bucket'} answered ${statusCode} ${told}`.trim()),
+  )
+}
+
+/** The text of the first element of that name. */
+function element(xml: string, name: string): string | null {
+  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
+  return text === undefined
+    ? null
+    : text.replace(/&(amp|lt|gt|quot|apos);/g, (_all, entity: string) => entities[entity]!)
+}
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+const escape = (text: string) => text.replace(/[<>&"']/g, '')

@@ -1,0 +1,43 @@
+/** The store of files that the configuration asks for. */
+import { join } from 'node:path'
+import type { Clock } from '../platform/clock.ts'
+import { openDiskStore } from '../platform/disk-store.ts'
+import type { Logger } from '../platform/log.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import { openPartUrls } from '../platform/part-urls.ts'
+import { openS3Store } from '../platform/s3-store.ts'
+import { openSupabaseStore } from '../platform/supabase-store.ts'
+import type { Config } from './config.ts'
+import type { PartUploadOptions } from './part-uploads.ts'
+
+export interface Storage {
+  store: ObjectStore
+  /** When the parts of uploads are sent to this service. */
+  partUploads: PartUploadOptions | null
+}
+
+export interface StorageContext {
+  clock: Clock
+  publicUrl(): string
+  log: Pick<Logger, 'warn'>
+}
+
+export function openStorage(config: Config, { clock, publicUrl, log }: StorageContext): Storage {
+  const { storage } = config
+  switch (storage.kind) {
+    case 'disk': {
+      const urls = openPartUrls(config.secretKey)
+      const store = openDiskStore({ folder: join(config.dataDir, 'files'), urls, clock, publicUrl })
+      return { store, partUploads: { store, urls, clock } }
+    }
+    case 's3':
+      return { store: openS3Store(storage.s3), partUploads: null }
+    case 'supabase':
+      if (!storage.s3)
+        log.warn(
+          {},
+          'uploads in parts are refused: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY of the Supabase project',
+        )
+      return { store: openSupabaseStore(storage), partUploads: null }
+  }
+}

@@ -1,0 +1,167 @@
+-- The queue of deliveries, as the service works it off: each of these is one call in autocommit. Without the plan of a
+-- moment when the table was small: kept, it would read all of the table ever after.
+
+-- Takes deliveries that are due, under a lease: those of webhooks that fail last, else of those that waited longest first.
+--   p_busy, p_counts  webhooks to which the caller is sending, and how many
+--   p_room            how many more in all; p_failing_room: to webhooks whose last delivery failed (one each)
+-- A row without a delivery names a webhook of which deliveries are due that may not be sent: it is off, or whoever made
+-- it may no longer write in the workspace.
+create or replace function claim_deliveries(
+  p_now timestamptz, p_lease_until timestamptz, p_busy uuid[], p_counts integer[],
+  p_per_webhook integer, p_room integer, p_failing_room integer, p_test_event text
+) returns table (
+  webhook_id uuid, id uuid, place bigint, event text, payload text, attempt integer, fence bigint, url text,
+  secret bytea, previous_secret bytea, failures integer
+)
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare
+  w record;
+  share integer;
+  ids uuid[] := '{}';
+  shares integer[] := '{}';
+  troubled uuid[] := '{}';
+begin
+  -- Should the database fail before this is on disk, the deliveries are due at once and not when the lease lapses.
+  perform set_config('synchronous_commit', 'off', true);
+  for w in
+    with recursive waiting as (
+      (select d.webhook_id from webhook_deliveries d where d.status = 'waiting' order by d.webhook_id limit 1)
+      union all
+      select n.webhook_id
+      from waiting v
+      cross join lateral (
+        select d.webhook_id
+        from webhook_deliveries d
+        where d.status = 'waiting' and d.webhook_id > v.webhook_id
+        order by d.webhook_id
+        limit 1
+      ) n
+    ), due as materialized (
+      select h.id, h.active, h.failures, h.workspace_id, h.created_by, x.next_attempt_at, coalesce(b.count, 0) as busy
+      from waiting v
+      cross join lateral (
+        select d.next_attempt_at
+        from webhook_deliveries d
+        where d.webhook_id = v.webhook_id and d.status = 'waiting' and d.next_attempt_at <= p_now
+        order by d.next_attempt_at
+        limit 1
+      ) x
+      join webhooks h on h.id = v.webhook_id
+      left join unnest(p_busy, p_counts) as b(id, count) on b.id = v.webhook_id
+      where coalesce(b.count, 0) < p_per_webhook
+    ), rights as materialized (
+      select r.workspace_id, r.created_by
+      from (select distinct d.workspace_id, d.created_by from due d where d.created_by is not null) r
+      where r.workspace_id in (select writable_workspaces(r.created_by))
+    )
+    select d.*,
+      exists (select from rights r where r.workspace_id = d.workspace_id and r.created_by = d.created_by) as permitted
+    from due d
+    order by d.failures > 0, d.next_attempt_at
+    limit 1000
+  loop
+    if not w.active or not w.permitted then
+      troubled := troubled || w.id;
+      continue when w.active;
+    end if;
+    share := least(case when w.failures > 0 then 1 else p_per_webhook end - w.busy, p_room);
+    if w.failures > 0 then
+      share := least(share, p_failing_room);
+    end if;
+    continue when share <= 0;
+    ids := ids || w.id;
+    shares := shares || share;
+    p_room := p_room - share;
+    if w.failures > 0 then
+      p_failing_room := p_failing_room - share;
+    end if;
+  end loop;
+
+  if ids <> '{}' then
+    return query
+    with taken as materialized (
+      select x.id
+      from unnest(ids, shares) as s(webhook_id, count)
+      join webhooks h on h.id = s.webhook_id
+      cross join lateral (
+        select d.id
+        from webhook_deliveries d
+        where d.webhook_id = s.webhook_id and d.status = 'waiting' and d.next_attempt_at <= p_now
+          and (h.active or d.event = p_test_event)
+        order by d.next_attempt_at, d.place
+        limit s.count
+        for update skip locked
+      ) x
+    ), claimed as (
+      update webhook_deliveries d
+      set status = 'sending', next_attempt_at = null, lease_until = p_lease_until, fence = d.fence + 1
+      from taken t
+      where d.id = t.id
+      returning d.webhook_id, d.id, d.place, d.event, d.payload, d.attempt, d.fence
+    )
+    select c.*, h.url, h.secret, case when h.previous_secret_until > p_now then h.previous_secret end, h.failures
+    from claimed c
+    join webhooks h on h.id = c.webhook_id;
+  end if;
+  return query
+  select t, null::uuid, null::bigint, null::text, null::text, null::integer, null::bigint, null::text, null::bytea,
+    null::bytea, null::integer
+  from unnest(troubled) as t;
+end $$;
+
+-- Writes down attempts that succeeded. Returns the deliveries: rows that somebody else has are left out, so that nobody
+-- waits for another in a circle. An attempt whose lease was lost is logged, and decides nothing else.
+create or replace function settle_successes(
+  p_webhooks uuid[], p_ids uuid[], p_fences bigint[], p_attempts integer[], p_status_codes integer[],
+  p_durations integer[], p_attempted_at timestamptz[]
+) returns setof uuid
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+  -- Should the database itself fail before this is on disk, half a second at most, the lease lapses: the attempt is in
+  -- the log as interrupted, and the delivery goes out again under its id, as when the service had failed here.
+  perform set_config('synchronous_commit', 'off', true);
+  -- The webhooks' rows before the deliveries', in the order of their ids.
+  update webhooks
+  set failures = 0
+  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for update);
+  return query
+  with held as materialized (
+    select d.id, d.webhook_id, d.workspace_id, d.status = 'sending' and d.fence = e.fence as holds,
+      e.attempt, e.status_code, e.duration_ms, e.attempted_at
+    from unnest(p_ids, p_fences, p_attempts, p_status_codes, p_durations, p_attempted_at)
+      as e(id, fence, attempt, status_code, duration_ms, attempted_at)
+    cross join lateral (
+      select x.id, x.webhook_id, x.workspace_id, x.status, x.fence
+      from webhook_deliveries x
+      where x.id = e.id
+      for update skip locked
+    ) d
+  ), settled as (
+    update webhook_deliveries d
+    set status = 'succeeded', attempt = h.attempt, next_attempt_at = null, lease_until = null
+    from held h
+    where d.id = h.id and h.holds
+  )
+  insert into webhook_attempts (
+    delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
+  )
+  select h.id, h.webhook_id, h.workspace_id, h.attempt, 0, 'succeeded', h.status_code, h.duration_ms, h.attempted_at
+  from held h
+  returning delivery_id;
+end $$;
+
+do $$
+declare
+  f text;
+begin
+  foreach f in array array[
+    'claim_deliveries(timestamptz, timestamptz, uuid[], integer[], integer, integer, integer, text)',
+    'settle_successes(uuid[], uuid[], bigint[], integer[], integer[], integer[], timestamptz[])'
+  ] loop
+    execute format('revoke all on function %s from public', f);
+    execute format('grant execute on function %s to corkboard_system', f);
+  end loop;
+end $$;

@@ -1,0 +1,227 @@
+import * as fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { listCards, makeBoard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
+import { randomBoard, type RandomBoard } from './random-cards.ts'
+
+let service: TestService
+let user: TestUser
+
+beforeAll(async () => {
+  service = await startService({ workers: false, debounceMs: 20 })
+  user = await service.user()
+})
+afterEach(() => leaveAll())
+afterAll(() => service.stop())
+
+const exportOf = async (boardId: string): Promise<any> =>
+  succeeded(await user.api.get(`/boards/${boardId}/export`))
+
+/** Past the client that holds answers against the API's description, which takes longer than the export. */
+const download = (boardId: string, signal?: AbortSignal) =>
+  fetch(`${service.url}/api/v1/boards/${boardId}/export`, {
+    headers: { authorization: `Bearer ${user.token}` },
+    ...(signal ? { signal } : {}),
+  })
+
+async function build(board: RandomBoard): Promise<string> {
+  const { id } = await makeBoard(user, { name: board.name })
+  const groupIds: string[] = []
+  for (const group of board.groups)
+    groupIds.push(succeeded(await user.api.post(`/boards/${id}/groups`, group)).group.id)
+  const cards = board.cards.map(({ group, ...card }) => ({
+    ...card,
+    ...(group !== undefined && groupIds[group] ? { group_id: groupIds[group] } : {}),
+  }))
+  if (cards.length > 0) succeeded(await user.api.post(`/boards/${id}/cards`, { cards }))
+  return id
+}
+
+/** As a client restores an export: groups first, then the cards with the new groups' ids. */
+async function postBack(exported: any): Promise<string> {
+  const { id } = await makeBoard(user, { name: exported.board.name })
+  const newIds = new Map<string, string>()
+  for (const group of exported.groups)
+    newIds.set(group.id, succeeded(await user.api.post(`/boards/${id}/groups`, group)).group.id)
+  const cards = exported.cards.map((card: any) => ({
+    ...card,
+    ...(card.group_id ? { group_id: newIds.get(card.group_id) } : {}),
+  }))
+  for (let from = 0; from < cards.length; from += 1000)
+    succeeded(await user.api.post(`/boards/${id}/cards`, { cards: cards.slice(from, from + 1000) }))
+  return id
+}
+
+/** What a rebuilt board has in common with the first: all but ids and times, groups by their place. */
+function comparable({ groups, cards }: any) {
+  const place = new Map(groups.map(({ id }: any, at: number) => [id, at]))
+  return {
+    groups: groups.map(({ id: _i, created_at: _c, ...group }: any) => group),
+    cards: cards
+      .map(({ id: _i, created_at: _c, updated_at: _u, raw: _r, group_id, ...card }: any) => ({
+        ...card,
+        group: group_id === undefined ? null : place.get(group_id),
+      }))
+      .sort((a: any, b: any) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+  }
+}
+
+test('[EX1] an export has the board, its groups, and each card as a listing shows it, with raw', async () => {
+  const board = await makeBoard(user, {
+    name: 'Whole',
+    identifiers: [{ scope: 'export', value: 'one' }],
+  })
+  const { group } = succeeded(await user.api.post(`/boards/${board.id}/groups`, { name: 'G', color: 'red' }))
+  await makeCards(user, board.id, [
+    { title: 'top', z: 9, props: { a: [1] }, identifiers: [{ scope: 's', value: 'v' }] },
+    { kind: 'file', file_key: 'k', file_name: 'n', z: 3, group_id: group.id, body: 'words' },
+  ])
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  const grid = editor.addCard('grid-1', { kind: 'grid', z: 1 })
+  grid.set('grid', { rows: [[1, 2]] })
+  grid.set('content', new Y.XmlFragment())
+  await editor.saved()
+  await until(
+    async () => (await user.api.get(`/boards/${board.id}/cards?source=index`)).body.cards.length === 3,
+    'indexed',
+  )
+  const answer = await user.api.get(`/boards/${board.id}/export?format=json`)
+  const body: any = succeeded(answer)
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(Object.keys(body)).toEqual(['format', 'version', 'exported_at', 'board', 'groups', 'cards'])
+  expect([body.format, body.version]).toEqual(['json', 1])
+  expect(Math.abs(Date.parse(body.exported_at) - Date.now())).toBeLessThan(10_000)
+  expect(body.board).toEqual({ ...succeeded(await user.api.get(`/boards/${board.id}`)).board })
+  expect(body.groups).toEqual(succeeded(await user.api.get(`/boards/${board.id}/groups`)).groups)
+  const listed = await listCards(user, board.id, '&include=props,identifiers,raw')
+  expect(body.cards.map(({ id }: Shown) => id)).toEqual(listed.map(({ id }) => id))
+  expect(body.cards.map(({ title }: Shown) => title)).toEqual([null, null, 'top'])
+  expect(body.cards).toEqual(listed)
+  expect(body.cards[0].raw).toMatchObject({ kind: 'grid', grid: { rows: [[1, 2]] } })
+  expect(await exportOf(board.id)).toMatchObject({ format: 'json' }) // also when nobody asks for it
+})
+
+test('[EX1] an empty board exports no groups and no cards', async () => {
+  const board = await makeBoard(user)
+  expect(await exportOf(board.id)).toMatchObject({ board: { id: board.id }, groups: [], cards: [] })
+})
+
+test('[EX2] an export that is posted back rebuilds the board: fields, groups, who is in which', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomBoard, async (board) => {
+      const exported = await exportOf(await build(board))
+      expect(exported.cards.length).toBe(board.cards.length)
+      const again = await exportOf(await postBack(exported))
+      expect(comparable(again)).toEqual(comparable(exported))
+    }),
+    { numRuns: 25 },
+  )
+}, 120_000)
+
+test('[EX3] an export is of one moment: an edit that changes many cards is in it whole or not at all', async () => {
+  const board = await makeBoard(user)
+  const cards = await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 900 }, (_, n) => ({ title: 'round 0', y: n })),
+  )
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  const state = { running: true }
+  const editing = (async () => {
+    for (let round = 1; state.running; round += 1) {
+      editor.document.transact(() => {
+        for (const { id } of cards) editor.cards.get(id)!.set('title', `round ${round}`)
+      })
+      await editor.saved(30_000)
+    }
+  })()
+  const seen = new Set<string>()
+  try {
+    for (let n = 0; n < 25; n += 1) {
+      const exported = await exportOf(board.id)
+      expect(exported.cards.length).toBe(900)
+      const titles = new Set<string>(exported.cards.map(({ title }: Shown) => title))
+      expect([...titles]).toHaveLength(1)
+      for (const { raw, title } of exported.cards) expect(raw.title).toBe(title)
+      seen.add([...titles][0]!)
+    }
+  } finally {
+    state.running = false
+    await editing
+  }
+  expect(seen.size).toBeGreaterThan(1)
+}, 60_000)
+
+test('[EX4] a board of 10,000 cards exports whole, in pieces, and others are served meanwhile', async () => {
+  const board = await makeBoard(user)
+  const body = 'words '.repeat(100)
+  for (let from = 0; from < 10_000; from += 1000)
+    await makeCards(
+      user,
+      board.id,
+      Array.from({ length: 1000 }, (_, n) => ({ title: `Card ${from + n}`, body, y: from + n })),
+    )
+  let answered = 0
+  const state = { running: true }
+  const others = (async () => {
+    while (state.running) {
+      expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
+      answered += 1
+    }
+  })()
+  const before = process.memoryUsage().rss
+  const counts = await Promise.all(
+    Array.from({ length: 4 }, async () => ((await (await download(board.id)).json()) as any).cards.length),
+  )
+  state.running = false
+  await others
+  expect(counts).toEqual(Array(4).fill(10_000))
+  expect(answered).toBeGreaterThan(20)
+  expect(process.memoryUsage().rss - before).toBeLessThan(700 * 1024 * 1024)
+}, 60_000)
+
+test('[EX4] of one account two exports are held at a time; who goes away makes room for the next', async () => {
+  const board = await makeBoard(user)
+  const body = 'x'.repeat(19_000)
+  await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 1000 }, () => ({ body })),
+  )
+  const leaving = new AbortController()
+  // Heads have come, bodies are not read: both hold their turn.
+  await Promise.all([download(board.id, leaving.signal), download(board.id, leaving.signal)])
+  let third = false
+  const waiting = download(board.id).then((response) => ((third = true), response))
+  const other = await service.user()
+  const theirs = await makeBoard(other)
+  expect((await other.api.get(`/boards/${theirs.id}/export`)).status).toBe(200)
+  expect(third).toBe(false)
+  leaving.abort()
+  expect(((await (await waiting).json()) as any).cards).toHaveLength(1000)
+})
+
+test('[EX5] a board in the trash exports, and says that it lies there', async () => {
+  const board = await makeBoard(user)
+  await makeCards(user, board.id, [{ title: 'kept' }])
+  succeeded(await user.api.delete(`/boards/${board.id}`))
+  expect(await exportOf(board.id)).toMatchObject({ board: { deleted: true }, cards: [{ title: 'kept' }] })
+  const omc: any = succeeded(await user.api.get(`/boards/${board.id}/export?format=omc`))
+  expect(omc).toHaveLength(2)
+})
+
+test('[EX5] bad input, no token, no board, no right', async () => {
+  const board = await makeBoard(user)
+  for (const format of ['xml', '', 'JSON']) {
+    const answer: any = await user.api.get(`/boards/${board.id}/export?format=${format}`)
+    expect([answer.status, answer.body.code]).toEqual([400, 'bad_request'])
+    expect(answer.body.error).toContain('format')
+    expect(answer.body.error).toContain('omc')
+  }
+  expect((await user.api.get('/boards/not-a-uuid/export')).status).toBe(400)
+  expect((await user.api.get(`/boards/${nowhere}/export`)).status).toBe(404)
+  expect((await service.anonymous.get(`/boards/${board.id}/export`)).status).toBe(401)
+  expect((await (await service.user()).api.get(`/boards/${board.id}/export`)).status).toBe(404)
+})

@@ -1,0 +1,78 @@
+/** Uploads and reads of files in tests. */
+import { createHash } from 'node:crypto'
+import sharp from 'sharp'
+import type { TestService, TestUser } from '../support/service.ts'
+
+export const picture = (width = 40, height = 30, background = '#336699') =>
+  sharp({ create: { width, height, channels: 3, background } })
+
+export const png = await picture().png().toBuffer()
+
+/** A PNG of exactly so many bytes: what follows its end is ignored. */
+export const pngOf = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
+
+export interface Uploaded {
+  status: number
+  body: any
+}
+
+export async function upload(
+  service: TestService,
+  user: TestUser,
+  boardId: string,
+  bytes: Buffer | ReadableStream = png,
+  type: string | null = 'image/png',
+): Promise<Uploaded> {
+  const response = await fetch(`${service.url}/api/v1/uploads?board=${boardId}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${user.token}`, ...(type === null ? {} : { 'content-type': type }) },
+    body: bytes as Buffer<ArrayBuffer>,
+    duplex: 'half',
+  } as RequestInit)
+  return { status: response.status, body: await response.json() }
+}
+
+export async function read(
+  service: TestService,
+  user: TestUser,
+  path: string,
+  headers: Record<string, string> = {},
+) {
+  const response = await fetch(`${service.url}/api/v1/images/${path}`, {
+    headers: { authorization: `Bearer ${user.token}`, ...headers },
+  })
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes: Buffer.from(await response.arrayBuffer()),
+  }
+}
+
+/** Sends parts to their URLs and returns what complete wants. */
+export async function sendParts(
+  user: TestUser,
+  session: { board_id: string; key: string; upload_id: string },
+  file: Buffer,
+  partSize: number,
+  numbers: number[],
+) {
+  const { body } = await user.api.post('/uploads/multipart/parts', { ...session, part_numbers: numbers })
+  return Promise.all(
+    numbers.map(async (number) => {
+      const bytes = file.subarray((number - 1) * partSize, number * partSize)
+      const response = await fetch(body.urls[number], { method: 'PUT', body: bytes as Buffer<ArrayBuffer> })
+      await response.arrayBuffer()
+      if (response.status !== 200) throw new Error(`part ${number} was answered ${response.status}`)
+      return { part_number: number, etag: response.headers.get('etag')! }
+    }),
+  )
+}
+
+export const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+/** What the store of a service holds. */
+export async function storedKeys(service: TestService): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of service.files.list()) keys.push(key)
+  return keys.sort()
+}

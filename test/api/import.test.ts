@@ -1,0 +1,489 @@
+import { createServer as createTlsServer } from 'node:tls'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEgress } from '../../platform/egress.ts'
+import { listen } from '../support/listener.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { openSite, png, redirects, serves, type Site } from '../support/site.ts'
+import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded } from './board.ts'
+
+let service: TestService
+let site: Site
+let user: TestUser
+
+/** Names that lead somewhere in these tests; `turning.example` is public when it is checked, and loopback then. */
+const names: Record<string, string[][]> = {
+  'inside.example': [['10.0.0.1']],
+  'loopback.example': [['127.0.0.2']],
+  'turning.example': [['93.184.215.14'], ['127.0.0.2']],
+}
+const asked = new Map<string, number>()
+
+beforeAll(async () => {
+  site = await openSite()
+  service = await startService({
+    workers: false,
+    egress: openEgress({
+      allow: ['127.0.0.1'],
+      resolve(name) {
+        const known = names[name]
+        if (!known) return Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' }))
+        const nth = asked.get(name) ?? 0
+        asked.set(name, nth + 1)
+        return Promise.resolve(known[Math.min(nth, known.length - 1)]!)
+      },
+    }),
+    importMs: { item: 4000, call: 9000 },
+  })
+  user = await service.user()
+})
+afterAll(async () => {
+  await service.stop()
+  await site.close()
+})
+
+let paths = 0
+/** A URL of the site that answers so. */
+function at(serve: ReturnType<typeof serves>, name = ''): string {
+  const path = `/${(paths += 1)}/${name}`
+  site.pages.set(path, serve)
+  return site.url + path
+}
+
+const run = async (boardId: string, items: unknown[], more: object = {}, by = user): Promise<any> =>
+  succeeded(await by.api.post(`/boards/${boardId}/import`, { items, ...more }))
+
+const mp4 = Buffer.concat([Buffer.from('00000018667479706d703432000000006d703432697 36f6d'.replaceAll(' ', ''), 'hex'), Buffer.alloc(64)]) // prettier-ignore
+const mp3 = Buffer.concat([Buffer.from('4944330400000000000a', 'hex'), Buffer.alloc(10), Buffer.from('fffb9064', 'hex'), Buffer.alloc(500)]) // prettier-ignore
+const pdf = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n')
+const html = (head: string) => `<!doctype html><html><head>${head}</head><body><h1>Body</h1></body></html>`
+
+test('[IM1] what is at a URL decides the kind, not its name and not its declared type', async () => {
+  const board = await makeBoard(user)
+  const urls = [
+    at(serves(png(640, 480), 'text/html'), 'page.html'),
+    at(serves(mp4, 'image/png'), 'picture.png'),
+    at(serves(mp3), 'sound'),
+    at(serves(pdf, 'text/plain'), 'a%20paper.pdf'),
+    at(serves(html('<title>A page</title>'), 'image/png'), 'picture2.png'),
+    at(serves(Buffer.from('a,b\n1,2\n'), 'text/csv'), 'table.csv'),
+    at(serves(Buffer.from([0, 1, 2, 3]), 'video/mp4'), 'film.mp4'),
+    at(serves('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 'image/svg+xml'), 'x.svg'),
+  ]
+  const body = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+  )
+  expect(body.results.map(({ error }: any) => error)).toEqual(Array(8).fill(null))
+  expect(body.cards.map(({ kind }: any) => kind)).toEqual(['image', 'video', 'audio', 'pdf', 'link', 'file', 'file', 'file'])
+  expect(body).toMatchObject({ board_id: board.id, layout: 'justified', dry_run: false, created: 8, existing: 0, failed: 0, live: true })
+  expect(body.cards.map(({ url }: any) => url)).toEqual(urls)
+  expect(body.results.map(({ card_id }: any) => card_id)).toEqual(body.cards.map(({ id }: any) => id))
+  const [image, video, , paper, link, table, bytes, svg] = body.cards
+  expect(image).toMatchObject({ image_key: expect.stringMatching(/\.png$/) })
+  expect(image.file_key).toBeUndefined()
+  expect(video).toMatchObject({ file_key: expect.stringMatching(/\.mp4$/), mime: 'video/mp4', size_bytes: mp4.length })
+  expect(paper).toMatchObject({ file_name: 'a paper.pdf', ext: 'pdf', mime: 'application/pdf' })
+  expect(link).toMatchObject({ title: 'A page', image_key: null })
+  expect(table).toMatchObject({ mime: 'text/csv', file_name: 'table.csv' })
+  expect(bytes).toMatchObject({ mime: 'application/octet-stream' })
+  // What is stored is read back to the byte, and nothing of it is run.
+  const read = async (key: string) =>
+    fetch(`${service.url}/api/v1/images/${key}`, { headers: { authorization: `Bearer ${user.token}` } })
+  expect(Buffer.from(await (await read(image.image_key)).arrayBuffer()).equals(png(640, 480))).toBe(true)
+  expect(Buffer.from(await (await read(video.file_key)).arrayBuffer()).equals(mp4)).toBe(true)
+  expect((await read(svg.file_key)).headers.get('content-type')).toBe('application/octet-stream')
+  const images = await service.admin`select image_key, width, height, bytes from images where board_id = ${board.id}`
+  expect(images).toHaveLength(7)
+  expect(images.find(({ image_key }) => image_key === image.image_key)).toMatchObject({ width: 640, height: 480 })
+}) // prettier-ignore
+
+test('[IM2] an image card has the size of its image, within the limits of cards, its proportions kept', async () => {
+  const board = await makeBoard(user)
+  const sizes = [[640, 480], [8000, 4000], [20, 10], [10_000, 10]] as const // prettier-ignore
+  const placed = { x: 0, y: 0 }
+  const body = await run(board.id, [
+    ...sizes.map(([w, h], n) => ({ url: at(serves(png(w, h))), ...placed, y: n * 5000 })),
+    { url: at(serves(png(400, 200))), ...placed, w: 100 },
+    { url: at(serves(png(400, 200))), ...placed, h: 300 },
+    { url: at(serves(png(400, 200))), ...placed, w: 10, h: 9000 },
+  ])
+  expect(body.cards.map(({ w, h }: any) => [w, h])).toEqual([
+    [640, 480], [4000, 2000], [80, 40], [4000, 40], [100, 50], [600, 300], [40, 4000],
+  ]) // prettier-ignore
+})
+
+test('[IM3] a page becomes a link with the title and description of its head, in whatever encoding', async () => {
+  const board = await makeBoard(user)
+  const pages: [string | Buffer, string, Record<string, string>, (string | null)[]][] = [
+    [html('<title> Plain &amp;\n simple </title><meta name="Description" content="What it &lt;is&gt;">'), 'text/html', {}, ['Plain & simple', 'What it <is>']],
+    [html('<title>x</title><meta property="og:title" content="Shared"><meta property="og:description" content="As shared">'), 'text/html', {}, ['Shared', 'As shared']],
+    [Buffer.from(html('<title>Zürich</title>'), 'latin1'), 'text/html; charset=ISO-8859-1', {}, ['Zürich', null]],
+    [Buffer.from(html('<meta charset="iso-8859-1"><title>Genève</title>'), 'latin1'), 'text/html', {}, ['Genève', null]],
+    [Buffer.from([...Buffer.from(html('<meta charset=shift_jis><title>')), 0x93, 0xfa, 0x96, 0x7b]), 'text/html', {}, [null, null]],
+    [Buffer.concat([Buffer.from('<html><meta charset=shift_jis><title>'), Buffer.from([0x93, 0xfa, 0x96, 0x7b]), Buffer.from('</title>')]), 'text/html', {}, ['日本', null]],
+    [Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(html('<title>Sixteen</title>'), 'utf16le')]), 'text/html', {}, ['Sixteen', null]],
+    [Buffer.from(html('<title>Café</title>'), 'latin1'), 'text/html', {}, ['Café', null]],
+    [html('<meta charset="no-such-charset"><title>Ümlaut</title>'), 'text/html', {}, ['Ümlaut', null]],
+    [gzipSync(html('<title>Zipped</title>')), 'text/html', { 'content-encoding': 'gzip' }, ['Zipped', null]],
+    [brotliCompressSync(html('<title>Brotli</title>')), 'text/html', { 'content-encoding': 'br' }, ['Brotli', null]],
+    [html(`<title>${'t'.repeat(5000)}</title><meta name=description content="${'d'.repeat(30_000)}">`), 'text/html', {}, ['t'.repeat(300), 'd'.repeat(20_000)]],
+    [html('<title></title><title>Second</title><script><title>No</title></script>'), 'text/html', {}, ['Second', null]],
+    [html('<title>One</title>') + ' '.repeat(3 * 1024 * 1024), 'text/html', {}, ['One', null]],
+    ['just words', 'text/html', {}, [null, null]],
+    [`<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>X</title></head></html>`, 'application/xhtml+xml', {}, ['X', null]],
+    [`<html><head><title>Nested</title>${'<b>'.repeat(300_000)}`, 'text/html', {}, ['Nested', null]],
+  ] // prettier-ignore
+  const body = await run(
+    board.id,
+    pages.map(([content, type, headers]) => ({ url: at(serves(content, type, headers)) })),
+  )
+  expect(body.results.map(({ error }: any) => error)).toEqual(pages.map(() => null))
+  expect(body.cards.map(({ kind }: any) => kind)).toEqual(pages.map(() => 'link'))
+  expect(body.cards.map(({ title, body }: any) => [title, body])).toEqual(pages.map(([, , , found]) => found))
+})
+
+test('[IM4] what the client says of an item goes before what is found', async () => {
+  const board = await makeBoard(user)
+  const page = at(serves(html('<title>Found</title><meta name=description content=Found>'), 'text/html'))
+  const identifiers = [{ scope: 'shot', value: '1' }]
+  const { cards } = await run(board.id, [
+    { url: page, title: 'Given', caption: 'Said', props: { a: { b: 1 } }, identifiers, x: 700, y: -20, w: 300, h: 90 },
+  ]) // prettier-ignore
+  expect(cards[0]).toMatchObject({
+    kind: 'link', url: page, title: 'Given', body: 'Said', props: { a: { b: 1 } }, identifiers, x: 700, y: -20, w: 300, h: 90,
+  }) // prettier-ignore
+})
+
+test('[IM5] items without a place are laid out, justified unless said otherwise, beside what is there', async () => {
+  const board = await makeBoard(user)
+  await makeCard(user, board.id, { x: 0, y: 0 })
+  const items = () => Array.from({ length: 6 }, (_, n) => ({ url: at(serves(png(300 + n * 50, 300))) }))
+  const first = await run(board.id, [...items(), { url: at(serves(png(50, 50))), x: 3000, y: 3000 }])
+  expect(first.layout).toBe('justified')
+  expect(first.cards[6]).toMatchObject({ x: 3000, y: 3000, w: 50, h: 50 })
+  const second = await run(board.id, items(), { layout: 'row' })
+  expect(second.layout).toBe('row')
+  expect(new Set(second.cards.map(({ y }: any) => y)).size).toBe(1)
+  const all = await listCards(user, board.id)
+  expect(all).toHaveLength(14)
+  for (const [n, a] of all.entries())
+    for (const b of all.slice(n + 1))
+      expect(a['x'] < b['x'] + b['w'] && b['x'] < a['x'] + a['w'] && a['y'] < b['y'] + b['h'] && b['y'] < a['y'] + a['h']).toBe(false) // prettier-ignore
+})
+
+test('[IM6] run again, nothing is fetched or doubled: a source or an identifier that is on the board is existing', async () => {
+  const board = await makeBoard(user)
+  const [one, two, three] = [at(serves(png(10, 10))), at(serves('x')), at(serves('y'))]
+  const identifiers = [{ scope: 'asset', value: '7' }]
+  const first = await run(board.id, [{ url: one }, { url: two, identifiers }])
+  const before = site.requests.length
+  const again = await run(board.id, [
+    { url: one.replace('http://', 'HTTP://') },
+    { url: two },
+    { url: `${three}?never`, identifiers },
+  ])
+  expect(again).toMatchObject({ created: 0, existing: 3, failed: 0, cards: [] })
+  expect(again.results.map(({ status }: any) => status)).toEqual(['existing', 'existing', 'existing'])
+  const ids = first.cards.map(({ id }: any) => id)
+  expect(again.results.map(({ card_id }: any) => card_id)).toEqual([ids[0], ids[1], ids[1]])
+  expect(site.requests.length).toBe(before)
+  expect(await listCards(user, board.id)).toHaveLength(2)
+  // The same thing twice in one call makes one card.
+  const twice = await run(board.id, [{ url: three }, { url: three }])
+  expect(twice.results.map(({ status }: any) => status)).toEqual(['created', 'existing'])
+  expect(twice.results[0].card_id).toBe(twice.results[1].card_id)
+  // What failed before is tried again.
+  const late = `${site.url}/comes-later`
+  expect((await run(board.id, [{ url: late }])).failed).toBe(1)
+  site.pages.set('/comes-later', serves('here'))
+  expect((await run(board.id, [{ url: late }, { url: one }])).created).toBe(1)
+})
+
+test('[IM6] the same import five times at once makes each card once', async () => {
+  const board = await makeBoard(user)
+  const items = Array.from({ length: 5 }, () => ({ url: at(serves(png(30, 30))) }))
+  const answers = await Promise.all(Array.from({ length: 5 }, () => run(board.id, items)))
+  expect(answers.reduce((sum, { created }) => sum + created, 0)).toBe(5)
+  expect(answers.map(({ failed }) => failed)).toEqual([0, 0, 0, 0, 0])
+  expect(await listCards(user, board.id)).toHaveLength(5)
+})
+
+test('[IM7] a dry run tells what would be, fetches nothing and creates nothing', async () => {
+  const board = await makeBoard(user)
+  const there = at(serves('x'))
+  await run(board.id, [{ url: there }])
+  const before = site.requests.length
+  const body = await run(
+    board.id,
+    [
+      { url: there },
+      { url: at(serves('y')) },
+      { url: 'https://10.0.0.1/' },
+      { url: 'https://inside.example/' },
+    ],
+    { dry_run: true, layout: 'grid' },
+  )
+  expect(body).toMatchObject({ dry_run: true, layout: 'grid', created: 0, existing: 1, failed: 2, cards: [] })
+  expect(body.results.map(({ status, code }: any) => [status, code])).toEqual([
+    ['existing', null],
+    ['valid', null],
+    ['failed', 'bad_request'],
+    ['failed', 'bad_request'],
+  ])
+  expect(site.requests.length).toBe(before)
+  expect(await listCards(user, board.id)).toHaveLength(1)
+})
+
+/** Each of them is this machine or another one that is not public, written in some way. */
+const forbiddenUrls = (port: number, ownPort: number) => [
+  ...['127.0.0.2', '2130706434', '0x7f000002', '0x7f.2', '0177.0.0.2', '127.2', '0', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:127.0.0.2]', '[::ffff:7f00:2]',
+    '[64:ff9b::127.0.0.2]', '[2002:7f00:2::]', '[::127.0.0.2]', 'inside.example', 'loopback.example'].flatMap((host) => [`https://${host}/`, `https://${host}:${port}/`, `http://${host}:${port}/`]),
+  `http://user:secret@127.0.0.1:${ownPort}/`, 'http://93.184.215.14/', 'https://93.184.215.14:8443/',
+] // prettier-ignore
+
+test('[IM8] what is not public is refused with a clear error, by whatever writing, and sees no connection', async () => {
+  const board = await makeBoard(user)
+  const forbidden = await listen(undefined, { host: '127.0.0.2' })
+  const forbidden6 = await listen(undefined, { host: '::1' })
+  const own = await listen()
+  const urls = [...forbiddenUrls(forbidden.port, own.port), `https://[::1]:${forbidden6.port}/`]
+  for (const more of [{}, { dry_run: true }]) {
+    const body = await run(
+      board.id,
+      urls.map((url) => ({ url })),
+      more,
+    )
+    const refused = body.results.filter(({ code }: any) => code === 'bad_request')
+    expect(refused.map(({ url }: any) => url)).toEqual(urls)
+    for (const { error } of refused) expect(error).toMatch(/must|https/)
+  }
+  expect([forbidden.connections(), forbidden6.connections(), own.connections()]).toEqual([0, 0, 0])
+  expect(await listCards(user, board.id)).toEqual([])
+})
+
+test('[IM8] a name that is public when it is checked and leads elsewhere when it is fetched is refused', async () => {
+  const board = await makeBoard(user)
+  const items = [{ url: 'https://turning.example/' }]
+  expect((await run(board.id, items, { dry_run: true })).results[0].status).toBe('valid')
+  const [result] = (await run(board.id, items)).results
+  expect(result).toMatchObject({
+    code: 'bad_request',
+    error: expect.stringContaining('must lead to a public address'),
+  })
+})
+
+test('[IM9] redirects are followed, five of them, and each hop is held to the same rules', async () => {
+  const board = await makeBoard(user)
+  const forbidden = await listen(undefined, { host: '127.0.0.2' })
+  const end = at(serves(html('<title>End</title>'), 'text/html'))
+  const chain = (hops: number): string =>
+    hops === 0 ? end : at(redirects(chain(hops - 1), [301, 302, 303, 307, 308][hops % 5]))
+  const loop = at(redirects('#'), 'loop')
+  site.pages.set(new URL(loop).pathname, redirects(loop))
+  const good = [chain(1), chain(5), at(redirects(new URL(end).pathname))]
+  const bad = [
+    ...['127.0.0.2', '[::ffff:127.0.0.2]', '0x7f.2', 'loopback.example'].map((host) =>
+      at(redirects(`http://${host}:${forbidden.port}/`)),
+    ),
+    at(redirects('file:///etc/passwd')),
+    at(redirects('http://user:secret@127.0.0.1/')),
+    at(redirects(at(redirects(`http://127.0.0.2:${forbidden.port}/`)))),
+  ]
+  const body = await run(
+    board.id,
+    [...good, ...bad, chain(6), loop, at(redirects('http://'))].map((url) => ({ url })),
+  )
+  expect(body.results.map(({ code }: any) => code)).toEqual([
+    ...good.map(() => null),
+    ...bad.map(() => 'bad_request'),
+    'upstream_error',
+    'upstream_error',
+    'upstream_error',
+  ])
+  expect(body.cards.map(({ url, title }: any) => [url, title])).toEqual(good.map((url) => [url, 'End']))
+  expect(body.results[3].error).toContain('redirect')
+  expect(body.results[good.length + bad.length].error).toBe('More than 5 redirects.')
+  expect(forbidden.connections()).toBe(0)
+})
+
+test('[IM10] failures are told item by item, and the others are imported', async () => {
+  const board = await makeBoard(user)
+  const closed = await listen((socket) => socket.destroy())
+  const tls = await listen(undefined, { server: (connected) => createTlsServer({}, connected) })
+  const items = [
+    [at(serves('fine')), null],
+    [`${site.url}/missing`, 'upstream_rejected'],
+    [at((_q, response) => response.writeHead(500).end()), 'upstream_rejected'],
+    [at(serves('')), 'upstream_rejected'],
+    [`http://127.0.0.1:${closed.port}/`, 'upstream_error'],
+    ['https://unknown.example/', 'upstream_error'],
+    [`https://127.0.0.1:${tls.port}/`, 'upstream_error'],
+    [at((_q, response) => response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy())), 'upstream_error'],
+    [at((_q, response) => response.writeHead(200, { 'content-length': '100000' }).write(png(9, 9), () => response.destroy())), 'upstream_error'],
+    [at(() => undefined), 'upstream_error'],
+    [at(serves('not gzip at all', 'text/html', { 'content-encoding': 'gzip' })), 'upstream_error'],
+    [at(serves('x', 'text/html', { 'content-encoding': 'zstd' })), 'upstream_error'],
+    [at(serves('also fine')), null],
+  ] as const // prettier-ignore
+  const body = await run(
+    board.id,
+    items.map(([url]) => ({ url })),
+  )
+  expect(body.results.map(({ code }: any) => code)).toEqual(items.map(([, code]) => code))
+  expect(body).toMatchObject({ created: 2, failed: items.length - 2 })
+  for (const { status, error } of body.results)
+    if (status === 'failed') expect(error).toMatch(/^[A-Z].{8,}\.$/)
+  expect(body.results[1].error).toBe('The URL answered 404.')
+  // Of what broke off nothing is left.
+  expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(2)
+  expect(await service.admin`select from uploads where board_id = ${board.id}`).toHaveLength(0)
+}, 30_000)
+
+test('[IM11] sizes are bounded: images by 25 MB, also when compressed to little; nothing is kept of what is larger', async () => {
+  const board = await makeBoard(user)
+  const large = Buffer.concat([png(100, 100), Buffer.alloc(26 * 1024 * 1024)])
+  const bomb = gzipSync(Buffer.concat([png(100, 100), Buffer.alloc(60 * 1024 * 1024)]))
+  const bytesBomb = gzipSync(Buffer.concat([Buffer.from([0, 1]), Buffer.alloc(105 * 1024 * 1024)]))
+  const pageBomb = gzipSync(html('<title>Bomb</title>') + ' '.repeat(100 * 1024 * 1024))
+  const before = process.memoryUsage().rss
+  const body = await run(board.id, [
+    { url: at(serves(large)) },
+    { url: at(serves(bomb, 'image/png', { 'content-encoding': 'gzip' })) },
+    { url: at(serves(bytesBomb, 'x/y', { 'content-encoding': 'gzip' })) },
+    { url: at(serves(pageBomb, 'text/html', { 'content-encoding': 'gzip' })) },
+  ])
+  expect(body.results.map(({ code }: any) => code)).toEqual([
+    'payload_too_large',
+    'payload_too_large',
+    'payload_too_large',
+    null,
+  ])
+  expect(body.cards[0]).toMatchObject({ kind: 'link', title: 'Bomb' })
+  expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(0)
+  expect(await service.admin`select from uploads where board_id = ${board.id}`).toHaveLength(0)
+  expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024)
+}, 30_000)
+
+test('[IM12] 100 hosts that never answer are given up in time, those that get no turn are named, and come with the next run', async () => {
+  const board = await makeBoard(user)
+  let slow = true
+  const urls = Array.from({ length: 100 }, () =>
+    at((request, response) => (slow ? undefined : serves('at last')(request, response))),
+  )
+  const from = performance.now()
+  const body = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+  )
+  expect(performance.now() - from).toBeLessThan(14_000) // 9 s in all are set in this test
+  expect(body).toMatchObject({ created: 0, failed: 100 })
+  expect(new Set(body.results.map(({ code }: any) => code))).toEqual(new Set(['upstream_error']))
+  expect(body.results[0].error).toBe('No complete answer within 4 s.')
+  expect(body.results[99].error).toContain('did not get its turn')
+  slow = false
+  const again = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+  )
+  expect(again).toMatchObject({ created: 100, failed: 0 })
+}, 60_000)
+
+test('[IM13] 100 items are fetched several at a time and land in their order', async () => {
+  const other = await service.user()
+  const board = await makeBoard(other)
+  const items = Array.from({ length: 100 }, (_, n) => ({
+    url: at(serves(png(100 + n, 100))),
+    title: `Item ${n}`,
+  }))
+  const body = await run(board.id, items, {}, other)
+  expect(body.created).toBe(100)
+  expect(body.cards.map(({ title }: any) => title)).toEqual(items.map(({ title }) => title))
+  expect(site.mostAtOnce()).toBeGreaterThan(1)
+  expect(site.mostAtOnce()).toBeLessThanOrEqual(8)
+  const [event] = await service.admin`
+    select count(*)::int as operations from (select distinct created_at from card_index where board_id = ${board.id}) d`
+  expect(event!['operations']).toBe(1)
+}, 30_000)
+
+test('[IM14] a cap that is reached midway fails the items after it, and they are not fetched', async () => {
+  const free = await service.user({ tier: 'free' })
+  const board = await makeBoard(free)
+  await makeCards(free, board.id, Array.from({ length: 97 }, () => ({}))) // prettier-ignore
+  const urls = Array.from({ length: 8 }, (_, n) => (n === 1 ? `${site.url}/missing` : at(serves(png(9, 9)))))
+  const before = site.requests.length
+  const body = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+    {},
+    free,
+  )
+  expect(body.results.map(({ status, code }: any) => code ?? status)).toEqual([
+    'created', 'upstream_rejected', 'created', 'created', ...Array(4).fill('limit_reached'),
+  ]) // prettier-ignore
+  expect(site.requests.length - before).toBe(4)
+  expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(3)
+  const dry = await run(board.id, [{ url: at(serves('x')) }], { dry_run: true }, free)
+  expect(dry.results[0].code).toBe('limit_reached')
+})
+
+test('[IM14] a quota that is reached midway fails the items after it', async () => {
+  const small = await service.user({ tier: 'free' })
+  const board = await makeBoard(small)
+  const { storage } = succeeded(await small.api.get('/me'))
+  await service.admin`
+    insert into images (image_key, workspace_id, board_id, content_type, bytes, created_by)
+    values ('ffull', ${board['workspace_id']}, ${board.id}, 'image/png', ${storage.limit - 150_000}, ${small.userId})`
+  const urls = [
+    at(serves(Buffer.concat([png(9, 9), Buffer.alloc(1000)]))),
+    at(serves(Buffer.concat([png(9, 9), Buffer.alloc(200_000_000 / 10)]))),
+    ...Array.from({ length: 20 }, () => at(serves(Buffer.concat([png(9, 9), Buffer.alloc(99_000)])))),
+  ]
+  const body = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+    {},
+    small,
+  )
+  expect(body.results[0].status).toBe('created')
+  expect(body.results[1].code).toBe('limit_reached')
+  expect(body.results.at(-1).code).toBe('limit_reached')
+  expect(body.failed).toBeGreaterThan(10)
+  expect(body.created + body.failed).toBe(22)
+})
+
+test('[IM15] bad input is 400 that names the item, and nothing happens', async () => {
+  const board = await makeBoard(user)
+  const good = { url: at(serves('x')) }
+  const bodies: [unknown, string][] = [
+    [{}, 'items'],
+    [{ items: [] }, 'items'],
+    [{ items: Array.from({ length: 101 }, () => good) }, 'items'],
+    [{ items: 'x' }, 'items'],
+    [{ items: [good, {}] }, 'url'],
+    [{ items: [good, { url: 7 }] }, 'items'],
+    [{ items: [good, { url: 'no url' }] }, 'items[1].url'],
+    [{ items: [good, { url: 'ftp://example.com/' }] }, 'items[1].url'],
+    [{ items: [good, { url: 'mailto:a@example.com' }] }, 'items[1].url'],
+    [{ items: [good, { url: `https://example.com/${'x'.repeat(2000)}` }] }, 'url'],
+    [{ items: [{ ...good, title: 'x'.repeat(301) }] }, 'title'],
+    [{ items: [{ ...good, caption: 'x'.repeat(20_001) }] }, 'caption'],
+    [{ items: [{ ...good, props: { a: { b: { c: { d: { e: { f: 1 } } } } } } }] }, 'items[0].props'],
+    [{ items: [{ ...good, identifiers: [{ scope: 's' }] }] }, 'identifiers'],
+    [{ items: [{ ...good, x: 'left' }] }, 'x'],
+    [{ items: [{ ...good, y: 1e7 }] }, 'y'],
+    [{ items: [good], layout: 'spiral' }, 'layout'],
+    [{ items: [good], dry_run: 'yes' }, 'dry_run'],
+    ['{"items":', ''],
+  ]
+  const before = site.requests.length
+  for (const [body, named] of bodies) {
+    const answer: any = await user.api.post(`/boards/${board.id}/import`, body)
+    expect([answer.status, answer.body.code]).toEqual([400, 'bad_request'])
+    expect(answer.body.error).toContain(named)
+  }
+  expect(site.requests.length).toBe(before)
+  expect(await listCards(user, board.id)).toEqual([])
+  expect((await user.api.post(`/boards/${nowhere}/import`, { items: [good] })).status).toBe(404)
+  expect((await service.anonymous.post(`/boards/${board.id}/import`, { items: [good] })).status).toBe(401)
+})

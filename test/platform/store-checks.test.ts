@@ -1,0 +1,92 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../platform/clock.ts'
+import { openDiskStore } from '../../platform/disk-store.ts'
+import { openPartUrls } from '../../platform/part-urls.ts'
+import { openS3Store } from '../../platform/s3-store.ts'
+import { openSupabaseStore } from '../../platform/supabase-store.ts'
+import { readConfig } from '../../server/config.ts'
+import { s3Credentials } from '../support/s3-double.ts'
+import { bucketName, openS3Double, openSupabaseDouble } from '../support/store-drivers.ts'
+import { serviceKey } from '../support/supabase-double.ts'
+
+test('[OS9] an S3 bucket that is not there, a wrong key and a dead server each give one line', async () => {
+  const double = await openS3Double()
+  onTestFinished(() => double.close())
+  const right = { endpoint: double.url, bucket: bucketName, ...s3Credentials }
+  const dead = { ...right, endpoint: 'http://127.0.0.1:1' }
+  for (const [options, told] of [
+    [{ ...right, bucket: 'another' }, 'NoSuchBucket'],
+    [{ ...right, secretAccessKey: 'wrong' }, 'SignatureDoesNotMatch'],
+    [{ ...right, accessKeyId: 'nobody' }, 'InvalidAccessKeyId'],
+    [dead, 'ECONNREFUSED'],
+  ] as const) {
+    const error = await openS3Store(options).check().catch((failure: unknown) => failure as Error) // prettier-ignore
+    expect((error as Error).message).toMatch(
+      /^The bucket \S+ at \S+ cannot be used: .*Check S3_ENDPOINT.*\.$/,
+    )
+    expect((error as Error).message).toContain(told)
+    expect((error as Error).message).not.toContain('\n')
+  }
+  const unusable = openS3Store(dead)
+  await expect(unusable.head('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
+})
+
+test('[OS9] a Supabase bucket that is not there, a wrong key and a dead server each give one line', async () => {
+  const double = await openSupabaseDouble()
+  onTestFinished(() => double.close())
+  const right = { url: double.url, serviceKey, bucket: bucketName, s3: null }
+  for (const options of [
+    { ...right, bucket: 'another' },
+    { ...right, serviceKey: 'wrong' },
+    { ...right, url: 'http://127.0.0.1:1' },
+  ]) {
+    await expect(openSupabaseStore(options).check()).rejects.toThrow(
+      /^The Supabase bucket \S+ at \S+ cannot be found: .*Check SUPABASE_URL, SUPABASE_SERVICE_KEY and S3_BUCKET\.$/,
+    )
+  }
+  const unusable = openSupabaseStore({ ...right, url: 'http://127.0.0.1:1' })
+  await expect(unusable.head('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
+  await expect(unusable.get('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
+  await expect(openSupabaseStore(right).beginMultipart('key', 'video/mp4')).rejects.toMatchObject({
+    code: 'storage_unavailable',
+  })
+})
+
+test('[OS9] a folder that cannot be made gives one line', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'corkboard-store-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'files'), 'a file where the folder should be')
+  await chmod(join(folder, 'files'), 0o600)
+  const urls = openPartUrls('k'.repeat(32))
+  const store = openDiskStore({
+    folder: join(folder, 'files'),
+    urls,
+    clock: systemClock,
+    publicUrl: () => '',
+  })
+  await expect(store.check()).rejects.toThrow(/^The folder of files \S+ cannot be written: [^\n]+\.$/)
+})
+
+test('[OS10] a storage whose settings are missing stops the start with a line that names them', () => {
+  expect(() => readConfig({ STORAGE: 's3', S3_BUCKET: 'b' })).toThrow(
+    'STORAGE=s3 needs S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY.',
+  )
+  expect(() => readConfig({ STORAGE: 'supabase' })).toThrow(
+    'STORAGE=supabase needs SUPABASE_URL, SUPABASE_SERVICE_KEY, S3_BUCKET.',
+  )
+  expect(() => readConfig({ STORAGE: 'ftp' })).toThrow('STORAGE must be disk, supabase or s3')
+  const supabase = {
+    STORAGE: 'supabase',
+    SUPABASE_URL: 'https://x.supabase.co',
+    SUPABASE_SERVICE_KEY: 'k',
+    S3_BUCKET: 'b',
+  }
+  expect(readConfig(supabase).storage).toMatchObject({ kind: 'supabase', s3: null })
+  const keys = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 's' }
+  expect(readConfig({ ...supabase, ...keys }).storage).toMatchObject({
+    s3: { endpoint: 'https://x.supabase.co/storage/v1/s3', region: 'us-east-1', bucket: 'b' },
+  })
+})

@@ -1,0 +1,36 @@
+/** A folder as a store, with the route that takes its parts. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Fastify from 'fastify'
+import { systemClock } from '../../platform/clock.ts'
+import { openDiskStore } from '../../platform/disk-store.ts'
+import type { ObjectStore } from '../../platform/object-store.ts'
+import { openPartUrls } from '../../platform/part-urls.ts'
+import { sendError } from '../../api/error-reply.ts'
+import { registerPartUploads } from '../../server/part-uploads.ts'
+
+export interface StoreUnderTest {
+  store: ObjectStore
+  close(): Promise<void>
+}
+
+export async function openDiskDriver(): Promise<StoreUnderTest & { folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'corkboard-store-'))
+  const app = Fastify()
+  app.setErrorHandler(sendError)
+  const urls = openPartUrls('a key for tests, of more than 32 characters')
+  const publicUrl = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const store = openDiskStore({ folder, urls, clock: systemClock, publicUrl })
+  await registerPartUploads(app, { store, urls, clock: systemClock })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return {
+    store,
+    folder,
+    async close() {
+      await app.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
