@@ -373,6 +373,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
+    'POST /boards/:id/import': { items: [{ url: 'https://127.0.0.1/' }] },
     'POST /boards/:id/cards/move': { to_board_id: own.id, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes

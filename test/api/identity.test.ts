@@ -27,6 +27,7 @@ test('[I1] /me tells who the token belongs to, its tier and scopes, and the figu
       remaining: Number(answer.headers.get('x-ratelimit-remaining')),
       reset: Number(answer.headers.get('x-ratelimit-reset')),
     },
+    storage: { used: 0, limit: 1024 ** 3 },
   })
 })
 
