@@ -63,11 +63,11 @@ app.get<{ Querystring: { q: string } }>('/search', async (request) => {
         else 0
       end desc, s.changed_at desc, s.board_id, s.card_id
     limit 101`
-  const cards = rows.slice(0, 100).map(({ body, ...card }) => ({
+  const items = rows.slice(0, 100).map(({ body, ...card }) => ({
     ...card,
     excerpt: excerptOf(body ?? '', query, 300),
   }))
-  return { cards, has_more: rows.length > 100 }
+  return { cards: { items, has_more: rows.length > 100 } }
 })
 
 await app.listen({ port: 0, host: '127.0.0.1' })
