@@ -25,6 +25,9 @@ export interface CommitCall {
   removed: string | null
 }
 
+/** Commits that go beside each other; large ones not counted. */
+export const commitLanes = 2
+
 export interface DatabaseOptions {
   url: string
   poolSize?: number
@@ -49,9 +52,9 @@ export interface Database {
    */
   search<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
-   * One group commit, in autocommit: one round trip, on a connection of its own, whose plans and caches are warm.
-   * `again`: the first call has no answer and may still hold that connection, so this one takes another; `aside`: so
-   * does a large one, for which the others must not wait.
+   * One group commit, in autocommit: one round trip, on one of the connections kept for it, whose plans and caches
+   * are warm. `again`: the first call has no answer and may still hold its connection, so this one takes another;
+   * `aside`: so does a large one, for which the others must not wait.
    * Errors are the driver's own: their outcome has to be told apart.
    */
   commit(call: CommitCall, options?: { again?: boolean; aside?: boolean }): Promise<unknown>
@@ -90,7 +93,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
   }
   const sql = postgres(options.url, { ...settings, max: options.poolSize ?? 12 })
-  const committer = postgres(options.url, { ...settings, max: 1 })
+  const committer = postgres(options.url, { ...settings, max: commitLanes })
   // Locks are its session's; it does nothing else, so that they wait for no work.
   const locker = postgres(options.url, { ...settings, max: 1 })
   const held = new Set<string>()
@@ -165,7 +168,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     },
     async close() {
-      await Promise.all([sql, committer, system, locker].map((pool) => pool.end({ timeout: 5 })))
+      await Promise.all([sql, committer, system, locker, searcher].map((pool) => pool.end({ timeout: 5 })))
     },
   }
 }
