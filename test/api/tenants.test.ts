@@ -209,21 +209,29 @@ const stateOf = (user: TestUser) => service.admin`
   select b.*, array(select i.scope || i.value from board_identifiers i where i.board_id = b.id order by 1) as carried
   from boards b where b.workspace_id = ${user.workspaceId} order by b.id`
 
+/** Two tenants that do not know of each other: one names what a third has, the other the same of nobody. */
+async function pair(victim: TestUser, theirs: Planted): Promise<[Tenant, Tenant]> {
+  const missing = {
+    imageKey: randomKey(theirs.imageKey),
+    webhook: randomUUID(),
+    serviceAccount: randomUUID(),
+  }
+  const tenant = async (others: Planted, foreignWorkspace: string): Promise<Tenant> => {
+    const user = await service.user()
+    return { user, ...(await plant(user)), others, foreign: others.own, foreignWorkspace }
+  }
+  const none = { own: theirs.own.map(() => randomUUID()), ...missing }
+  return Promise.all([tenant(theirs, victim.workspaceId), tenant(none, randomUUID())])
+}
+
 test('[BB37] what a tenant is answered does not depend on what other tenants have, and changes nothing of it', async () => {
   const victim = await service.user()
   const theirs = await plant(victim)
-  const missing = { imageKey: randomKey(theirs.imageKey), webhook: randomUUID(), serviceAccount: randomUUID() }
-  const none = { own: theirs.own.map(() => randomUUID()), ...missing }
   const before = await stateOf(victim)
   let refused = 0
-  const statuses = new Set<number>()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 30 }), async (steps) => {
-      const tenant = async (others: Planted, foreignWorkspace: string): Promise<Tenant> => {
-        const user = await service.user()
-        return { user, ...(await plant(user)), others, foreign: others.own, foreignWorkspace }
-      }
-      const tenants = await Promise.all([tenant(theirs, victim.workspaceId), tenant(none, randomUUID())])
+      const tenants = await pair(victim, theirs)
       const known = tenants.map(() => new Map<string, string>())
       for (const step of steps) {
         const answers = await Promise.all(
@@ -233,18 +241,25 @@ test('[BB37] what a tenant is answered does not depend on what other tenants hav
         if (answers[0]!.startsWith('4')) refused += 1
         expect(answers[0]).not.toMatch(/^5/)
       }
-      const [paths, same] = tenants.map(reads) as [string[], string[]]
-      for (const [n, path] of paths.entries()) {
-        const ask = (path: string, who: number) => tenants[who]!.user.api.get(path)
-        const answers = [await ask(path, 0), await ask(same[n]!, 1)]
-        const texts = answers.map((answer, who) => sorted(normal(tenants[who]!, known[who]!, answer)))
-        expect(texts[0], path).toBe(texts[1])
-        statuses.add(answers[0]!.status)
-      }
     }),
     { numRuns: 20 },
   )
   expect(refused).toBeGreaterThan(20)
-  expect([...statuses].toSorted()).toEqual([200, 404])
   expect(await stateOf(victim)).toEqual(before)
 }, 60_000) // prettier-ignore
+
+test('[BB37] no list, search, feed, cursor or id reads anything of another tenant, nor tells that it is there', async () => {
+  const victim = await service.user()
+  const tenants = await pair(victim, await plant(victim))
+  for (const step of fc.sample(fc.array(step, { minLength: 20, maxLength: 30 }), 1)[0]!) await Promise.all(tenants.map((one) => send(one, step)))
+  const known = tenants.map(() => new Map<string, string>())
+  const [paths, same] = tenants.map(reads) as [string[], string[]]
+  const statuses = new Set<number>()
+  for (const [n, path] of paths.entries()) {
+    const answers = await Promise.all(tenants.map((one, who) => one.user.api.get([path, same[n]!][who]!)))
+    const texts = answers.map((answer, who) => sorted(normal(tenants[who]!, known[who]!, answer)))
+    expect(texts[0], path).toBe(texts[1])
+    statuses.add(answers[0]!.status)
+  }
+  expect([...statuses].toSorted()).toEqual([200, 404])
+}, 120_000) // prettier-ignore
