@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ParameterOrFragment, PendingQuery, Row, TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
 import postgres from './driver.ts'
 import { currentOperation, type Operation } from './operation.ts'
 
@@ -45,6 +46,11 @@ export interface Database {
   asSystem<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Runs one statement as the service itself, in autocommit: one round trip in place of three. */
   callAsSystem<T>(call: (sql: Statement) => Promise<T>): Promise<T>
+  /**
+   * Runs one call of the search function, in autocommit: one round trip. On connections of its own, of which there are
+   * few, so that searches take none from other requests; cut off after the time of `limits.search`.
+   */
+  search<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
    * One group commit, in autocommit: one round trip, on one of the connections kept for it, whose plans and caches
    * are warm. `again`: the first call has no answer and may still hold its connection, so this one takes another;
@@ -93,6 +99,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   const held = new Set<string>()
   const service = { ...settings, connection: { ...settings.connection, role: 'corkboard_system' } }
   const system = postgres(options.url, { ...service, max: 2 })
+  const searchTimeout = String(limits.search.timeoutMs) as unknown as number
+  const searcher = postgres(options.url, {
+    ...settings,
+    connection: { ...settings.connection, statement_timeout: searchTimeout },
+    max: 4,
+  })
 
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const operation = role === requestRole ? currentOperation() : undefined
@@ -112,16 +124,19 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  async function callOn<T>(pool: typeof sql, call: (sql: Statement) => Promise<T>): Promise<T> {
+    try {
+      return await call((template, ...parameters) => pool(template, ...parameters))
+    } catch (error) {
+      throw unavailable(error) ? storageUnavailable(error) : error
+    }
+  }
+
   return {
     asUser: (userId, work) => run(requestRole, userId, work),
     asSystem: (work) => run('corkboard_system', '', work),
-    async callAsSystem(call) {
-      try {
-        return await call((template, ...parameters) => system(template, ...parameters))
-      } catch (error) {
-        throw unavailable(error) ? storageUnavailable(error) : error
-      }
-    },
+    callAsSystem: (call) => callOn(system, call),
+    search: (call) => callOn(searcher, call),
     async commit(call, { again = false, aside = false } = {}) {
       const [row] = await (again || aside ? sql : committer)<{ answer: unknown }[]>`
         select commit_batch(
@@ -153,7 +168,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     },
     async close() {
-      await Promise.all([sql, committer, system, locker].map((pool) => pool.end({ timeout: 5 })))
+      await Promise.all([sql, committer, system, locker, searcher].map((pool) => pool.end({ timeout: 5 })))
     },
   }
 }

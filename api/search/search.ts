@@ -2,8 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
-import type { Transaction } from '../../sql/database.ts'
-import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from '../boards/board.ts'
+import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
 import { pageEnd, pageOf, type Page } from '../page.ts'
 import { route, type ApiContext } from '../route.ts'
 import { boardAnswer, nullable, pageAnswer, pageQuery, timestamp, uuid } from '../schemas.ts'
@@ -60,18 +59,19 @@ export const search = route({
     ) {
       throw new ServiceError('bad_request', `q must have at least ${queryLength.min} characters.`)
     }
-    let hits = await searchOnce(context, principal.userId, wanted)
-    if (hits.waiting.length > 0) {
-      await context.indexForSearch(hits.waiting)
-      hits = await searchOnce(context, principal.userId, wanted)
+    let hits = await find(context, principal.userId, wanted, true)
+    if (hits.pending.length > 0) {
+      await context.indexForSearch(hits.pending)
+      hits = await find(context, principal.userId, wanted, false)
     }
     const { page } = wanted
+    const boards = await readFound(context, principal.userId, hits.boards.slice(0, page.limit))
     const end = (rows: unknown[]) => pageEnd(page, rows.length)
     return {
       body: {
         query: q,
         boards: {
-          items: hits.boards.slice(0, page.limit).map((row) => presentBoard(row)),
+          items: boards.map((row) => presentBoard(row)),
           ...end(hits.boards),
         },
         cards: {
@@ -90,7 +90,7 @@ interface Wanted extends FoldedQuery {
 }
 
 interface CardRow {
-  id: string
+  card_id: string
   board_id: string
   kind: string
   title: string | null
@@ -99,53 +99,38 @@ interface CardRow {
 }
 
 interface Hits {
-  boards: BoardRow[]
+  boards: string[]
   cards: CardRow[]
-  /** Boards whose words are not all in the index. */
-  waiting: string[]
+  /** Boards whose words are not all in the index: then nothing was looked for. */
+  pending: string[]
 }
 
-/** What is found is read under the policies of the caller, row by row: few rows of large tables. */
-function searchOnce({ database }: ApiContext, userId: string, wanted: Wanted): Promise<Hits> {
+/** One more of each than the page takes. `wait`: not before everything is in the index. */
+async function find({ database }: ApiContext, userId: string, wanted: Wanted, wait: boolean): Promise<Hits> {
   const { kind, phrase, words, workspace, page } = wanted
-  const hits = (tx: Transaction, cards: boolean) => tx`
-    search_hits(
-      ${cards}, ${phrase}, ${words}::text[], ${workspace}::uuid, ${candidates}, ${page.limit + 1}, ${page.offset}
-    ) with ordinality as h(board_id, card_id, place)`
-  return database.asUser(userId, async (tx) => {
-    const [[first], boards, cards] = await Promise.all([
-      tx<{ waiting: string[] }[]>`
-        select set_config('statement_timeout', ${String(limits.search.timeoutMs)}, true),
-          array(select search_waits(${workspace}::uuid)) as waiting`,
-      kind === 'card'
-        ? []
-        : tx<BoardRow[]>`
-            select b.*
-            from ${hits(tx, false)}
-            cross join lateral (
-              select ${boardColumns(tx)} from ${boardsWithParent(tx)} where b.id = h.board_id offset 0
-            ) b
-            order by h.place`,
-      kind === 'board'
-        ? []
-        : tx<CardRow[]>`
-            select c.*
-            from ${hits(tx, true)}
-            cross join lateral (
-              select c.card_id as id, c.board_id, c.kind, c.title, c.body, c.updated_at
-              from card_index c
-              where c.board_id = h.board_id and c.card_id = h.card_id and c.deleted_at is null
-              offset 0
-            ) c
-            order by h.place`,
-    ])
-    return { boards: [...boards], cards: [...cards], waiting: first!.waiting }
-  })
+  const rows = await database.search(
+    (sql) => sql<(CardRow & { what: 'pending' | 'board' | 'card' })[]>`
+      select what, board_id, card_id, kind, title, body, updated_at
+      from search(
+        ${userId}, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
+        ${candidates}, ${page.limit + 1}, ${page.offset}, ${wait}
+      )`,
+  )
+  const of = (what: string) => rows.filter((row) => row.what === what)
+  const boardIds = (what: string) => of(what).map((row) => row.board_id)
+  return { boards: boardIds('board'), cards: of('card'), pending: boardIds('pending') }
+}
+
+/** In the order of their ids here. One that went into the trash meanwhile is left out. */
+async function readFound({ database }: ApiContext, userId: string, ids: string[]): Promise<BoardRow[]> {
+  if (ids.length === 0) return []
+  const rows = await database.asUser(userId, (tx) => readBoards(tx, ids))
+  return ids.flatMap((id) => rows.get(id) ?? []).filter((row) => !row.deleted)
 }
 
 function presentHit({ body, ...row }: CardRow, wanted: FoldedQuery) {
   return {
-    id: row.id,
+    id: row.card_id,
     board_id: row.board_id,
     kind: row.kind,
     title: row.title,

@@ -248,3 +248,36 @@ test('[Q14] of what two tenants write, neither learns by any search: not by hits
   for (const text of before[1]!) expect(text.replace(/^.*? \d{3} \{"query":"[^"]*"/, '')).not.toMatch(/hidden/)
   for (const text of await answers(two)) expect(text.replace(/^.*? \d{3} \{"query":"[^"]*"/, '')).not.toMatch(/ one|hidden/)
 }) // prettier-ignore
+
+test('[Q15] searches that take long keep no other request waiting, and are cut off with 503', async () => {
+  const board = await makeBoard(user, { name: 'Basanite' })
+  await makeCards(user, board.id, [{ title: 'basanite' }])
+  expect(await cardIds('basanite')).toHaveLength(1)
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holding = service.admin.begin(async (tx) => {
+    await tx`lock table search_index in access exclusive mode`
+    locked.resolve()
+    await held.promise
+  })
+  await locked.promise
+  const searches = Array.from({ length: 30 }, () => user.api.get('/search?q=basanite'))
+  try {
+    await until(
+      async () =>
+        (await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`).length > 0,
+      'searches wait',
+    )
+    for (let n = 0; n < 15; n++) succeeded(await user.api.get(`/boards/${board.id}`))
+    const waiting = await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`
+    expect(waiting.length).toBeGreaterThan(0)
+    expect(waiting.length).toBeLessThanOrEqual(4)
+    const answers = await Promise.all(searches.slice(0, 4))
+    expect(answers.map(({ status, body }) => [status, (body as any).code])).toEqual(Array(4).fill([503, 'storage_unavailable']))
+  } finally {
+    held.resolve()
+    await holding
+  }
+  for (const { status } of await Promise.all(searches)) expect([200, 503]).toContain(status)
+  expect(await cardIds('basanite')).toHaveLength(1)
+}, 60_000) // prettier-ignore

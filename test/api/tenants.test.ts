@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { makeCards, succeeded, type Shown } from './board.ts'
+import { makeCards, succeeded } from './board.ts'
+import { upload } from './file.ts'
 
 let service: TestService
 
@@ -16,12 +17,19 @@ const boardCount = 5
 const values = ['1', '2', '3', '4', 'theirs']
 
 /** Ids by number: a tenant's own boards, and what it names of the other. */
-interface Tenant {
+interface Tenant extends Planted {
   user: TestUser
-  own: string[]
-  /** Boards of another tenant, or ids of none. */
+  /** What another tenant has, or ids of none. */
   foreign: string[]
+  others: Planted
   foreignWorkspace: string
+}
+
+interface Planted {
+  own: string[]
+  imageKey: string
+  webhook: string
+  serviceAccount: string
 }
 
 /** A board that is named: the n-th of one's own, or of the other's. */
@@ -109,8 +117,8 @@ function send(tenant: Tenant, step: Step) {
   }
 } // prettier-ignore
 
-/** Five boards in a small tree, with identifiers that all tenants use, and a card. */
-async function plant(user: TestUser): Promise<string[]> {
+/** Five boards in a small tree, with identifiers that all tenants use, a card, an image that a card shows, and a webhook. */
+async function plant(user: TestUser): Promise<Planted> {
   const ids: string[] = []
   for (let n = 0; n < boardCount; n++) {
     const { board } = succeeded(
@@ -122,9 +130,46 @@ async function plant(user: TestUser): Promise<string[]> {
     )
     ids.push(board.id)
   }
-  await makeCards(user, ids[0]!, [{ identifiers: identifiersOf(['1', 'theirs']) }])
-  return ids
-}
+  const { body: file } = await upload(service, user, ids[1]!)
+  await makeCards(user, ids[0]!, [
+    { title: 'Harbour', body: 'a pier of Board 1', identifiers: identifiersOf(['1', 'theirs']) },
+    { kind: 'image', image_key: file.image_key, identifiers: identifiersOf(['2']) },
+  ])
+  const { webhook } = succeeded(
+    await user.api.post('/webhooks', { workspace_id: user.workspaceId, url: 'https://93.184.215.14/hook', events: ['board.created'] }),
+  )
+  const { service_account: account } = succeeded(
+    await user.api.post('/service-accounts', { workspace_id: user.workspaceId, name: 'Robot' }),
+  )
+  return { own: ids, imageKey: file.image_key, webhook: webhook.id, serviceAccount: account.id }
+} // prettier-ignore
+
+/** Every list and every read there is, of what is one's own and of what is the other's. */
+function reads({ own, foreign, imageKey, webhook, serviceAccount, others, foreignWorkspace, user }: Tenant): string[] {
+  const boards = [own[0]!, own[1]!, foreign[0]!, foreign[1]!]
+  const workspaces = ['', `&workspace=${user.workspaceId}`, `&workspace=${foreignWorkspace}`]
+  const since = 'since=2020-01-01T00:00:00Z'
+  const cursors = [`2020-01-01T00:00:00.000Z|${foreign[0]}`, `2020-01-01T00:00:00.000Z|${own[0]}`].map(encodeURIComponent)
+  return [
+    '/workspaces', '/notifications', '/audit?limit=500', '/webhooks',
+    ...workspaces.flatMap((filter) => [
+      ...['board', 'pier', '1', 'harbour pier', 'robot', 'te'].map((q) => `/search?q=${encodeURIComponent(q)}${filter}`),
+      `/boards?${since}&deleted=1${filter}`, `/boards?${since}&deleted=1&include=props,identifiers${filter}`,
+      ...cursors.map((cursor) => `/boards?cursor=${cursor}${filter}`),
+      `/images?limit=500${filter}`, `/images?${since}${filter}`,
+      ...values.map((value) => `/resolve?scope=tenants&value=${value}${filter}`),
+      `/service-accounts?limit=500${filter}`, `/webhooks?limit=500${filter}`, `/audit?${since}${filter}`,
+    ]),
+    ...boards.flatMap((board) => [
+      `/boards/${board}`, `/boards/${board}/cards`, `/boards/${board}/groups`, `/boards/${board}/export`, `/boards/tree?root=${board}`,
+      `/boards/${board}/cards?source=index&deleted=1&${since}`, `/boards/${board}/cards?source=index&${since}`, `/images?board=${board}`,
+      ...cursors.map((cursor) => `/boards/${board}/cards?source=index&cursor=${cursor}`), `/boards?parent=${board}`,
+    ]),
+    ...[imageKey, others.imageKey].map((key) => `/images/${key}`),
+    ...[webhook, others.webhook].map((id) => `/webhooks/${id}/deliveries`),
+    ...[serviceAccount, others.serviceAccount].map((id) => `/service-accounts/${id}/tokens`),
+  ]
+} // prettier-ignore
 
 /** What was answered, with each id by the place where it first came up, and without times and the tenant's own name. */
 function normal(
@@ -135,29 +180,49 @@ function normal(
   tenant.own.forEach((id, n) => known.set(id, `own ${n}`))
   tenant.foreign.forEach((id, n) => known.set(id, `foreign ${n}`))
   known.set(tenant.user.workspaceId, 'workspace').set(tenant.foreignWorkspace, 'foreign workspace')
+  known.set(tenant.webhook, 'webhook').set(tenant.serviceAccount, 'robot').set(tenant.user.userId, 'user')
   const text = answer.text
+    .replaceAll(tenant.imageKey, 'image')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
       if (!known.has(id)) known.set(id, `new ${known.size}`)
       return known.get(id)!
     })
-    .replaceAll(/"id":"[A-Za-z0-9_-]{16}"/g, '"id":"card"')
+    .replaceAll(/"(id|prefix|display_name|request_id)":"[A-Za-z0-9_-]{5,36}"/g, '"$1":"any"')
   return `${answer.status} ${text}`
 }
 
-/** Boards made in one millisecond come in the order of their random ids. */
+/** What was made in one millisecond comes in the order of its random ids. */
 function sorted(text: string): string {
   const [status, ...rest] = text.split(' ')
-  const body = JSON.parse(rest.join(' ')) as Record<string, Shown[]>
-  for (const list of ['boards', 'matches']) {
-    if (Array.isArray(body[list])) body[list] = body[list].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-  }
-  return `${status} ${JSON.stringify(body)}`
-} // prettier-ignore
+  const inOrder = (_: string, value: unknown) =>
+    Array.isArray(value) ? value.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : value
+  const body = rest.join(' ')
+  return body.startsWith('{') ? `${status} ${JSON.stringify(JSON.parse(body, inOrder))}` : text
+}
+
+/** Of the same form as a key, and of no file. */
+const randomKey = (key: string) =>
+  key.replaceAll(/[0-9a-f]/g, () => Math.floor(Math.random() * 16).toString(16))
 
 const stateOf = (user: TestUser) => service.admin`
   select b.*, array(select i.scope || i.value from board_identifiers i where i.board_id = b.id order by 1) as carried
   from boards b where b.workspace_id = ${user.workspaceId} order by b.id`
+
+/** Two tenants that do not know of each other: one names what a third has, the other the same of nobody. */
+async function pair(victim: TestUser, theirs: Planted): Promise<[Tenant, Tenant]> {
+  const missing = {
+    imageKey: randomKey(theirs.imageKey),
+    webhook: randomUUID(),
+    serviceAccount: randomUUID(),
+  }
+  const tenant = async (others: Planted, foreignWorkspace: string): Promise<Tenant> => {
+    const user = await service.user()
+    return { user, ...(await plant(user)), others, foreign: others.own, foreignWorkspace }
+  }
+  const none = { own: theirs.own.map(() => randomUUID()), ...missing }
+  return Promise.all([tenant(theirs, victim.workspaceId), tenant(none, randomUUID())])
+}
 
 test('[BB37] what a tenant is answered does not depend on what other tenants have, and changes nothing of it', async () => {
   const victim = await service.user()
@@ -166,14 +231,7 @@ test('[BB37] what a tenant is answered does not depend on what other tenants hav
   let refused = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 30 }), async (steps) => {
-      const tenant = async (foreign: string[], foreignWorkspace: string): Promise<Tenant> => {
-        const user = await service.user()
-        return { user, own: await plant(user), foreign, foreignWorkspace }
-      }
-      const tenants = await Promise.all([
-        tenant(theirs, victim.workspaceId),
-        tenant(theirs.map(() => randomUUID()), randomUUID()),
-      ])
+      const tenants = await pair(victim, theirs)
       const known = tenants.map(() => new Map<string, string>())
       for (const step of steps) {
         const answers = await Promise.all(
@@ -189,3 +247,19 @@ test('[BB37] what a tenant is answered does not depend on what other tenants hav
   expect(refused).toBeGreaterThan(20)
   expect(await stateOf(victim)).toEqual(before)
 }, 60_000) // prettier-ignore
+
+test('[BB37] no list, search, feed, cursor or id reads anything of another tenant, nor tells that it is there', async () => {
+  const victim = await service.user()
+  const tenants = await pair(victim, await plant(victim))
+  for (const step of fc.sample(fc.array(step, { minLength: 20, maxLength: 30 }), 1)[0]!) await Promise.all(tenants.map((one) => send(one, step)))
+  const known = tenants.map(() => new Map<string, string>())
+  const [paths, same] = tenants.map(reads) as [string[], string[]]
+  const statuses = new Set<number>()
+  for (const [n, path] of paths.entries()) {
+    const answers = await Promise.all(tenants.map((one, who) => one.user.api.get([path, same[n]!][who]!)))
+    const texts = answers.map((answer, who) => sorted(normal(tenants[who]!, known[who]!, answer)))
+    expect(texts[0], path).toBe(texts[1])
+    statuses.add(answers[0]!.status)
+  }
+  expect([...statuses].toSorted()).toEqual([200, 404])
+}, 120_000) // prettier-ignore

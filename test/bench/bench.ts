@@ -60,7 +60,7 @@ export interface Bench {
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   receiver(): Promise<ReceiverServer>
-  /** Bare SQL over Corkboard's own tables. */
+  /** Bare SQL over Corkboard's own tables, for the account that has most boards when it is started. */
   searchHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */
   editorSubject(peer: EditorPeer): Promise<EditorServer>

@@ -30,6 +30,7 @@ test('[O14] readyz says that the database is out of reach, and when to ask again
     asUser: away,
     asSystem: away,
     callAsSystem: away,
+    search: away,
     commit: away,
     listen: away,
     lock: away,

@@ -21,6 +21,7 @@ export function gatedDatabase(url: string): GatedDatabase {
     afterSystem: null,
     asUser: database.asUser,
     callAsSystem: database.callAsSystem,
+    search: database.search,
     async asSystem(work) {
       const result = await database.asSystem(work)
       await gated.afterSystem?.(result)
