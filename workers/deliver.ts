@@ -8,7 +8,7 @@ import { claimDue, giveBack, takeBackLapsed, type ClaimBounds, type ClaimedDeliv
 import type { Reservation } from './fan-out.ts'
 import { Lanes, type Lane } from './lanes.ts'
 import { startLoop, type Loop } from './loop.ts'
-import { signatureHeaders, type Secrets } from './sign.ts'
+import { keepOpened, signatureHeaders, type Secrets } from './sign.ts'
 import { parseRetryAfter, waitAfter, type AttemptResult } from './retry.ts'
 import { openSettler } from './settle.ts'
 
@@ -50,7 +50,8 @@ export interface Deliverer extends Loop {
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const maxAnswerBytes = 64 * 1024
 
-export function startDelivering(options: DeliverOptions): Deliverer {
+export function startDelivering(given: DeliverOptions): Deliverer {
+  const options = { ...given, openSecret: keepOpened(given.openSecret) }
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const mostOpen = 2 * bounds.total
