@@ -43,7 +43,7 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
   const classify = addressClasses(allow)
   const open = buildOpener({ classify, resolve, ca })
   const pool = openPool(open)
-  const read = (url: string) => readTarget(url, classify, allow.length > 0)
+  const read = kept((url) => readTarget(url, classify, allow.length > 0))
   return {
     async checkUrl(url) {
       const target = read(url)
@@ -60,6 +60,21 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
     },
     close: () => pool.close(),
     fetch: (request, receive) => fetchAlong({ read, open }, request, receive),
+  }
+}
+
+const targetsKept = 1000
+
+/** A URL is read once while it is in use: what comes of it depends on nothing else. */
+function kept<T>(read: (url: string) => T): (url: string) => T {
+  const found = new Map<string, T>()
+  return (url) => {
+    const known = found.get(url)
+    if (known !== undefined) return known
+    const target = read(url)
+    if (found.size >= targetsKept) found.clear()
+    found.set(url, target)
+    return target
   }
 }
 

@@ -16,6 +16,8 @@ export interface ClaimedDelivery {
   /** Attempts that ended. */
   attempt: number
   fence: number
+  /** Since when it was due, milliseconds. */
+  dueAt: number
   leaseUntil: number
   url: string
   /** Both encrypted. */
@@ -34,11 +36,12 @@ export interface ClaimBounds {
   failing: number
 }
 
-/** What this process is sending. */
-export interface InFlight {
-  total: number
-  /** To webhooks whose last delivery had failed when it was claimed. */
-  failing: number
+/** What this process may take on. */
+export interface ClaimRoom {
+  room: number
+  /** To webhooks whose last delivery failed, one each. */
+  roomForFailing: number
+  /** Webhooks of which less than `perWebhook` may be taken, by how much; or, below 0, more. */
   byWebhook: ReadonlyMap<string, number>
 }
 
@@ -55,26 +58,27 @@ interface ClaimedRow {
   payload: string
   attempt: number
   fence: number
+  due_at: Date
   url: string
   secret: Uint8Array
   previous_secret: Uint8Array | null
   failures: number
 }
 
-/** @returns `more` when deliveries that were due may be left although there was room for them */
+/** @returns `more` when of a webhook that was looked at closely something may be due still */
 export async function claimDue(
   database: Database,
   now: number,
   bounds: ClaimBounds,
-  inFlight: InFlight,
+  { room, roomForFailing, byWebhook }: ClaimRoom,
 ): Promise<{ claimed: ClaimedDelivery[]; more: boolean }> {
   const leaseUntil = now + leaseMs
   const rows = await database.callAsSystem(
     (sql) => sql<ClaimedRow[]>`
       select * from claim_deliveries(
         ${new Date(now)}, ${new Date(leaseUntil)},
-        ${[...inFlight.byWebhook.keys()]}::uuid[], ${[...inFlight.byWebhook.values()]}::integer[],
-        ${bounds.perWebhook}, ${bounds.total - inFlight.total}, ${bounds.failing - inFlight.failing}, ${testEvent}
+        ${[...byWebhook.keys()]}::uuid[], ${[...byWebhook.values()]}::integer[],
+        ${bounds.perWebhook}, ${room}, ${roomForFailing}, ${testEvent}
       )`,
   )
   const claimed = rows
@@ -87,6 +91,7 @@ export async function claimDue(
       payload: row.payload,
       attempt: row.attempt,
       fence: row.fence,
+      dueAt: row.due_at.getTime(),
       leaseUntil,
       url: row.url,
       secret: row.secret,
@@ -158,6 +163,18 @@ async function giveUp(tx: Transaction, webhookId: string, now: number): Promise<
     from given_up
     returning id`
   return rows.length
+}
+
+/** Puts back what was claimed and not sent: due as it was. What somebody else has taken meanwhile stays theirs. */
+export async function giveBack(database: Database, deliveries: ClaimedDelivery[]): Promise<void> {
+  await database.callAsSystem(
+    (sql) => sql`
+      select give_back_deliveries(
+        ${deliveries.map(({ id }) => id)}::uuid[],
+        ${deliveries.map(({ fence }) => fence)}::bigint[],
+        ${deliveries.map(({ dueAt }) => new Date(dueAt).toISOString())}::text[]::timestamptz[]
+      )`,
+  )
 }
 
 /** Leases of processes that are gone: their attempts are logged as they are known, and the deliveries are due again. */

@@ -4,10 +4,11 @@ import { limits } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
-import { claimDue, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
+import { claimDue, giveBack, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
 import type { Reservation } from './fan-out.ts'
+import { Lanes, type Lane } from './lanes.ts'
 import { startLoop, type Loop } from './loop.ts'
-import { signatureHeaders, type Secrets } from './sign.ts'
+import { keepOpened, signatureHeaders, type Secrets } from './sign.ts'
 import { parseRetryAfter, waitAfter, type AttemptResult } from './retry.ts'
 import { openSettler } from './settle.ts'
 
@@ -49,20 +50,21 @@ export interface Deliverer extends Loop {
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const maxAnswerBytes = 64 * 1024
 
-export function startDelivering(options: DeliverOptions): Deliverer {
+export function startDelivering(given: DeliverOptions): Deliverer {
+  const options = { ...given, openSecret: keepOpened(given.openSecret) }
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const mostOpen = 2 * bounds.total
   const settleAttempt = openSettler(database, clock)
+  const lanes = new Lanes(bounds)
   /** Being sent, or failed and not yet written down: how a webhook's next ones go depends on that. */
-  const byWebhook = new Map<string, number>()
   let total = 0
+  /** Of them, to webhooks whose last delivery had failed. */
+  let failing = 0
   /** Until they are written down. */
   const open = new Set<Promise<void>>()
-  /** To webhooks whose last delivery had failed. */
-  let failing = 0
   let claiming: Promise<void> | null = null
-  const state = { woken: false, stopped: false }
+  const state = { woken: false, stopped: false, mayHaveMore: false }
 
   function wake(): void {
     state.woken = true
@@ -78,23 +80,57 @@ export function startDelivering(options: DeliverOptions): Deliverer {
   async function claim(): Promise<void> {
     while (state.woken && !state.stopped) {
       state.woken = false
+      state.mayHaveMore = true
       if (total >= bounds.total || open.size >= mostOpen) return // each that ends wakes
+      for (const lane of lanes.all()) lane.mayHaveMore = lanes.room(lane) <= 0
+      const room = bounds.total - total - lanes.reserved
+      const roomForFailing = bounds.failing - failing
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
-        total,
-        failing,
-        byWebhook,
+        room,
+        roomForFailing,
+        byWebhook: lanes.taken(),
       })
-      for (const delivery of claimed) start(delivery)
-      if (more || claimed.length > 0) state.woken = true
+      if (more) state.woken = true
+      state.mayHaveMore =
+        claimed.length >= room || claimed.filter(({ failuresInARow: n }) => n > 0).length >= roomForFailing
+      const touched = new Set(claimed.map((delivery) => lanes.of(delivery.webhookId)))
+      for (const delivery of claimed) lanes.hold(lanes.of(delivery.webhookId), delivery)
+      for (const lane of touched) {
+        lane.mayHaveMore = true
+        advance(lane)
+      }
     }
   }
 
-  function start(delivery: ClaimedDelivery): void {
-    begin(delivery, takeSlot(delivery.webhookId, delivery.failuresInARow > 0))
+  /** Begins what is held, as far as it may be under way. */
+  function advance(lane: Lane): void {
+    const mayBegin = () =>
+      lane.underWay < bounds.perWebhook && total < bounds.total && open.size < mostOpen && !state.stopped
+    while (lane.held.length > 0 && mayBegin()) {
+      const delivery = lanes.next(lane)!
+      if (clock.now() + limits.webhooks.attemptMs < delivery.leaseUntil) begin(lane, delivery)
+      else handBack([delivery, ...lanes.empty(lane)])
+    }
   }
 
-  function begin(delivery: ClaimedDelivery, giveSlotBack: () => void): void {
-    const done = attempt(delivery, giveSlotBack)
+  function begin(lane: Lane, delivery: ClaimedDelivery): void {
+    const isFailing = delivery.failuresInARow > 0
+    lane.underWay += 1
+    total += 1
+    if (isFailing) failing += 1
+    let isUnderWay = true
+    const ended = () => {
+      if (!isUnderWay) return
+      isUnderWay = false
+      lane.underWay -= 1
+      total -= 1
+      if (isFailing) failing -= 1
+      advance(lane)
+      if (total === bounds.total - 1) advanceAll()
+      if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) wake()
+      lanes.forgetIfIdle(lane)
+    }
+    const done = attempt(lane, delivery, ended)
       .catch((error: unknown) =>
         log.warn(
           { err: error, deliveryId: delivery.id },
@@ -103,34 +139,26 @@ export function startDelivering(options: DeliverOptions): Deliverer {
       )
       .finally(() => {
         open.delete(done)
-        if (open.size + 1 >= mostOpen) wake()
+        if (open.size + 1 < mostOpen) return
+        advanceAll()
+        wake()
       })
     open.add(done)
   }
 
-  /** @returns what gives it back, once */
-  function takeSlot(webhookId: string, isFailing: boolean): () => void {
-    byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1)
-    total += 1
-    if (isFailing) failing += 1
-    let taken = true
-    return () => {
-      if (!taken) return
-      taken = false
-      const left = byWebhook.get(webhookId)! - 1
-      if (left > 0) byWebhook.set(webhookId, left)
-      else byWebhook.delete(webhookId)
-      total -= 1
-      if (isFailing) failing -= 1
-      wake()
-    }
+  function advanceAll(): void {
+    for (const lane of lanes.all()) advance(lane)
   }
 
-  async function attempt(delivery: ClaimedDelivery, giveSlotBack: () => void): Promise<void> {
+  async function attempt(lane: Lane, delivery: ClaimedDelivery, ended: () => void): Promise<void> {
     try {
       const result = await exchange(options, delivery)
       if (result.error === null) {
-        giveSlotBack() // the next one need not wait for the log
+        lanes.succeeded(lane, result.durationMs)
+        ended() // the next one need not wait for the log
+      } else {
+        lane.typicalMs = null
+        handBack(lanes.empty(lane))
       }
       const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
       // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
@@ -143,31 +171,54 @@ export function startDelivering(options: DeliverOptions): Deliverer {
         }
       }
     } finally {
-      giveSlotBack()
+      ended()
     }
   }
 
+  /** Into the queue, where they were; nothing of them was sent. */
+  function handBack(deliveries: ClaimedDelivery[]): void {
+    if (deliveries.length === 0) return
+    const done = giveBack(database, deliveries)
+      .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait until their lease lapses'))
+      .finally(() => {
+        open.delete(done)
+        wake()
+      })
+    open.add(done)
+  }
+
   function reserve(): Reservation {
-    const slots = new Map<string, (() => void)[]>()
+    const places = new Map<string, number>()
     const { promise, resolve } = Promise.withResolvers<void>()
     open.add(promise) // a stop waits for it
     const end = () => {
-      for (const giveBack of [...slots.values()].flat()) giveBack()
+      for (const [webhookId, count] of places) {
+        const lane = lanes.of(webhookId)
+        lane.reserved -= count
+        lanes.reserved -= count
+        lanes.forgetIfIdle(lane)
+      }
       open.delete(promise)
       resolve()
     }
     return {
       take(webhookId) {
         // What a claim under way takes is not counted yet.
-        if (claiming || state.stopped || total >= bounds.total) return false
-        if ((byWebhook.get(webhookId) ?? 0) >= bounds.perWebhook) return false
-        const taken = slots.get(webhookId) ?? []
-        slots.set(webhookId, [...taken, takeSlot(webhookId, false)])
+        if (claiming || state.stopped || total + lanes.reserved >= bounds.total) return false
+        const lane = lanes.of(webhookId)
+        if (lanes.room(lane) <= 0) return false
+        lane.reserved += 1
+        lanes.reserved += 1
+        places.set(webhookId, (places.get(webhookId) ?? 0) + 1)
         return true
       },
       start(deliveries) {
-        for (const delivery of deliveries) begin(delivery, slots.get(delivery.webhookId)!.pop()!)
+        for (const delivery of deliveries) lanes.hold(lanes.of(delivery.webhookId), delivery)
         end()
+        for (const lane of new Set(deliveries.map(({ webhookId }) => lanes.of(webhookId)))) {
+          if (state.stopped) handBack(lanes.empty(lane))
+          else advance(lane)
+        }
       },
       release: end,
     }
@@ -175,6 +226,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
 
   const loop = startLoop('deliver', options.tickMs ?? 1000, log, async () => {
     await takeBackLapsed(database, clock.now())
+    for (const lane of lanes.stale()) handBack(lanes.empty(lane))
     wake()
   })
   return {
@@ -183,6 +235,7 @@ export function startDelivering(options: DeliverOptions): Deliverer {
     async stop() {
       state.stopped = true
       await Promise.all([loop.stop(), claiming])
+      for (const lane of lanes.all()) handBack(lanes.empty(lane))
       while (open.size > 0) await Promise.all(open)
     },
   }

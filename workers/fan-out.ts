@@ -84,7 +84,7 @@ export async function fanOut(
   const leased = queued
     .filter((one) => one.leased)
     .map(({ id, webhook, event, payload }) => ({
-      ...{ id, event, payload, leaseUntil, attempt: 0, fence: 1, failuresInARow: 0 },
+      ...{ id, event, payload, dueAt: at, leaseUntil, attempt: 0, fence: 1, failuresInARow: 0 },
       ...{ webhookId: webhook.id, url: webhook.url },
       ...{ secret: webhook.secret, previousSecret: webhook.previous_secret },
     }))

@@ -1,4 +1,5 @@
 /** Writes attempts down: successes together, all that end while a transaction runs, and failures one by one. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../sql/database.ts'
 import type { ClaimedDelivery } from './claim.ts'
@@ -21,6 +22,8 @@ export type Settle = (
 ) => Promise<void>
 
 const batch = 200
+/** For fewer than a batch, how long others are waited for. A call costs as much as ten rows of it. */
+const gatherMs = 20
 
 export function openSettler(database: Database, clock: Clock): Settle {
   const waiting: Waiting[] = []
@@ -29,6 +32,7 @@ export function openSettler(database: Database, clock: Clock): Settle {
   async function run(): Promise<void> {
     running = true
     while (waiting.length > 0) {
+      if (waiting.length < batch) await delay(gatherMs)
       const taken = waiting.splice(0, batch)
       try {
         const written = await settleSuccesses(database, taken)

@@ -43,6 +43,25 @@ export function signatureHeaders(delivery: Delivery, secrets: Secrets): Record<s
   }
 }
 
+type OpenSecret = (sealed: Uint8Array, webhookId: string) => string
+
+const secretsKept = 1000
+
+/** Decrypts what is in use once, and not for each delivery. */
+export function keepOpened(open: OpenSecret): OpenSecret {
+  const kept = new Map<string, string>()
+  return (sealed, webhookId) => {
+    const key = webhookId + Buffer.from(sealed).toString('latin1')
+    let secret = kept.get(key)
+    if (secret === undefined) {
+      secret = open(sealed, webhookId)
+      if (kept.size >= secretsKept) kept.clear()
+      kept.set(key, secret)
+    }
+    return secret
+  }
+}
+
 /** Keyed with the secret as it was shown, every character of it. */
 function serviceSignature({ timestamp, body }: Delivery, secret: string): string {
   return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`

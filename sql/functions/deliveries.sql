@@ -2,7 +2,7 @@
 -- moment when the table was small: kept, it would read all of the table ever after.
 
 -- Takes deliveries that are due, under a lease: those of webhooks that fail last, else of those that waited longest first.
---   p_busy, p_counts  webhooks to which the caller is sending, and how many
+--   p_busy, p_counts  webhooks of which less than p_per_webhook is to be taken, and how much less; below 0, more
 --   p_room            how many more in all; p_failing_room: to webhooks whose last delivery failed (one each)
 -- A row without a delivery names a webhook of which deliveries are due that may not be sent: it is off, or whoever made
 -- it may no longer write in the workspace.
@@ -10,8 +10,8 @@ create or replace function claim_deliveries(
   p_now timestamptz, p_lease_until timestamptz, p_busy uuid[], p_counts integer[],
   p_per_webhook integer, p_room integer, p_failing_room integer, p_test_event text
 ) returns table (
-  webhook_id uuid, id uuid, place bigint, event text, payload text, attempt integer, fence bigint, url text,
-  secret bytea, previous_secret bytea, failures integer
+  webhook_id uuid, id uuid, place bigint, event text, payload text, attempt integer, fence bigint, due_at timestamptz,
+  url text, secret bytea, previous_secret bytea, failures integer
 )
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -66,7 +66,7 @@ begin
       troubled := troubled || w.id;
       continue when w.active;
     end if;
-    share := least(case when w.failures > 0 then 1 else p_per_webhook end - w.busy, p_room);
+    share := least(case when w.failures > 0 then 1 - greatest(w.busy, 0) else p_per_webhook - w.busy end, p_room);
     if w.failures > 0 then
       share := least(share, p_failing_room);
     end if;
@@ -82,11 +82,11 @@ begin
   if ids <> '{}' then
     return query
     with taken as materialized (
-      select x.id
+      select x.spot, x.next_attempt_at
       from unnest(ids, shares) as s(webhook_id, count)
       join webhooks h on h.id = s.webhook_id
       cross join lateral (
-        select d.id
+        select d.ctid as spot, d.next_attempt_at
         from webhook_deliveries d
         where d.webhook_id = s.webhook_id and d.status = 'waiting' and d.next_attempt_at <= p_now
           and (h.active or d.event = p_test_event)
@@ -98,18 +98,36 @@ begin
       update webhook_deliveries d
       set status = 'sending', next_attempt_at = null, lease_until = p_lease_until, fence = d.fence + 1
       from taken t
-      where d.id = t.id
-      returning d.webhook_id, d.id, d.place, d.event, d.payload, d.attempt, d.fence
+      where d.ctid = t.spot
+      returning d.webhook_id, d.id, d.place, d.event, d.payload, d.attempt, d.fence, t.next_attempt_at
     )
     select c.*, h.url, h.secret, case when h.previous_secret_until > p_now then h.previous_secret end, h.failures
     from claimed c
     join webhooks h on h.id = c.webhook_id;
   end if;
   return query
-  select t, null::uuid, null::bigint, null::text, null::text, null::integer, null::bigint, null::text, null::bytea,
-    null::bytea, null::integer
+  select t, null::uuid, null::bigint, null::text, null::text, null::integer, null::bigint,
+    null::timestamptz, null::text, null::bytea, null::bytea, null::integer
   from unnest(troubled) as t;
 end $$;
+
+-- Puts back what was claimed and not sent, due as it was.
+create or replace function give_back_deliveries(p_ids uuid[], p_fences bigint[], p_due timestamptz[]) returns void
+language sql volatile set search_path = corkboard, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+  update webhook_deliveries d
+  set status = 'waiting', next_attempt_at = h.due, lease_until = null
+  from (
+    select x.spot, g.due
+    from unnest(p_ids, p_fences, p_due) as g(id, fence, due)
+    cross join lateral (
+      select y.ctid as spot
+      from webhook_deliveries y
+      where y.id = g.id and y.status = 'sending' and y.fence = g.fence
+      for update skip locked
+    ) x
+  ) h
+  where d.ctid = h.spot
+$$;
 
 -- Writes down attempts that succeeded. Returns the deliveries: rows that somebody else has are left out, so that nobody
 -- waits for another in a circle. An attempt whose lease was lost is logged, and decides nothing else.
@@ -129,12 +147,12 @@ begin
   where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for update);
   return query
   with held as materialized (
-    select d.id, d.webhook_id, d.workspace_id, d.status = 'sending' and d.fence = e.fence as holds,
+    select d.spot, d.id, d.webhook_id, d.workspace_id, d.status = 'sending' and d.fence = e.fence as holds,
       e.attempt, e.status_code, e.duration_ms, e.attempted_at
     from unnest(p_ids, p_fences, p_attempts, p_status_codes, p_durations, p_attempted_at)
       as e(id, fence, attempt, status_code, duration_ms, attempted_at)
     cross join lateral (
-      select x.id, x.webhook_id, x.workspace_id, x.status, x.fence
+      select x.ctid as spot, x.id, x.webhook_id, x.workspace_id, x.status, x.fence
       from webhook_deliveries x
       where x.id = e.id
       for update skip locked
@@ -143,7 +161,7 @@ begin
     update webhook_deliveries d
     set status = 'succeeded', attempt = h.attempt, next_attempt_at = null, lease_until = null
     from held h
-    where d.id = h.id and h.holds
+    where d.ctid = h.spot and h.holds
   )
   insert into webhook_attempts (
     delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
@@ -159,6 +177,7 @@ declare
 begin
   foreach f in array array[
     'claim_deliveries(timestamptz, timestamptz, uuid[], integer[], integer, integer, integer, text)',
+    'give_back_deliveries(uuid[], bigint[], timestamptz[])',
     'settle_successes(uuid[], uuid[], bigint[], integer[], integer[], integer[], timestamptz[])'
   ] loop
     execute format('revoke all on function %s from public', f);

@@ -1,6 +1,7 @@
 /** Deliveries of webhooks: how soon after the API's answer they arrive, and how many arrive in a second. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import postgres from 'postgres'
 import { Agent, Pool, request } from 'undici'
 import type { ApiAddress, DeliverManyJob, DeliverOneJob } from './jobs.ts'
 import { Latencies } from './latencies.ts'
@@ -52,15 +53,17 @@ export async function deliverOne(job: DeliverOneJob): Promise<{ p50Ms: number }>
   return { p50Ms: latencies.percentile(0.5) }
 }
 
-/** `events × webhooks` deliveries, from the first request to the last arrival; or as many bare POSTs. */
+/** `events × webhooks` deliveries, from their cause to the last arrival; or as many bare POSTs. */
 export async function deliverMany(job: DeliverManyJob): Promise<{ perSecond: number }> {
   const total = job.events * job.webhooks
   await request(job.receiver, { method: 'DELETE' })
   const remove = job.api ? await makeWebhooks(job.api, job.receiver, job.webhooks) : null
+  const queued = job.api && job.outbox ? await queueEvents(job.outbox, job.board, job.events - 1) : null
   const startMs = performance.now()
   try {
+    await queued?.() // one more event, of a request: nobody waits for the next look at the outbox
     await (job.api
-      ? causeEvents(job.api, job.board, job.events)
+      ? causeEvents(job.api, job.board, queued ? 1 : job.events)
       : postAll(job.receiver, total, job.connections))
     for (;;) {
       const { body: answer } = await request(job.receiver)
@@ -82,6 +85,23 @@ async function causeEvents(api: ApiAddress, board: string, events: number): Prom
     while (sent < events) await post(api, `/boards/${board}/cards`, card(sent++))
   }
   await Promise.all(Array.from({ length: 4 }, loop))
+}
+
+/** Events as requests on the board would leave them, in a transaction that is open still. @returns what commits it */
+async function queueEvents(databaseUrl: string, board: string, events: number): Promise<() => Promise<void>> {
+  const sql = postgres(databaseUrl, { max: 1, connection: { search_path: 'corkboard' } })
+  const connection = await sql.reserve()
+  await connection`begin`
+  await connection`
+    insert into events (type, workspace_id, board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
+    select 'card.created', b.workspace_id, b.id, 'board', b.id, array['0123456789abcdef'], gen_random_uuid(), 'api',
+      date_trunc('milliseconds', clock_timestamp())
+    from boards b, generate_series(1, ${events}::integer)
+    where b.id = ${board}`
+  return async () => {
+    await connection`commit`
+    await sql.end()
+  }
 }
 
 async function postAll(receiver: string, total: number, connections: number): Promise<void> {

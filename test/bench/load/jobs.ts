@@ -93,10 +93,12 @@ export interface DeliverOneJob {
   count: number
 }
 
-/** Cards that are created as fast as four connections go, each delivered to all webhooks; without an API, bare POSTs. */
+/** Events, each delivered to all webhooks; without an API, bare POSTs. */
 export interface DeliverManyJob {
   api: ApiAddress | null
   board: string
+  /** The database in whose outbox the events are put, all at once; null: cards cause them, which four connections create. */
+  outbox: string | null
   /** URL of the process that counts. */
   receiver: string
   webhooks: number

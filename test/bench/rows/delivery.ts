@@ -5,14 +5,18 @@ import { formatNumber } from '../table.ts'
 /** As many as a workspace may have, each with the number of deliveries that go out at once. */
 const webhooks = 20
 const perWebhook = 4
-const events = 150
+const events = { caused: 150, waiting: 300 }
 const singles = 100
 
 export const delivery: Measure = {
   name: 'delivery',
   summary: 'deliveries of webhooks against bare POSTs to the same receiver',
   needsCorkboard: true,
-  run: async (bench) => [...(await latency(bench)), await throughput(bench)],
+  run: async (bench) => [
+    ...(await latency(bench)),
+    await throughput(bench, 'waiting'),
+    await throughput(bench, 'caused'),
+  ],
 }
 
 async function latency(bench: Bench): Promise<Row[]> {
@@ -34,19 +38,23 @@ async function latency(bench: Bench): Promise<Row[]> {
   ]
 }
 
-async function throughput(bench: Bench): Promise<Row> {
+/** Of events that wait in the outbox; or of cards, each of them created over the API meanwhile. */
+async function throughput(bench: Bench, which: keyof typeof events): Promise<Row> {
   const { api, board } = await subject(bench)
   const { url } = await bench.receiver()
+  const outbox = which === 'waiting' ? await bench.corkboardDatabaseUrl() : null
   const side = (address: typeof api | null) => () =>
     bench.load.run('deliverMany', {
       api: address,
       board,
+      outbox,
       receiver: url,
       webhooks,
-      events,
+      events: events[which],
       connections: webhooks * perWebhook,
     })
-  const name = `deliveries, ${webhooks} webhooks`
+  const name =
+    { waiting: 'deliveries', caused: 'deliveries and their cards' }[which] + `, ${webhooks} webhooks`
   const compared = await compare(
     bench,
     name,

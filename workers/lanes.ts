@@ -1,0 +1,107 @@
+/**
+ * What this process has of each webhook's deliveries: under way, and held to follow them.
+ *
+ * Of a webhook that answers quickly some more are claimed than may be under way, as many as it gets through in
+ * `holdMs`: a claim costs the same for one and for thirty. They go out in the order in which they were claimed. One
+ * failure, and what is held goes back into the queue; so does what has been held for too long.
+ */
+import { performance } from 'node:perf_hooks'
+import type { ClaimBounds, ClaimedDelivery } from './claim.ts'
+
+const holdMs = 250
+const heldMost = { ofOneWebhook: 32, inAll: 1024 }
+/** A claim that is not begun by then is given back: the lease has to last for the attempt. */
+export const heldAtMostMs = 2000
+/** Lanes that are kept for their pace although nothing is in them. */
+const lanesKept = 256
+
+export interface Lane {
+  webhookId: string
+  underWay: number
+  /** Places for deliveries that are being queued. */
+  reserved: number
+  held: { delivery: ClaimedDelivery; sinceMs: number }[]
+  /** Of a success; null before the first one, and after a failure. */
+  typicalMs: number | null
+  /** The queue may have more of it than was claimed. */
+  mayHaveMore: boolean
+}
+
+export class Lanes {
+  private readonly perWebhook: number
+  private readonly lanes = new Map<string, Lane>()
+  private heldInAll = 0
+  reserved = 0
+
+  constructor({ perWebhook }: ClaimBounds) {
+    this.perWebhook = perWebhook
+  }
+
+  of(webhookId: string): Lane {
+    let lane = this.lanes.get(webhookId)
+    if (!lane) {
+      lane = { webhookId, underWay: 0, reserved: 0, held: [], typicalMs: null, mayHaveMore: false }
+      this.lanes.set(webhookId, lane)
+    }
+    return lane
+  }
+
+  all(): Iterable<Lane> {
+    return this.lanes.values()
+  }
+
+  /** How many more of it may be claimed. */
+  room(lane: Lane): number {
+    return this.perWebhook + this.depth(lane) - lane.underWay - lane.held.length - lane.reserved
+  }
+
+  /** As a claim asks for it: how much less than usual may be taken of each; below 0, how much more. */
+  taken(): Map<string, number> {
+    const taken = new Map<string, number>()
+    for (const lane of this.lanes.values()) taken.set(lane.webhookId, this.perWebhook - this.room(lane))
+    return taken
+  }
+
+  /** So few are held that it is time to claim more. */
+  runsLow(lane: Lane): boolean {
+    return lane.held.length <= this.depth(lane) / 2
+  }
+
+  hold(lane: Lane, delivery: ClaimedDelivery): void {
+    lane.held.push({ delivery, sinceMs: performance.now() })
+    this.heldInAll += 1
+  }
+
+  next(lane: Lane): ClaimedDelivery | undefined {
+    const first = lane.held.shift()
+    if (first) this.heldInAll -= 1
+    return first?.delivery
+  }
+
+  /** Takes out what is held of it. */
+  empty(lane: Lane): ClaimedDelivery[] {
+    this.heldInAll -= lane.held.length
+    return lane.held.splice(0).map(({ delivery }) => delivery)
+  }
+
+  /** Of which something has been held for too long. */
+  stale(): Lane[] {
+    const latest = performance.now() - heldAtMostMs
+    return [...this.lanes.values()].filter(({ held }) => held.length > 0 && held[0]!.sinceMs < latest)
+  }
+
+  succeeded(lane: Lane, durationMs: number): void {
+    const ms = Math.max(1, durationMs)
+    lane.typicalMs = lane.typicalMs === null ? ms : 0.8 * lane.typicalMs + 0.2 * ms
+  }
+
+  forgetIfIdle(lane: Lane): void {
+    if (lane.underWay + lane.reserved + lane.held.length > 0) return
+    if (lane.typicalMs === null || this.lanes.size > lanesKept) this.lanes.delete(lane.webhookId)
+  }
+
+  private depth({ typicalMs }: Lane): number {
+    if (typicalMs === null || this.heldInAll >= heldMost.inAll) return 0
+    return Math.min(heldMost.ofOneWebhook, Math.floor((this.perWebhook * holdMs) / typicalMs))
+  }
+}
