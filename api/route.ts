@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../collab/live.ts'
+import type { ErrorCode } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Egress } from '../platform/egress.ts'
 import type { Encryption } from '../platform/encryption.ts'
@@ -87,6 +88,8 @@ export interface Route {
   schemas: RouteSchemas<TSchema, TSchema, TSchema>
   /** Success and its body. */
   answers: Record<number, TSchema>
+  /** The errors of its handler, beside those that every such route has; see describe.ts. */
+  refuses?: readonly ErrorCode[]
   bodyLimitBytes?: number
   /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
   takesBytes?: readonly string[]

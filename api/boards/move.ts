@@ -16,6 +16,7 @@ export const moveBoards = route({
   method: 'POST',
   path: '/boards/move',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Move up to 500 boards below another one, or to the top level.',
   schemas: {
     body: Type.Object({

@@ -14,6 +14,7 @@ export const restoreBoard = route({
   method: 'POST',
   path: '/boards/:id/restore',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Bring a board back from the trash.',
   schemas: { params: boardParams },
   answers: {

@@ -28,6 +28,7 @@ export const arrangeBoard = route({
   method: 'POST',
   path: '/boards/:id/arrange',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Lay out cards that are on a board.',
   schemas: { params: boardParams, body: nullable(options) },
   answers: {

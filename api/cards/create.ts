@@ -37,6 +37,7 @@ export const createCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Create a card, or up to 1,000 at once; or change those that are there, by their identifiers.',
   schemas: { params: boardParams, body },
   answers: {

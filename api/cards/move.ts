@@ -9,6 +9,7 @@ export const moveCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards/move',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Move up to 1,000 cards to another board.',
   schemas: {
     params: boardParams,

@@ -12,6 +12,7 @@ export const importRoute = route({
   method: 'POST',
   path: '/boards/:id/import',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Import up to 100 remote URLs as cards: images, files, and pages as links. Safe to run again.',
   schemas: {
     params: boardParams,

@@ -8,6 +8,7 @@ export const abortUpload = route({
   method: 'POST',
   path: '/uploads/multipart/abort',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Abort an upload: its parts are thrown away.',
   schemas: { body: Type.Object(sessionFields) },
   answers: { 200: Type.Object({ aborted: Type.Boolean(), key: Type.String(), upload_id: Type.String() }) },

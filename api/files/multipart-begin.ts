@@ -24,6 +24,7 @@ export const beginUpload = route({
   method: 'POST',
   path: '/uploads/multipart',
   scope: 'write',
+  refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Begin the upload of a file in parts; for boards whose owner has a paid plan.',
   schemas: { query: Type.Object({ board: uuid }), body },
   answers: {

@@ -34,6 +34,7 @@ export const completeUpload = route({
   method: 'POST',
   path: '/uploads/multipart/complete',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Complete an upload: its parts become the file. May be repeated.',
   schemas: { body },
   answers: {

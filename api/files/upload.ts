@@ -10,6 +10,7 @@ export const uploadImage = route({
   method: 'POST',
   path: '/uploads',
   scope: 'write',
+  refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Upload an image of up to 25 MB; the body is its bytes.',
   schemas: { query: Type.Object({ board: uuid }) },
   takesBytes: imageTypes,

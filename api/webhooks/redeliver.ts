@@ -14,6 +14,7 @@ export const redeliver = route({
   method: 'POST',
   path: '/webhooks/:id/deliveries/:deliveryId/redeliver',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Queue a delivery again, under its id and with six new attempts.',
   schemas: { params },
   answers: { 200: Type.Object({ delivery: deliveryAnswer }) },

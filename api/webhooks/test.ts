@@ -8,6 +8,7 @@ export const testWebhook = route({
   method: 'POST',
   path: '/webhooks/:id/test',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: `Send a delivery of the event \`${testEvent}\`, also to a webhook that is switched off.`,
   schemas: { params: webhookParams },
   answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
