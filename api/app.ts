@@ -50,6 +50,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   app.decorateRequest('principal', null)
   app.decorateRequest('rate', null)
   app.decorateRequest('attempt', null)
+  app.decorateRequest('streamed', null)
   app.decorateRequest('replayed', false)
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -168,6 +169,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
     handler: async (request, reply) => {
       const principal = authorise(request, route.scope)
       const params = lowerCaseIds(request.params as Record<string, string>)
+      const { attempt } = request
       const call = {
         params: params as never,
         query: request.query as never,
@@ -175,11 +177,11 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
         principal,
         rate: request.rate!,
         request,
+        resumed: attempt?.resumed ?? null,
       }
-      const { attempt } = request
-      const made = attempt?.resumed ?? []
-      if (made.length > 0 && route.rebuild) {
-        const answer = await route.rebuild(options.context, call, made)
+      const resumed = attempt?.resumed
+      if (resumed && resumed.made.length > 0) {
+        const answer = resumed.answer ?? (await route.rebuild?.(options.context, call, resumed.made))
         if (answer) {
           reply.header('idempotent-replay', 'true')
           return reply.code(answer.status ?? 200).send(answer.body)

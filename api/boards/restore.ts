@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { trashCutoff } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, identifiers } from '../schemas.ts'
 import { presentBoard, readBoard, type BoardRow } from './board.ts'
@@ -65,7 +66,9 @@ export const restoreBoard = route({
           ${dropped.length === 0 ? tx`` : tx`, identifiers = ${tx.json(bare(kept))}`}
         where id = ${params.id}`
       const board = shown(await readBoard(tx, params.id))
-      return { body: { board, restored: true, dropped_identifiers: bare(dropped) } }
+      const body = { board, restored: true, dropped_identifiers: bare(dropped) }
+      currentOperation()?.answers(body)
+      return { body }
     })
   },
 })

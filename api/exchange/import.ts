@@ -5,6 +5,7 @@ import { layoutNames } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, layout, live, nullable, uuid } from '../schemas.ts'
+import { ImportProgress } from './import-progress.ts'
 import { importItem } from './import-item.ts'
 import { runImport } from './run-import.ts'
 
@@ -59,7 +60,7 @@ export const importRoute = route({
   },
   bodyLimitBytes: limits.import.bodyBytes,
   opensDocument: true,
-  async handle(context, { principal, params, body }) {
+  async handle(context, { principal, params, body, resumed }) {
     await requireWritable(context.database, principal.userId, params.id)
     const answer = await runImport(context, {
       account: principal.userId,
@@ -67,6 +68,7 @@ export const importRoute = route({
       items: body.items,
       layout: body.layout ?? 'justified',
       dryRun: body.dry_run ?? false,
+      progress: new ImportProgress(resumed),
     })
     return { body: answer }
   },

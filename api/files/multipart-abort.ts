@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { giveUpUpload } from './reserve.ts'
+import { endUpload } from './reserve.ts'
 import { findSession, sessionFields } from './session.ts'
 
 export const abortUpload = route({
@@ -14,8 +15,11 @@ export const abortUpload = route({
   answers: { 200: Type.Object({ aborted: Type.Boolean(), key: Type.String(), upload_id: Type.String() }) },
   async handle(context, { principal, body }) {
     await findSession(context, principal.userId, body)
-    const ended = await giveUpUpload(context, principal.userId, body.key)
+    const answer = { aborted: true, key: body.key, upload_id: body.upload_id }
+    const ended = await endUpload(context, principal.userId, body.key, () =>
+      currentOperation()?.answers(answer),
+    )
     if (!ended) throw new ServiceError('conflict', 'This upload is completed already.')
-    return { body: { aborted: true, key: body.key, upload_id: body.upload_id } }
+    return { body: answer }
   },
 })

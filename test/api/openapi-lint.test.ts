@@ -18,15 +18,16 @@ test('[OA1] the description lints clean', async () => {
 
 test('[OA2] the linter notices what is wrong in a description', async () => {
   const broken: [string, (given: any) => void][] = [
-    ['struct', ({ paths }) => delete paths['/me'].get.responses],
+    ['struct', ({ info }) => delete info.title],
+    ['struct', ({ paths }) => (paths['/me'].get.responses['200'].content['application/json'].schema.type = 'strange')],
     ['operation-operationId-unique', ({ paths }) => (paths['/me'].get.operationId = 'getBoards')],
     ['path-parameters-defined', ({ paths }) => (paths['/boards/{id}'].get.parameters = [])],
     ['no-unresolved-refs', ({ paths }) => (paths['/me'].get.responses['401'] = { $ref: '#/components/responses/None' })],
-    ['security-defined', ({ security, paths }) => ((security.length = 0), delete paths['/me'].get.security)],
+    ['security-defined', (given) => delete given.security],
     ['operation-summary', ({ paths }) => delete paths['/boards'].get.summary],
     ['operation-tag-defined', ({ paths }) => (paths['/boards'].get.tags = ['Unknown'])],
+    ['operation-4xx-response', ({ paths }) => (paths['/me'].get.responses = { 200: paths['/me'].get.responses['200'] })],
     ['no-invalid-schema-examples', ({ paths }) => (paths['/boards'].post.requestBody.content['application/json'].schema.properties.name.example = 5)],
-    ['spec-strict-refs', ({ paths }) => (paths['/boards'].get.description = { $ref: '#/info/title' })],
   ] // prettier-ignore
   for (const [rule, breakIt] of broken) {
     const copy = structuredClone(description)
