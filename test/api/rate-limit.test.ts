@@ -141,3 +141,38 @@ test('[RL2] retry-after is true where the limit was lowered', () => {
   now = refusedAt + refused.retryAfter * 1000
   expect(limiter.take('key', 3).allowed).toBe(true)
 })
+
+test('[RL7] without a token each process counts by itself, a restart begins anew, and nothing is written', async () => {
+  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
+  const start = () => startService({ testDatabase, clock, workers: false, config: { rateLimitPerHour: 5 } })
+  const written = async () =>
+    (await service.admin`select (select count(*) from rate_leases) as leases, (select count(*) from rate_counters) as counters`)[0] // prettier-ignore
+  const before = await written()
+  const wrong = { headers: { authorization: 'Bearer cork_wrong' } }
+  const passed = async ({ url }: TestService) => {
+    let count = 0
+    for (let n = 0; n < 8; n++) if ((await fetch(`${url}/api/v1/me`, wrong)).status === 401) count += 1
+    return count
+  }
+  const other = await start()
+  expect([await passed(service), await passed(other), await passed(service), await passed(other)]).toEqual([5, 5, 0, 0]) // prettier-ignore
+  await other.stop()
+  const again = await start()
+  expect(await passed(again)).toBe(5)
+  await again.stop()
+  expect(await written()).toEqual(before)
+  // A valid token is not held up by it.
+  expect((await user.api.get('/me')).status).toBe(200)
+})
+
+test('[RL8] an IPv6 address counts with its network, an IPv4 address alone, and addresses are bounded', () => {
+  const limiter = new RateLimiter({ now: () => startMs }, 3)
+  const take = (address: string) => limiter.take(address, 2).allowed
+  expect([take('2001:db8:1:2::1'), take('2001:db8:1:2:ffff::9'), take('2001:db8:1:2::3')]).toEqual([true, true, false]) // prettier-ignore
+  expect(take('2001:db8:1:3::1')).toBe(true)
+  expect([take('192.0.2.1'), take('::ffff:192.0.2.1'), take('192.0.2.1')]).toEqual([true, true, false])
+  expect(take('2001:db8:1:2::4')).toBe(false) // seen again: the others go before it
+  expect(take('192.0.2.2')).toBe(true)
+  expect([take('2001:db8:1:3::1'), take('2001:db8:1:3::2')]).toEqual([true, true]) // forgotten
+  expect(take('2001:db8:1:2::5')).toBe(false)
+})
