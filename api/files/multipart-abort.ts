@@ -16,9 +16,11 @@ export const abortUpload = route({
   async handle(context, { principal, body }) {
     await findSession(context, principal.userId, body)
     const answer = { aborted: true, key: body.key, upload_id: body.upload_id }
-    const ended = await endUpload(context, principal.userId, body.key, () =>
-      currentOperation()?.answers(answer),
-    )
+    const ended = await endUpload(context, principal.userId, body.key, () => {
+      const operation = currentOperation()
+      operation?.concerns({ type: 'upload', id: body.key, board: body.board_id.toLowerCase() })
+      operation?.answers(answer)
+    })
     if (!ended) throw new ServiceError('conflict', 'This upload is completed already.')
     return { body: answer }
   },

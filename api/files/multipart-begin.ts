@@ -62,6 +62,7 @@ export const beginUpload = route({
       await context.database.asUser(account, async (tx) => {
         const named = await tx`select from name_upload(${key}, ${uploadId}) as named where named`
         if (named.length === 0) throw noUpload()
+        currentOperation()?.concerns({ type: 'upload', id: key, board: query.board.toLowerCase() })
         currentOperation()?.answers(answer, 201)
       })
       return { status: 201, body: answer }

@@ -15,8 +15,8 @@ export interface StreamedContent {
 /** All that is longer than any upload may be is alike: it is refused for its length. */
 const tooLong = 'too long'
 
-/** @param ended called once all of it has been handed on, before its reader learns of its end */
-export function hashStream(stream: Readable, ended: (digest: string) => void): StreamedContent {
+/** @param read called once all of it has been read, before its reader learns of its end */
+export function hashStream(stream: Readable, read: (digest: string) => void): StreamedContent {
   const sum = createHash('sha256')
   let bytes = 0
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -24,16 +24,17 @@ export function hashStream(stream: Readable, ended: (digest: string) => void): S
   const body = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > limits.files.uploadBytes) resolve(tooLong)
-      else sum.update(chunk)
+      if (bytes <= limits.files.uploadBytes) sum.update(chunk)
+      else if (bytes - chunk.length <= limits.files.uploadBytes) told(tooLong)
       done(null, chunk)
     },
-    flush(done) {
-      const digest = bytes > limits.files.uploadBytes ? tooLong : sum.digest('hex')
-      ended(digest)
-      resolve(digest)
-      done()
-    },
+  })
+  const told = (digest: string) => {
+    read(digest)
+    resolve(digest)
+  }
+  body.once('end', () => {
+    if (bytes <= limits.files.uploadBytes) told(sum.digest('hex'))
   })
   stream.once('error', (error) => body.destroy(error))
   stream.once('close', () => {

@@ -12,7 +12,7 @@ export interface Post {
   headers?: Record<string, string>
   /** What is so of its answer, if it tells what has been done. */
   truth: (body: any) => unknown
-  /** Sent again it does all of it once more, and that changes nothing. */
+  /** Sent again it does all of it once more, or the rest, and that changes nothing. */
   again?: true
 }
 
@@ -61,7 +61,7 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
     { route: 'POST /boards/:id/cards/move', path: `/boards/${board.id}/cards/move`, body: { to_board_id: target.id, card_ids: [moved!.id, 'none'] }, truth: (body) => body.moved === 1 && body.cards[0].id === moved!.id && body.not_found.join() === 'none' },
     { route: 'POST /boards/:id/arrange', path: `/boards/${arranged.id}/arrange`, body: { layout: 'row' }, truth: (body) => body.moved > 0 && body.cards.length === scattered.length },
     { route: 'POST /boards/:id/groups', path: `/boards/${board.id}/groups`, body: { name: 'Group' }, truth: ({ group }) => group.name === 'Group' },
-    { route: 'POST /boards/:id/import', path: `/boards/${imported.id}/import`, body: { items: [{ url: remote }, { url: `${remote}?placed`, x: 0, y: 5000 }] }, truth: (body) => body.created === 2 && body.existing === 0 && body.cards.length === 2 },
+    { route: 'POST /boards/:id/import', path: `/boards/${imported.id}/import`, body: { items: [{ url: remote }, { url: `${remote}?placed`, x: 0, y: 5000 }] }, truth: (body) => body.created === 2 && body.existing === 0 && body.cards.length === 2, again: true },
     { route: 'POST /webhooks', path: '/webhooks', body: { workspace_id: workspaceId, url: 'https://93.184.215.14/', events: ['*'] }, truth: ({ secret }) => secret.startsWith('whsec_') },
     { route: 'POST /webhooks/:id/test', path: `/webhooks/${webhook.id}/test`, body: undefined, truth: ({ delivery }) => has(delivery.id) },
     { route: 'POST /webhooks/:id/rotate-secret', path: `/webhooks/${webhook.id}/rotate-secret`, body: undefined, truth: ({ secret }) => secret.startsWith('whsec_') },

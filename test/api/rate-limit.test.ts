@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { RateLimiter } from '../../api/rate-limit.ts'
+import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import type { Problem } from './board.ts'
 
@@ -175,4 +176,21 @@ test('[RL8] an IPv6 address counts with its network, an IPv4 address alone, and 
   expect(take('192.0.2.2')).toBe(true)
   expect([take('2001:db8:1:3::1'), take('2001:db8:1:3::2')]).toEqual([true, true]) // forgotten
   expect(take('2001:db8:1:2::5')).toBe(false)
+})
+
+test('[RL3, RL4] two processes share the hour of a token, and a restart does not reset it', async () => {
+  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
+  const start = () => startService({ testDatabase, clock, workers: false, config: { rateLimitPerHour: 5 } })
+  const other = await start()
+  const ask = async ({ url }: TestService) => (await new ApiClient(url, user.token).get('/me')).status
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++) statuses.push(await ask(n % 2 === 0 ? service : other))
+  expect(statuses).toEqual([200, 200, 200, 200])
+  await other.stop()
+  const again = await start()
+  expect(await ask(again)).toBe(200)
+  expect([await ask(again), await ask(service)]).toEqual([429, 429])
+  await again.stop()
+  clock.ms += hourMs
+  expect(await ask(service)).toBe(200)
 })
