@@ -32,8 +32,9 @@ export function beginAttempt(attempts: Attempts) {
 export function endAttempt(attempts: Attempts) {
   return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
     const { statusCode: status } = reply
-    if (request.replayed) return payload
+    if (request.replayed) return (request.streamed?.drop(), payload)
     if (!request.attempt) {
+      request.streamed?.drop()
       // Refused before its body was there: by its size, its type or its form.
       const key = refusedEarly.has(status) && request.principal ? validKey(request) : null
       if (key === null) return payload
@@ -52,6 +53,7 @@ export function endAttempt(attempts: Attempts) {
       if (kept && typeof payload === 'string' && (await isFingerprinted(request)))
         await attempts.keep(attempt, { status, headers: ownHeaders(reply), body: payload })
     } finally {
+      request.streamed?.drop()
       await attempt.release()
     }
     return payload

@@ -10,6 +10,8 @@ export interface StreamedContent {
   isRead(): boolean
   /** Reads what nobody has read. Rejects when it breaks off. */
   digest(): Promise<string>
+  /** What still comes is of no interest: it is let go as it comes, and not gathered. */
+  drop(): void
 }
 
 /** All that is longer than any upload may be is alike: it is refused for its length. */
@@ -49,6 +51,11 @@ export function hashStream(stream: Readable, read: (digest: string) => void): St
     digest() {
       body.resume()
       return promise
+    },
+    drop() {
+      stream.unpipe(body)
+      stream.resume()
+      body.destroy()
     },
   }
 }

