@@ -69,7 +69,7 @@ test('[ID1, ID11] each answer is replayed with all its headers, and the table th
   for (const text of telling) expect(dump.includes(text), text).toBe(false)
   for (const field of ['"board"', '"cards"', 'access_token', 'image_key', 'upload_id'])
     expect(dump.includes(field), field).toBe(false)
-})
+}, 120_000)
 
 test('[ID7] backends terminated while boards are being created: the retry succeeds once, and no 409 sticks', async () => {
   const named = (name: string) => service.admin`select id from boards where name = ${name}`
@@ -98,4 +98,4 @@ test('[ID7] backends terminated while boards are being created: the retry succee
     expect(await named(name)).toHaveLength(1)
     expect((await user.api.post('/boards', { name }, key)).text).toBe(answer.text)
   }
-}, 60_000)
+}, 120_000)

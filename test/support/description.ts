@@ -58,7 +58,7 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
         )
       }
     }
-    const code = answer.status >= 400 ? String((answer.body as { code?: string } | null)?.code ?? '') : ''
+    const code = answer.status >= 400 ? ((answer.body as { code?: string } | null)?.code ?? '') : ''
     observed({ how: 'held', operation: `${method} ${template}`, status: answer.status, code })
   }
 }
