@@ -26,7 +26,7 @@ async function told(work: () => Promise<unknown>): Promise<unknown[]> {
   await work()
   const entries = await service.admin`
     select action, status, resource_type as type, resource_id as id, board_id as board, workspace_id as workspace
-    from audit_entries where id > ${before!['id']} order by id`
+    from audit_entries as e where e.id > ${before!['id']} order by e.id`
   return [...entries]
 }
 const entry = (action: string, status: number, type: string, id: string) => ({
