@@ -29,7 +29,8 @@ const fromRepository = (...path: string[]) => join(repository, ...path)
 test('[OA5] a client generated from the description compiles, and does the main job', async () => {
   const description = await (await fetch(`${service.url}/api/v1/openapi.json`)).text()
   await writeFile(join(folder, 'openapi.json'), description)
-  await writeFile(join(folder, 'package.json'), '{"type": "module"}')
+  const manifest = { type: 'module', imports: { '#schema': './client/schema.ts' } }
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
   await symlink(fromRepository('node_modules'), join(folder, 'node_modules'))
   await mkdir(join(folder, 'client'))
   await copyFile(fromRepository('test/client/main-job.ts'), join(folder, 'client/main-job.ts'))

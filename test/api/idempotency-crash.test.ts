@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { until } from '../support/editor.ts'
-import { gatedDatabase } from '../support/gated-database.ts'
 import type { ApiAnswer, ApiClient } from '../support/http.ts'
 import { launch, makeDataDir } from '../support/instance.ts'
 import { startService, testSecretKey, type TestService, type TestUser } from '../support/service.ts'
@@ -183,38 +182,46 @@ test('[ID14] an import that is killed while it fetches goes on: what was stored 
   expect((await user.api.get(`/boards/${board.id}/cards`)).body.total).toBe(3)
 }, 120_000)
 
-test('[ID14] an import that ends between its two commits makes the other cards, and tells of all as created', async () => {
+test('[ID14] an import that is killed between its two commits makes the other cards, and tells of all as created', async () => {
   const board = await makeBoard(user)
-  const database = gatedDatabase(service.databaseUrl)
-  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
-  const config = { dataDir, egressAllow: ['127.0.0.1/32'] }
-  const dying = await startService({ testDatabase, database, workers: false, config })
   const cards = () => service.admin`select card_id from card_index where board_id = ${board.id}`
-  for (let n = 0; n < 20; n++)
-    database.next(async (call, commit) => {
-      const result = await commit(call)
-      if ((await cards()).length > 0) database.hold()
-      return result
-    })
+  // The second commit waits.
+  await service.admin.unsafe(`
+    create function hold_cards() returns trigger language plpgsql set lock_timeout = 0 as $$
+    begin
+      if new.board_id = '${board.id}' and exists (select from corkboard.card_index where board_id = '${board.id}') then
+        perform pg_advisory_xact_lock_shared(78);
+      end if;
+      return new;
+    end $$;
+    create trigger hold_cards before insert on card_index for each row execute function hold_cards()`)
+  const hold = await service.admin.reserve()
+  await hold`select pg_advisory_lock(78)`
+  const waiting = () =>
+    service.admin<{ pid: number }[]>`
+      select pid from pg_locks where locktype = 'advisory' and objid = 78 and not granted`
   const items = [{ url: `${site.url}/a` }, { url: `${site.url}/a?placed`, x: 7, y: 5000, title: 'placed' }]
   const post = { route: '', path: `/boards/${board.id}/import`, body: { items }, truth: () => true }
   const key = keyed()
-  const lost = new AbortController()
-  const cut = fetch(`${dying.url}/api/v1${post.path}`, {
+  const other = await launchOther()
+  const cut = fetch(`${other.url}/api/v1${post.path}`, {
     method: 'POST',
-    signal: lost.signal,
     headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json', ...key },
     body: JSON.stringify(post.body),
   }).catch(() => null)
-  await until(async () => (await cards()).length === 1, 'the first commit is done', 20_000)
+  await until(
+    async () => (await cards()).length === 1 && (await waiting()).length > 0,
+    'the first commit is done, and the second is not',
+    60_000,
+  )
   const fetched = site.requests.length
-  lost.abort()
+  await other.kill()
   await cut
-  // Its lock goes with its session, as when the process ends.
-  await service.admin`
-    select pg_terminate_backend(l.pid) from pg_locks l
-    where l.locktype = 'advisory' and l.objsubid = 1 and l.pid <> pg_backend_pid()
-      and l.database = (select oid from pg_database where datname = current_database())`
+  for (const { pid } of await waiting()) await service.admin`select pg_terminate_backend(${pid})`
+  await until(async () => (await waiting()).length === 0, 'its work has ended')
+  await hold`select pg_advisory_unlock(78)`
+  hold.release()
+  await service.admin.unsafe('drop trigger hold_cards on card_index; drop function hold_cards()')
   const answer = await settledAnswer(post, key)
   expect(answer.body).toMatchObject({ created: 2, existing: 0, failed: 0 })
   expect(answer.body.cards.map(({ url, title }: any) => [url, title])).toEqual([
@@ -225,10 +232,6 @@ test('[ID14] an import that ends between its two commits makes the other cards, 
     answer.body.cards.map(({ id }: any) => id),
   )
   expect(site.requests.length).toBe(fetched)
-  // What the first one had under way comes too late.
-  database.release()
-  await dying.close()
-  await database.close()
   expect(await cards()).toHaveLength(2)
 }, 120_000)
 

@@ -1,10 +1,9 @@
 /**
- * The main job by a client that is generated from the API description alone: a test makes `schema.ts` from it beside this
- * file, has both compiled and runs this against a service. Prints what came of it as JSON.
+ * The main job by a client that is generated from the API description alone: a test makes `#schema` from it, has both compiled and runs this against a service. Prints what came of it as JSON.
  */
 import assert from 'node:assert/strict'
 import createClient from 'openapi-fetch'
-import type { paths } from './schema.ts'
+import type { paths } from '#schema'
 
 const { SERVICE_URL, TOKEN, RECEIVER_URL } = process.env as Record<string, string>
 const client = createClient<paths>({
