@@ -1,5 +1,6 @@
 /**
- * The main job by a client that is generated from the API description alone: a test makes `#schema` from it, has both compiled and runs this against a service. Prints what came of it as JSON.
+ * The main job by a client that is generated from the API description alone: a test makes `#schema` from it, has both
+ * compiled and runs this against a service. Prints what came of it as JSON.
  */
 import assert from 'node:assert/strict'
 import createClient from 'openapi-fetch'
