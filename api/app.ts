@@ -4,12 +4,12 @@ import swagger from '@fastify/swagger'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import Type, { type TSchema } from 'typebox'
-import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
+import { ServiceError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { withOperation } from '../sql/operation.ts'
 import { operationOf } from './audit/operation.ts'
 import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
+import { describeRoute, errors, errorsOfOpen, tags } from './describe.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { Attempts } from './idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './idempotency/hooks.ts'
@@ -17,7 +17,7 @@ import { apiVersion, openapiSummary } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import type { ApiContext, Route } from './route.ts'
 import { routes } from './routes.ts'
-import { errorAnswer, uuidPattern } from './schemas.ts'
+import { uuidPattern } from './schemas.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -50,6 +50,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   app.decorateRequest('principal', null)
   app.decorateRequest('rate', null)
   app.decorateRequest('attempt', null)
+  app.decorateRequest('streamed', null)
   app.decorateRequest('replayed', false)
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -95,6 +96,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
         securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An access token.' } },
       },
       security: [{ token: [] }],
+      tags,
     },
     stripBasePath: true,
     transform: ({ schema, url }) => ({
@@ -115,8 +117,12 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       schema: {
         summary: openapiSummary,
         operationId: 'getOpenapiJson',
+        tags: ['Account'],
         security: [],
-        response: { 200: { description: 'The description.', type: 'object', additionalProperties: true } },
+        response: {
+          200: { description: 'The description.', type: 'object', additionalProperties: true },
+          ...errors(errorsOfOpen),
+        },
       },
     },
     async (request, reply) => {
@@ -147,23 +153,12 @@ const takingBytes =
   }
 
 function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { begin, end }: Keyed): void {
-  const { params, query, body } = route.schemas
   const rivals = patterns.filter(({ path }) => isMoreSpecific(path, route.path)).map(({ pattern }) => pattern)
   app.route({
     method: route.method,
     url: route.path === '/' ? apiRoot : `${apiRoot}${route.path}`,
     bodyLimit: route.bodyLimitBytes ?? limits.jsonBodyBytes,
-    schema: {
-      summary: route.summary,
-      operationId: operationId(route),
-      description: `Needs the scope \`${route.scope}\`.`,
-      ...(params ? { params } : {}),
-      ...(query ? { querystring: query } : {}),
-      ...(body ? { body } : {}),
-      ...(route.method === 'POST' ? { headers: keyHeader } : {}),
-      ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes) } } : {}),
-      response: { ...describe(route.answers), ...errorAnswers(route) },
-    },
+    schema: describeRoute(route),
     onRequest: async (request, reply) => {
       // `GET /boards/move` is that path with a wrong method, not the board `move`.
       if (rivals.some((pattern) => pattern.test(bare(request.url)))) return reply.callNotFound()
@@ -174,6 +169,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
     handler: async (request, reply) => {
       const principal = authorise(request, route.scope)
       const params = lowerCaseIds(request.params as Record<string, string>)
+      const { attempt } = request
       const call = {
         params: params as never,
         query: request.query as never,
@@ -181,11 +177,11 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
         principal,
         rate: request.rate!,
         request,
+        resumed: attempt?.resumed ?? null,
       }
-      const { attempt } = request
-      const made = attempt?.resumed ?? []
-      if (made.length > 0 && route.rebuild) {
-        const answer = await route.rebuild(options.context, call, made)
+      const resumed = attempt?.resumed
+      if (resumed && resumed.made.length > 0) {
+        const answer = resumed.answer ?? (await route.rebuild?.(options.context, call, resumed.made))
         if (answer) {
           reply.header('idempotent-replay', 'true')
           return reply.code(answer.status ?? 200).send(answer.body)
@@ -203,74 +199,12 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
   })
 }
 
-/** As a body is described that is of one of these types. */
-const bytesOf = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, { schema: {} }]))
-
 /** An id in capitals is the same id; documents and queues go by its text. */
 function lowerCaseIds(params: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [
       name,
       uuidPattern.test(value) ? value.toLowerCase() : value,
-    ]),
-  )
-}
-
-/** `POST /boards/:id/cards` → `postBoardsByIdCards` */
-function operationId({ method, path }: Route): string {
-  const words = path
-    .split(/[/-]/)
-    .filter(Boolean)
-    .map((part) => (part.startsWith(':') ? `By${capital(part.slice(1))}` : capital(part)))
-  return method.toLowerCase() + (words.join('') || 'Root')
-}
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
-
-function describe(answers: Record<number, TSchema>): Record<number, unknown> {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, schema]) => [status, { ...schema, description: 'Success.' }]),
-  )
-}
-
-/** Described only: it is read before the schema is looked at. */
-const keyHeader = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      description: `Up to ${limits.idempotency.key} characters. Sent again with the same key, the request is answered as the first time, for 24 hours.`,
-    }),
-  ),
-})
-
-const always: ErrorCode[] = [
-  'bad_request',
-  'invalid_token',
-  'insufficient_scope',
-  'not_found',
-  'rate_limited',
-  'internal_error',
-  'storage_unavailable',
-]
-
-function errorAnswers(route: Route): Record<number, unknown> {
-  const writes: ErrorCode[] =
-    route.method === 'GET'
-      ? []
-      : [
-          'limit_reached',
-          'forbidden',
-          'conflict',
-          ...(route.method === 'POST' ? (['idempotency_in_progress'] as const) : []),
-          'payload_too_large',
-          'unsupported_media_type',
-        ]
-  const opens: ErrorCode[] = route.opensDocument ? ['session_unavailable'] : []
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of [...always, ...writes, ...opens])
-    byStatus.set(statusOf[code], [...(byStatus.get(statusOf[code]) ?? []), code])
-  return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      status,
-      { ...errorAnswer, description: codes.map((code) => `\`${code}\``).join(' or ') },
     ]),
   )
 }

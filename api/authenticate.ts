@@ -30,7 +30,7 @@ export async function identify(
   const principal = token === null ? null : await options.tokens.verify(token)
   const decision = principal
     ? await options.tokenLimiter.take(principal.tokenId, principal.rateLimit ?? options.requestsPerHour)
-    : options.limiter.take(`address ${request.ip}`, options.requestsPerHour)
+    : options.limiter.take(request.ip, options.requestsPerHour)
   request.principal = principal
   request.rate = decision
   reply.header('x-ratelimit-limit', decision.limit)

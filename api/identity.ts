@@ -111,7 +111,7 @@ export function readRoot(routes: () => Route[]): Route {
         body: {
           name: 'Corkboard',
           version: apiVersion,
-          documentation: `${request.server.publicUrl()}/api/v1/openapi.json`,
+          documentation: `${request.server.publicUrl()}/docs`,
           openapi: `${request.server.publicUrl()}/api/v1/openapi.json`,
           scopes: principal.scopes,
           endpoints: [

@@ -1,4 +1,5 @@
 /** Requests in the last hour, exactly: each one's time is kept until it leaves the hour. */
+import ipaddr from 'ipaddr.js'
 import type { Clock } from '../platform/clock.ts'
 
 export interface RateFigures {
@@ -57,22 +58,32 @@ export class RequestTimes {
   }
 }
 
-/** Of addresses, counted in this process; of tokens see token-limiter.ts. */
+/**
+ * Of addresses; of tokens see token-limiter.ts. Each process counts its own: what anybody can send without a token must
+ * not cost a write. So n processes let through up to n times the limit.
+ */
 export class RateLimiter {
   readonly #clock: Clock
+  readonly #most: number
+  /** Seen longest ago first. */
   readonly #keys = new Map<string, RequestTimes>()
   #sweptAt = 0
 
-  constructor(clock: Clock) {
+  /** @param most addresses that are kept; beyond that those seen longest ago are forgotten */
+  constructor(clock: Clock, most = 100_000) {
     this.#clock = clock
+    this.#most = most
   }
 
   /** Counts a request, unless it is over the limit. */
-  take(key: string, limit: number): RateDecision {
+  take(address: string, limit: number): RateDecision {
     const now = this.#clock.now()
     this.#sweep(now)
-    let times = this.#keys.get(key)
-    if (!times) this.#keys.set(key, (times = new RequestTimes()))
+    const key = networkOf(address)
+    const times = this.#keys.get(key) ?? new RequestTimes()
+    this.#keys.delete(key)
+    this.#keys.set(key, times)
+    if (this.#keys.size > this.#most) this.#keys.delete(this.#keys.keys().next().value!)
     times.forget(now - hourMs)
     const allowed = times.count < limit
     if (allowed) times.add(now)
@@ -87,6 +98,13 @@ export class RateLimiter {
       if (times.count === 0) this.#keys.delete(key)
     }
   }
+}
+
+/** Whoever has one address of IPv6 has 2^64 of them. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address) // an IPv4 address that is mapped into IPv6 is that
+  return parsed.kind() === 'ipv4' ? parsed.toString() : (parsed as ipaddr.IPv6).parts.slice(0, 4).join(':')
 }
 
 /** The figures of an hour, whose requests are given by several lists. */

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../collab/live.ts'
+import type { ErrorCode } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Egress } from '../platform/egress.ts'
 import type { Encryption } from '../platform/encryption.ts'
@@ -10,6 +11,7 @@ import type { ObjectStore } from '../platform/object-store.ts'
 import type { Resizer } from '../platform/resize.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
+import type { Resumed } from './idempotency/attempts.ts'
 import type { RateFigures } from './rate-limit.ts'
 
 /** What handlers work with; made once by the composition root. */
@@ -62,6 +64,8 @@ export interface Call<Params, Query, Body> {
   principal: Principal
   rate: RateFigures
   request: FastifyRequest
+  /** Of a request that goes on where one before, under the same idempotency key, ended without its answer. */
+  resumed: Resumed | null
 }
 
 export interface Answer {
@@ -87,6 +91,8 @@ export interface Route {
   schemas: RouteSchemas<TSchema, TSchema, TSchema>
   /** Success and its body. */
   answers: Record<number, TSchema>
+  /** The errors of its handler, beside those that every such route has; see describe.ts. */
+  refuses?: readonly ErrorCode[]
   bodyLimitBytes?: number
   /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
   takesBytes?: readonly string[]
@@ -94,8 +100,9 @@ export interface Route {
   opensDocument?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
   /**
-   * Of a POST that makes something: its answer once more, from the ids of what it made, should the first one have been
-   * lost with its process. Without it, or when it gives null, such a request is carried out again, which then has to come to the same.
+   * Of a POST whose answer is not known before its transaction ends (see `Operation.answers`): the answer once more, from
+   * the ids of what it made, should the first one have been lost with its process. Without it, or when it gives null, such
+   * a request is carried out again, which then has to come to the same.
    */
   rebuild?(context: ApiContext, call: Call<never, never, never>, made: string[]): Promise<Answer | null>
 }

@@ -21,9 +21,11 @@ export interface ArrangeRequest {
   /** Null: the whole board. */
   ids: string[] | null
   dryRun: boolean
+  /** What is to be kept with the commit of this plan; see `BuiltWrite.made`. */
+  remember?(plan: ArrangePlan): string[]
 }
 
-interface Plan {
+export interface ArrangePlan {
   seats: Seat[]
   /** Those of the seats that are not where the card is. */
   moved: Seat[]
@@ -37,7 +39,7 @@ export async function arrangeCards(
 ): Promise<{ cards: Seat[]; moved: number; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
   await requireWritable(live.database, account, boardId)
-  let plan: Plan = { seats: [], moved: [], notFound: [] }
+  let plan: ArrangePlan = { seats: [], moved: [], notFound: [] }
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     await catchUp(live, boardId)
     if (request.dryRun) {
@@ -56,6 +58,7 @@ export async function arrangeCards(
           const { content, interior } = buildPatch(builder, findCard(document, id)!, { id, change })
           write.rows.push(cardRow(id, content, interior))
         }
+        if (request.remember) write.made = request.remember(plan)
         return finish(write, builder)
       },
     })
@@ -68,7 +71,7 @@ export async function arrangeCards(
   }
 }
 
-function planArrangement(document: Y.Doc, { layout, options, ids }: ArrangeRequest): Plan {
+function planArrangement(document: Y.Doc, { layout, options, ids }: ArrangeRequest): ArrangePlan {
   const shapes = readShapes(document)
   const asked = ids && new Set(ids)
   const cards: (CardShape & { id: string })[] = []

@@ -17,6 +17,8 @@ export interface BuiltWrite {
   removed: { token: string; id: string; state: Uint8Array }[]
   /** What no card of the board but `cards` may carry. */
   claims?: { identifiers: Identifier[]; cards: string[] } | null
+  /** What the request's idempotency key keeps of it, from which its answer is made again; else the ids of new cards. */
+  made?: string[]
 }
 
 export interface WriteRequest {

@@ -76,7 +76,7 @@ export function encodeCall(batch: BatchItem[], freeCardCap: number | null): Comm
           seen: item.seen,
           adds: built?.adds ?? 0,
           top: built?.top ?? null,
-          a: write.operation,
+          a: write.operation && built?.made ? { ...write.operation, made: built.made } : write.operation,
         }
       }
     }

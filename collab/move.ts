@@ -87,7 +87,7 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
 
 function buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): BuiltWrite {
   const builder = new UpdateBuilder(head.apiClient, head.apiClock)
-  const write = emptyWrite()
+  const write = { ...emptyWrite(), made: [] } // the target's tells of both
   for (const { was } of moved) {
     builder.removeKey(cardsOf(document), was)
     write.rows.push({ id: was, gone: true })
@@ -123,6 +123,7 @@ function buildCopies(
     return { id, was, content }
   })
   write.adds = moved.length
+  write.made = moved.map(({ id, was }) => `${was}>${id}`)
   write.claims = claimsOf(moved)
   finish(write, builder)
   const bytes = write.updates.reduce((sum, update) => sum + update.byteLength, 0)

@@ -44,6 +44,9 @@ interface Entry extends CardToCreate {
   identifiers: Identifier[]
 }
 
+/** Before the id of a card that was there, among what a request made. */
+export const matchedMark = '='
+
 /** The card that each entry is, of those that are on the board. */
 type Matches = ReadonlyMap<Entry, string>
 
@@ -79,7 +82,7 @@ export async function upsertCards(
           account,
           reads: places ? 'board' : new Set(matches.values()),
           build(head) {
-            const built = buildUpsert(head, document, { creates, matches, places, layout })
+            const built = buildUpsert(head, document, { entries, creates, matches, places, layout })
             contents = built.contents
             return built.write
           },
@@ -149,6 +152,7 @@ function matchEntries(entries: Entry[], carriers: Map<string, string[]>): Matche
 }
 
 interface Upsert {
+  entries: Entry[]
   creates: Entry[]
   matches: Matches
   /** Some of the created cards need a place. */
@@ -159,7 +163,7 @@ interface Upsert {
 function buildUpsert(
   head: BoardHead,
   document: Y.Doc,
-  { creates, matches, places, layout }: Upsert,
+  { entries, creates, matches, places, layout }: Upsert,
 ): { write: BuiltWrite; contents: Map<Entry, CardContent> } {
   const contents = new Map<Entry, CardContent>()
   const carriers: Carrier[] = []
@@ -200,6 +204,7 @@ function buildUpsert(
       rows: [...updates.rows, ...built.write.rows],
       top: creates.length > 0 ? built.write.top : updates.top,
       claims: claimsOf(carriers),
+      made: entries.map((entry) => (matches.has(entry) ? matchedMark + matches.get(entry)! : entry.id)),
     },
   }
 }

@@ -61,7 +61,14 @@ export const wholeCard = { props: true, identifiers: true }
  */
 export async function createCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; cards: NewCard[]; layout?: LayoutName | undefined },
+  request: {
+    account: string
+    boardId: string
+    cards: NewCard[]
+    layout?: LayoutName | undefined
+    /** What is to be kept with the commit of the cards of these ids; see `BuiltWrite.made`. */
+    remember?(ids: string[]): string[]
+  },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const { boardId, account, layout } = request
   const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
@@ -89,6 +96,7 @@ export async function createCards(
           const space = lease && !placed ? occupiedSpace(lease.board.document) : null
           const built = buildCreates(head, settleGroups(cards, isGroup), space, layout)
           contents = built.contents
+          if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
           return built.write
         },
       })

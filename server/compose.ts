@@ -41,6 +41,8 @@ import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
 import { registerPartUploads } from './part-uploads.ts'
 import { openStorage } from './storage.ts'
+import { registerChangelog } from './pages/changelog.ts'
+import { registerDocs } from './pages/docs.ts'
 import { logRequests } from './request-log.ts'
 
 export interface Service {
@@ -202,6 +204,8 @@ export async function compose(
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)
+  await registerChangelog(app)
+  await registerDocs(app)
   app.server.on('upgrade', (request, stream, head) => {
     if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
     else refuseUpgrade(stream, '404 Not Found')

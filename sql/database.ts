@@ -109,15 +109,15 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const operation = role === requestRole ? currentOperation() : undefined
     try {
-      const result = (await sql.begin(async (tx) => {
+      const { result, told } = (await sql.begin(async (tx) => {
         // Sent first, but not awaited on its own: it leads the pipeline, so that it costs no round trip.
         const scope =
           tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
         const [result] = await Promise.all([work(tx), scope])
-        if (operation) await record(tx, operation)
-        return result
-      })) as T
-      operation?.recorded()
+        const told = operation !== undefined && (await record(tx, operation))
+        return { result, told }
+      })) as { result: T; told: boolean }
+      if (told) operation!.recorded()
       return result
     } catch (error) {
       throw unavailable(error) ? storageUnavailable(error) : error
@@ -175,10 +175,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const requestRole = 'corkboard_app'
 
-/** With what the request has written; nothing when that is nothing. */
-async function record(tx: Transaction, operation: Operation): Promise<void> {
+/** With what the request has written; false when that is nothing. */
+async function record(tx: Transaction, operation: Operation): Promise<boolean> {
   const told = operation.inTransaction()
-  if (told) await tx`select record_operation(${told.operation}::text::json, ${told.result}::text::json)`
+  if (!told) return false
+  const [row] = await tx<{ told: boolean }[]>`
+    select record_operation(${told.operation}::text::json, ${told.result}::text::json) as told`
+  return row!.told
 }
 
 /** 64 bits of a hash, as PostgreSQL has them. */

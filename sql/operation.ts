@@ -20,6 +20,8 @@ export interface OperationKey {
   /** A key that is held by another attempt makes the transaction fail with `CB409`. */
   attempt: string
   created_at: string
+  /** Of what is kept with the key and may be an answer: nobody else can read it. */
+  seal(text: string): string
 }
 
 export interface OperationDetails {
@@ -59,6 +61,29 @@ export class Operation {
     this.#result.push(...ids)
   }
 
+  /** The answer, which is known before the transaction ends; should it be lost, a request that comes again gets this. */
+  answers(body: unknown, status = 200): void {
+    this.#result.push(...this.draft(body, status))
+  }
+
+  /** The same for a transaction that another part of the service makes: as `made`. */
+  draft(body: unknown, status = 200): string[] {
+    return this.remembered(draftMark, { status, body })
+  }
+
+  /** Something that the same request, when it comes again, goes on from; nothing when it has no key. */
+  remembered(mark: string, value: unknown): string[] {
+    const { key } = this.#details
+    return key ? [mark + key.seal(JSON.stringify(value))] : []
+  }
+
+  /** For one of several transactions of a request that run at the same time: what it says is its own. */
+  part(): Operation {
+    const part = new Operation(this.#details)
+    part.#recorded = true
+    return part
+  }
+
   /** For the commit of a board's document. */
   onBoard(): object {
     const { named, ...details } = this.#details
@@ -67,13 +92,14 @@ export class Operation {
 
   /** For a transaction; null when an earlier one of the same request has told all. */
   inTransaction(): { operation: string; result: string } | null {
-    if (this.#recorded && this.#resources.length === 0) return null
+    const isSilent = this.#recorded && this.#resources.length === 0
+    if (isSilent && this.#result.length === 0) return null
     const { named, ...details } = this.#details
-    const resources = this.#resources.length > 0 ? this.#resources : [named]
+    const resources = this.#resources.length > 0 || isSilent ? this.#resources : [named]
     return { operation: JSON.stringify({ ...details, resources }), result: JSON.stringify(this.#result) }
   }
 
-  /** The transaction is committed. */
+  /** The transaction is committed, and had something to tell. */
   recorded(): void {
     this.#recorded = true
     this.#resources = []
@@ -86,6 +112,12 @@ const boardOnly: Resource = { type: 'board', id: null }
 
 const current = new AsyncLocalStorage<Operation>()
 
+/** Before an answer among what a request made. */
+export const draftMark = '~'
+
 export const currentOperation = (): Operation | undefined => current.getStore()
 
 export const withOperation = <T>(operation: Operation, work: () => T): T => current.run(operation, work)
+
+/** What prepares or clears up, and is no write that the request tells of. */
+export const withoutOperation = <T>(work: () => T): T => current.run(undefined as never, work)

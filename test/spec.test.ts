@@ -35,7 +35,7 @@ function skipped({ path, text }: TestText): string[] {
 
 async function readTests(): Promise<TestText[]> {
   const entries = await readdir(folder, { recursive: true })
-  const paths = entries.filter((path) => path.endsWith('.test.ts')).sort()
+  const paths = entries.filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules')).sort()
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') })))
 }
 

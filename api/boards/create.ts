@@ -27,6 +27,7 @@ export const createBoard = route({
   method: 'POST',
   path: '/boards',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Create a board, or up to 500 at once.',
   schemas: { body },
   answers: {

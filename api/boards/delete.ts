@@ -11,6 +11,7 @@ export const deleteBoard = route({
   method: 'DELETE',
   path: '/boards/:id',
   scope: 'delete',
+  refuses: ['forbidden'],
   summary: 'Put a board into the trash. It can be restored for 30 days.',
   schemas: { params: boardParams },
   answers: {

@@ -16,6 +16,7 @@ export const moveBoards = route({
   method: 'POST',
   path: '/boards/move',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Move up to 500 boards below another one, or to the top level.',
   schemas: {
     body: Type.Object({
@@ -30,19 +31,17 @@ export const moveBoards = route({
       skipped: Type.Array(Type.Object({ board_id: uuid, reason: Type.Enum([...reasons]) })),
     }),
   },
-  async handle({ database }, { principal, body }) {
-    const ids = [...new Set(body.board_ids.map((id) => id.toLowerCase()))]
-    const parentId = body.parent_board_id?.toLowerCase() ?? null
-    const { moved, skipped, boards } = await database.asUser(principal.userId, (tx) =>
-      move(tx, ids, parentId),
-    )
-    return {
-      body: {
-        moved,
-        boards: moved.map((id) => presentBoard(boards.get(id)!, { props: true, identifiers: true })),
-        skipped,
-      },
-    }
+  async handle({ database }, { principal, body: given }) {
+    const ids = [...new Set(given.board_ids.map((id) => id.toLowerCase()))]
+    const parentId = given.parent_board_id?.toLowerCase() ?? null
+    const body = await database.asUser(principal.userId, async (tx) => {
+      const { moved, skipped, boards } = await move(tx, ids, parentId)
+      const shown = moved.map((id) => presentBoard(boards.get(id)!, { props: true, identifiers: true }))
+      const answer = { moved, boards: shown, skipped }
+      currentOperation()?.answers(answer)
+      return answer
+    })
+    return { body }
   },
 })
 

@@ -25,6 +25,7 @@ export const patchBoard = route({
   method: 'PATCH',
   path: '/boards/:id',
   scope: 'write',
+  refuses: ['forbidden', 'conflict'],
   summary: 'Change a board: its name, view, parent, schedule, properties.',
   schemas: { params: boardParams, body: patch },
   answers: { 200: Type.Object({ board: boardAnswer }) },

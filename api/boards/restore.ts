@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { trashCutoff } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, identifiers } from '../schemas.ts'
 import { presentBoard, readBoard, type BoardRow } from './board.ts'
@@ -14,6 +15,7 @@ export const restoreBoard = route({
   method: 'POST',
   path: '/boards/:id/restore',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Bring a board back from the trash.',
   schemas: { params: boardParams },
   answers: {
@@ -64,7 +66,9 @@ export const restoreBoard = route({
           ${dropped.length === 0 ? tx`` : tx`, identifiers = ${tx.json(bare(kept))}`}
         where id = ${params.id}`
       const board = shown(await readBoard(tx, params.id))
-      return { body: { board, restored: true, dropped_identifiers: bare(dropped) } }
+      const body = { board, restored: true, dropped_identifiers: bare(dropped) }
+      currentOperation()?.answers(body)
+      return { body }
     })
   },
 })

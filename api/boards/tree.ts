@@ -36,6 +36,7 @@ export const readTree = route({
   method: 'GET',
   path: '/boards/tree',
   scope: 'read',
+  refuses: ['not_found'],
   summary:
     'Read the tree below a board, or of a workspace: parents before children, siblings as they were made.',
   schemas: { query },

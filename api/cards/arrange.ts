@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { arrangeCards } from '../../collab/arrange.ts'
 import { defaultOptions, type LayoutOptions } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { boardParams, layout, live, nullable, uuid } from '../schemas.ts'
 
@@ -28,6 +29,7 @@ export const arrangeBoard = route({
   method: 'POST',
   path: '/boards/:id/arrange',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Lay out cards that are on a board.',
   schemas: { params: boardParams, body: nullable(options) },
   answers: {
@@ -52,6 +54,8 @@ export const arrangeBoard = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const { layout = 'justified', card_ids, dry_run = false, ...given } = body ?? {}
+    const answer = { board_id: params.id, layout, dry_run }
+    const operation = currentOperation()
     const { cards, moved, notFound, live } = await arrangeCards(context.live, {
       account: principal.userId,
       boardId: params.id,
@@ -59,8 +63,16 @@ export const arrangeBoard = route({
       options: layoutOptions(given),
       ids: card_ids ?? null,
       dryRun: dry_run,
+      remember: ({ seats, moved, notFound }) =>
+        operation?.draft({
+          ...answer,
+          cards: seats,
+          moved: moved.length,
+          not_found: notFound,
+          live: true,
+        }) ?? [],
     })
-    return { body: { board_id: params.id, layout, cards, moved, not_found: notFound, dry_run, live } }
+    return { body: { ...answer, cards, moved, not_found: notFound, live } }
   },
 })
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { readCards } from '../../collab/read.ts'
-import { upsertCards } from '../../collab/upsert.ts'
+import { matchedMark, upsertCards } from '../../collab/upsert.ts'
 import { createCards, type NewCard } from '../../collab/write.ts'
 import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -37,6 +37,7 @@ export const createCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Create a card, or up to 1,000 at once; or change those that are there, by their identifiers.',
   schemas: { params: boardParams, body },
   answers: {
@@ -76,10 +77,14 @@ export const createCardsRoute = route({
     return { status: 201, body: { board_id: params.id, ...written } }
   },
   async rebuild({ database, live }, { principal, params, body }, made) {
-    if (body.on_conflict) return null // done again, it finds what it made
     await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const cards = await readCards(live, params.id, made)
-    return { status: 201, body: { board_id: params.id, cards, live: true } }
+    const cards = await readCards(live, params.id, made.map((id) => id.replace(matchedMark, ''))) // prettier-ignore
+    const answer = { board_id: params.id, cards, live: true }
+    if (!body.on_conflict) return { status: 201, body: answer }
+    const found = new Set(made.filter((id) => id.startsWith(matchedMark)).map((id) => id.slice(1)))
+    const told = cards.map((card) => ({ ...card, created: !found.has(card['id'] as string) }))
+    const counts = { created: made.length - found.size, updated: found.size }
+    return { status: 201, body: { ...answer, cards: told, ...counts } }
   },
 })
 

@@ -11,6 +11,7 @@ export const deleteCard = route({
   method: 'DELETE',
   path: '/boards/:id/cards/:cardId',
   scope: 'delete',
+  refuses: ['forbidden', 'conflict'],
   summary: 'Remove a card. Post it back to restore it.',
   schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }) },
   answers: {
@@ -33,6 +34,7 @@ export const deleteManyCards = route({
   method: 'DELETE',
   path: '/boards/:id/cards',
   scope: 'delete',
+  refuses: ['forbidden', 'conflict'],
   summary: 'Remove up to 1,000 cards.',
   schemas: {
     params: boardParams,

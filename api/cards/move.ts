@@ -1,7 +1,9 @@
 import Type from 'typebox'
 import { moveCards } from '../../collab/move.ts'
+import { readCards } from '../../collab/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { requireVisible } from '../boards/board.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
 
@@ -9,6 +11,7 @@ export const moveCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards/move',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Move up to 1,000 cards to another board.',
   schemas: {
     params: boardParams,
@@ -40,5 +43,22 @@ export const moveCardsRoute = route({
       ids: body.card_ids,
     })
     return { body: { to_board_id: toBoardId, moved: cards.length, cards, not_found: notFound, ...rest } }
+  },
+  async rebuild({ database, live }, { principal, body }, made) {
+    const toBoardId = body.to_board_id.toLowerCase()
+    await database.asUser(principal.userId, (tx) => requireVisible(tx, toBoardId))
+    const moved = made.map((pair) => pair.split('>') as [was: string, id: string])
+    const sources = new Set(moved.map(([was]) => was))
+    const cards = await readCards(live, toBoardId, moved.map(([, id]) => id)) // prettier-ignore
+    return {
+      body: {
+        to_board_id: toBoardId,
+        moved: moved.length,
+        cards,
+        not_found: [...new Set(body.card_ids)].filter((id) => !sources.has(id)),
+        renamed: Object.fromEntries(moved.filter(([was, id]) => was !== id)),
+        live: true,
+      },
+    }
   },
 })

@@ -4,11 +4,11 @@ import { bodyLimit, boundText, textLimits, type CardChange } from '../../core/ca
 import { ServiceError, type ErrorCode } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Fetched, FetchOutcome } from '../../platform/egress.ts'
-import { storeImage } from '../files/store-image.ts'
+import { storeImage, type StoredImage } from '../files/store-image.ts'
 import type { ApiContext } from '../route.ts'
 import { kindOf } from './kind-of.ts'
 import { readPageHead } from './page-head.ts'
-import { storeFile } from './store-file.ts'
+import { storeFile, type StoredFile } from './store-file.ts'
 
 export interface Failed {
   error: string
@@ -24,10 +24,17 @@ const codes: Record<Exclude<FetchOutcome<never>['outcome'], 'received'>, ErrorCo
   'too-large': 'payload_too_large',
 }
 
+interface Item {
+  account: string
+  boardId: string
+  /** Called in the transaction that records its file, if it is one. */
+  stored(card: CardChange): void
+}
+
 /** @throws what is no fault of the item's: the database, the file store */
 export async function fetchCard(
   context: ApiContext,
-  item: { account: string; boardId: string; url: string; timeoutMs: number },
+  item: Item & { url: string; timeoutMs: number },
 ): Promise<CardChange | Failed> {
   const outcome = await context.fetchRemote(
     {
@@ -55,7 +62,7 @@ const sentence = (text: string) =>
 
 async function receive(
   context: ApiContext,
-  { account, boardId }: { account: string; boardId: string },
+  { account, boardId, stored }: Item,
   answer: Fetched,
 ): Promise<CardChange | Failed> {
   const { status, headers, url } = answer
@@ -77,21 +84,26 @@ async function receive(
   }
   const incoming = { account, boardId, bytes: declaredBytes(headers), body: whole() }
   if (found.kind === 'image') {
-    const stored = await storeImage(context, { ...incoming, contentType: found.mime })
-    const size = stored.width && stored.height ? fitCard(stored.width, stored.height) : {}
-    return { kind: 'image', image_key: stored.image_key, ...size }
+    const imageCard = ({ image_key, width, height }: StoredImage): CardChange => ({
+      kind: 'image',
+      image_key,
+      ...(width && height ? fitCard(width, height) : {}),
+    })
+    const finished = (image: StoredImage) => stored(imageCard(image))
+    return imageCard(await storeImage(context, { ...incoming, contentType: found.mime, finished }))
   }
   // What a browser could run is kept as mere bytes.
   const inert = /xml|html|script/.test(found.mime) ? 'application/octet-stream' : found.mime
-  const stored = await storeFile(context, { ...incoming, contentType: inert, ext: found.ext })
-  return {
+  const fileCard = ({ key, bytes }: StoredFile): CardChange => ({
     kind: found.kind,
-    file_key: stored.key,
+    file_key: key,
     file_name: nameIn(url),
     mime: boundText(found.mime, textLimits.mime),
     ext: found.ext,
-    size_bytes: stored.bytes,
-  }
+    size_bytes: bytes,
+  })
+  const finished = (file: StoredFile) => stored(fileCard(file))
+  return fileCard(await storeFile(context, { ...incoming, contentType: inert, ext: found.ext, finished }))
 }
 
 /** Reads as much as tells the type. */

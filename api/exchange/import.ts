@@ -5,6 +5,7 @@ import { layoutNames } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, layout, live, nullable, uuid } from '../schemas.ts'
+import { ImportProgress } from './import-progress.ts'
 import { importItem } from './import-item.ts'
 import { runImport } from './run-import.ts'
 
@@ -12,6 +13,7 @@ export const importRoute = route({
   method: 'POST',
   path: '/boards/:id/import',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Import up to 100 remote URLs as cards: images, files, and pages as links. Safe to run again.',
   schemas: {
     params: boardParams,
@@ -58,7 +60,7 @@ export const importRoute = route({
   },
   bodyLimitBytes: limits.import.bodyBytes,
   opensDocument: true,
-  async handle(context, { principal, params, body }) {
+  async handle(context, { principal, params, body, resumed }) {
     await requireWritable(context.database, principal.userId, params.id)
     const answer = await runImport(context, {
       account: principal.userId,
@@ -66,6 +68,7 @@ export const importRoute = route({
       items: body.items,
       layout: body.layout ?? 'justified',
       dryRun: body.dry_run ?? false,
+      progress: new ImportProgress(resumed),
     })
     return { body: answer }
   },

@@ -1,5 +1,6 @@
 /** An import from its items to its answer: what is there already, what is fetched, what becomes of each item. */
 import { findSources, identifierSource, urlSource } from '../../collab/sources.ts'
+import { readCards } from '../../collab/read.ts'
 import { createCards, type PresentedCard } from '../../collab/write.ts'
 import type { CardChange } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -8,6 +9,7 @@ import { limits } from '../../core/limits.ts'
 import { cardChange } from '../cards/card-input.ts'
 import type { ApiContext } from '../route.ts'
 import { failedBy, fetchCard, type Failed } from './fetch-card.ts'
+import type { ImportProgress } from './import-progress.ts'
 import type { ImportItem } from './import-item.ts'
 import { Turns } from './turns.ts'
 import { inOrder } from './in-order.ts'
@@ -18,10 +20,13 @@ interface Import {
   items: ImportItem[]
   layout: LayoutName
   dryRun: boolean
+  progress: ImportProgress
 }
 
 /** An item on its way. */
 interface Task {
+  /** Its place in the request. */
+  item: number
   url: string
   /** The fields that the client gave. */
   given: CardChange
@@ -44,6 +49,7 @@ const creating = new Turns(1)
 /** @throws ServiceError `bad_request` for an item whose form is wrong; then nothing happens */
 export async function runImport(context: ApiContext, request: Import): Promise<Record<string, unknown>> {
   const tasks = readItems(request.items)
+  const before = await settleEarlier(context, request, tasks)
   await settleExisting(context, request, tasks)
   const open = tasks.filter(({ result, same }) => !result && !same)
   let made: { cards: PresentedCard[]; live: boolean } = { cards: [], live: true }
@@ -53,7 +59,24 @@ export async function runImport(context: ApiContext, request: Import): Promise<R
     await fetchAll(context, request, open, room)
     made = await createAll(context, request, open)
   }
-  return answerTo(request, tasks, made)
+  const order = new Map(
+    tasks.map(({ result }, at) => [result && 'cardId' in result ? result.cardId : '', at]),
+  )
+  const cards = [...before, ...made.cards]
+  cards.sort((a, b) => order.get(a['id'] as string)! - order.get(b['id'] as string)!)
+  return answerTo(request, tasks, { ...made, cards })
+}
+
+/** What an earlier attempt of the same call came to. @returns the cards that it made */
+async function settleEarlier(
+  { live }: ApiContext,
+  { boardId, progress }: Import,
+  tasks: Task[],
+): Promise<PresentedCard[]> {
+  const made = [...progress.created]
+  for (const [item, cardId] of made) tasks[item]!.result = { status: 'created', cardId }
+  for (const [item, card] of progress.fetched) tasks[item]!.fetched = card
+  return made.length === 0 ? [] : readCards(live, boardId, made.map(([, id]) => id)) // prettier-ignore
 }
 
 function readItems(items: ImportItem[]): Task[] {
@@ -74,7 +97,7 @@ function readItems(items: ImportItem[]): Task[] {
     )
     const sources = [urlSource(url), ...(given.identifiers ?? []).map(identifierSource)]
     const same = sources.map((source) => earlier.get(source)).find((task) => task !== undefined) ?? null
-    const task: Task = { url, given, sources, same: same?.same ?? same }
+    const task: Task = { item: at, url, given, sources, same: same?.same ?? same }
     for (const source of sources) if (!earlier.has(source)) earlier.set(source, task)
     return task
   })
@@ -117,10 +140,10 @@ async function validate({ checkUrl }: ApiContext, open: Task[], room: number): P
 async function fetchAll(context: ApiContext, request: Import, open: Task[], room: number): Promise<void> {
   const { account, boardId } = request
   const deadline = performance.now() + context.importMs.call
-  const counts = { fetched: 0, running: 0 }
+  const counts = { fetched: open.filter(({ fetched }) => fetched).length, running: 0 }
   let isFull = false
   await inOrder(
-    open,
+    open.filter(({ fetched }) => !fetched),
     limits.import.atOnce,
     async (task) => {
       if (isFull || counts.fetched >= room) return void (task.result = full())
@@ -129,7 +152,9 @@ async function fetchAll(context: ApiContext, request: Import, open: Task[], room
       try {
         const timeoutMs = Math.min(context.importMs.item, deadline - performance.now())
         if (!end || timeoutMs <= 0) return void (task.result = notBegun(context.importMs.call))
-        const got = await fetchCard(context, { account, boardId, url: task.url, timeoutMs })
+        const got = await request.progress.ofItem(task.item, (stored) =>
+          fetchCard(context, { account, boardId, url: task.url, timeoutMs, stored }),
+        )
         if (!('code' in got)) {
           task.fetched = got
           counts.fetched += 1
@@ -190,10 +215,6 @@ async function createAll(
       made.cards.push(...some.cards)
       made.live &&= some.live
     }
-    const order = new Map(
-      open.map((task, at) => [task.result && 'cardId' in task.result ? task.result.cardId : '', at]),
-    )
-    made.cards.sort((a, b) => order.get(a['id'] as string)! - order.get(b['id'] as string)!)
     return made
   } finally {
     end()
@@ -217,6 +238,11 @@ async function createWithinCap(
         boardId,
         layout,
         cards: some.map((task) => ({ change: cardOf(task) })),
+        remember: (ids) =>
+          request.progress.cards(
+            some.map(({ item }) => item),
+            ids,
+          ),
       })
       for (const [n, task] of some.entries())
         task.result = { status: 'created', cardId: created.cards[n]!['id'] as string }

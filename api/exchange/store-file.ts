@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { withKnownSize } from '../../platform/known-size.ts'
-import { giveUpUpload, reserveUpload } from '../files/reserve.ts'
-import { uploadRefused, type UploadFault } from '../files/upload-fault.ts'
+import { finishUpload, giveUpUpload, reserveUpload } from '../files/reserve.ts'
+import { uploadRefused } from '../files/upload-fault.ts'
 import type { ApiContext } from '../route.ts'
 
 export interface IncomingFile {
@@ -16,6 +16,13 @@ export interface IncomingFile {
   /** Null when nobody has said. */
   bytes: number | null
   body: Readable
+  /** Called in the transaction that records it. */
+  finished?(stored: StoredFile): void
+}
+
+export interface StoredFile {
+  key: string
+  bytes: number
 }
 
 /**
@@ -25,8 +32,8 @@ export interface IncomingFile {
  */
 export async function storeFile(
   context: ApiContext,
-  { account, boardId, contentType, ext, bytes: declared, body }: IncomingFile,
-): Promise<{ key: string; bytes: number }> {
+  { account, boardId, contentType, ext, bytes: declared, body, finished }: IncomingFile,
+): Promise<StoredFile> {
   return withKnownSize(body, declared, async (whole, bytes) => {
     const key = await reserveUpload(context, {
       account,
@@ -41,12 +48,9 @@ export async function storeFile(
       const came = await context.files.put(key, whole, { bytes, contentType })
       if (came !== bytes) throw new ServiceError('upstream_error', 'the answer broke off before its end')
       // Should its outcome stay unknown, the worker sees whether there is a row.
-      const [answer] = await context.database.asUser(
-        account,
-        (tx) => tx<{ fault: UploadFault | null }[]>`
-          select fault from finish_upload(${key}, ${contentType}, null, null, ${new Date(context.clock.now())})`,
-      )
-      if (answer!.fault) throw uploadRefused(answer!.fault, { used: null, quota: null, bytes })
+      const file = { key, boardId, contentType, width: null, height: null }
+      const { fault } = await finishUpload(context, account, file, () => finished?.({ key, bytes }))
+      if (fault) throw uploadRefused(fault, { used: null, quota: null, bytes })
     } catch (error) {
       await giveUpUpload(context, account, key).catch((left: unknown) =>
         context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),

@@ -1,20 +1,27 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { giveUpUpload } from './reserve.ts'
+import { endUpload } from './reserve.ts'
 import { findSession, sessionFields } from './session.ts'
 
 export const abortUpload = route({
   method: 'POST',
   path: '/uploads/multipart/abort',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Abort an upload: its parts are thrown away.',
   schemas: { body: Type.Object(sessionFields) },
   answers: { 200: Type.Object({ aborted: Type.Boolean(), key: Type.String(), upload_id: Type.String() }) },
   async handle(context, { principal, body }) {
     await findSession(context, principal.userId, body)
-    const ended = await giveUpUpload(context, principal.userId, body.key)
+    const answer = { aborted: true, key: body.key, upload_id: body.upload_id }
+    const ended = await endUpload(context, principal.userId, body.key, () => {
+      const operation = currentOperation()
+      operation?.concerns({ type: 'upload', id: body.key, board: body.board_id.toLowerCase() })
+      operation?.answers(answer)
+    })
     if (!ended) throw new ServiceError('conflict', 'This upload is completed already.')
-    return { body: { aborted: true, key: body.key, upload_id: body.upload_id } }
+    return { body: answer }
   },
 })

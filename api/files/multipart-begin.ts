@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { planParts } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { giveUpUpload, reserveUpload } from './reserve.ts'
@@ -24,6 +25,7 @@ export const beginUpload = route({
   method: 'POST',
   path: '/uploads/multipart',
   scope: 'write',
+  refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Begin the upload of a file in parts; for boards whose owner has a paid plan.',
   schemas: { query: Type.Object({ board: uuid }), body },
   answers: {
@@ -50,11 +52,6 @@ export const beginUpload = route({
     })
     try {
       const uploadId = await context.files.beginMultipart(key, contentType)
-      const named = await context.database.asUser(
-        account,
-        (tx) => tx`select from name_upload(${key}, ${uploadId}) as named where named`,
-      )
-      if (named.length === 0) throw noUpload()
       const answer = {
         key,
         upload_id: uploadId,
@@ -62,6 +59,12 @@ export const beginUpload = route({
         part_count: partCount,
         content_type: contentType,
       }
+      await context.database.asUser(account, async (tx) => {
+        const named = await tx`select from name_upload(${key}, ${uploadId}) as named where named`
+        if (named.length === 0) throw noUpload()
+        currentOperation()?.concerns({ type: 'upload', id: key, board: query.board.toLowerCase() })
+        currentOperation()?.answers(answer, 201)
+      })
       return { status: 201, body: answer }
     } catch (error) {
       await giveUpUpload(context, account, key).catch((left: unknown) =>

@@ -4,11 +4,12 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/image-header.ts'
 import type { CompletedPart, ObjectStore } from '../../platform/object-store.ts'
-import { route, type ApiContext } from '../route.ts'
+import { withoutOperation } from '../../sql/operation.ts'
+import { route } from '../route.ts'
 import { nullable } from '../schemas.ts'
-import { giveUpUpload } from './reserve.ts'
+import { finishUpload, giveUpUpload } from './reserve.ts'
 import { findSession, sessionFields, type Session } from './session.ts'
-import { noUpload, uploadRefused, type UploadFault } from './upload-fault.ts'
+import { noUpload, uploadRefused } from './upload-fault.ts'
 
 const part = Type.Object({
   part_number: Type.Integer({ minimum: 1, maximum: limits.files.parts }),
@@ -23,17 +24,11 @@ const body = Type.Object({
   parts: Type.Array(part, { minItems: 1, maxItems: limits.files.parts }),
 })
 
-interface Recorded {
-  fault: UploadFault | null
-  bytes: number | null
-  width: number | null
-  height: number | null
-}
-
 export const completeUpload = route({
   method: 'POST',
   path: '/uploads/multipart/complete',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Complete an upload: its parts become the file. May be repeated.',
   schemas: { body },
   answers: {
@@ -55,7 +50,16 @@ export const completeUpload = route({
       await assemble(context.files, body, parts, session)
       image = await headerOf(context.files, body.key, session)
     }
-    const recorded = await record(context, account, body.key, typeOf(session, image), image?.size ?? null)
+    const { width: imageWidth = null, height: imageHeight = null } = image?.size ?? {}
+    const file = {
+      key: body.key,
+      boardId: body.board_id.toLowerCase(),
+      contentType: typeOf(session, image),
+      width: imageWidth,
+      height: imageHeight,
+    }
+    const finish = () => finishUpload(context, account, file)
+    const recorded = await (session.state === 'stored' ? withoutOperation(finish) : finish())
     if (recorded.fault) {
       // Aborted or expired meanwhile; what was put together after that would stay for ever.
       if (recorded.fault === 'gone') await context.files.remove([body.key])
@@ -126,19 +130,3 @@ async function headerOf(
 /** What says to be an image, and isn't, is not shown as one. */
 const typeOf = ({ contentType }: Session, image: ImageHeader | null) =>
   image?.type ?? (isImage(contentType) ? 'application/octet-stream' : contentType)
-
-async function record(
-  { database, clock }: ApiContext,
-  account: string,
-  key: string,
-  contentType: string,
-  size: ImageHeader['size'],
-): Promise<Recorded> {
-  const [recorded] = await database.asUser(
-    account,
-    (tx) => tx<Recorded[]>`
-      select fault, bytes, width, height
-      from finish_upload(${key}, ${contentType}, ${size?.width ?? null}, ${size?.height ?? null}, ${new Date(clock.now())})`,
-  )
-  return recorded!
-}

@@ -12,6 +12,7 @@ export const signParts = route({
   method: 'POST',
   path: '/uploads/multipart/parts',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'URLs to PUT parts of an upload to; each takes exactly the size of its part, for an hour.',
   schemas: {
     body: Type.Object({

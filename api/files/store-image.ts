@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts'
 import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/image-header.ts'
 import { withKnownSize } from '../../platform/known-size.ts'
 import type { ApiContext } from '../route.ts'
-import { giveUpUpload, reserveUpload } from './reserve.ts'
+import { finishUpload, giveUpUpload, reserveUpload } from './reserve.ts'
 import { uploadRefused, type UploadFault } from './upload-fault.ts'
 
 export interface IncomingImage {
@@ -16,6 +16,8 @@ export interface IncomingImage {
   /** As its sender says; null when it doesn't. */
   bytes: number | null
   body: Readable
+  /** Called in the transaction that records it. */
+  finished?(stored: StoredImage): void
 }
 
 export interface StoredImage {
@@ -44,7 +46,14 @@ export async function storeImage(context: ApiContext, image: IncomingImage): Pro
 
 async function storeSized(
   context: ApiContext,
-  { account, boardId, contentType, bytes, body }: IncomingImage & { bytes: number; contentType: string },
+  {
+    account,
+    boardId,
+    contentType,
+    bytes,
+    body,
+    finished,
+  }: IncomingImage & { bytes: number; contentType: string },
 ): Promise<StoredImage> {
   const extension = extensions[contentType as keyof typeof extensions]
   const lifetimeMs = limits.files.uploadMs
@@ -75,18 +84,16 @@ async function storeSized(
     throw error
   }
   const { width = null, height = null } = size ?? {}
+  const stored = { image_key: key, width, height, bytes, content_type: contentType }
   // Should its outcome stay unknown, the worker sees whether there is a row.
-  const [answer] = await context.database.asUser(
-    account,
-    (tx) => tx<{ fault: UploadFault | null }[]>`
-      select fault from finish_upload(${key}, ${contentType}, ${width}, ${height}, ${new Date(context.clock.now())})`,
-  )
-  if (answer!.fault) {
+  const file = { key, boardId, contentType, width, height }
+  const { fault } = await finishUpload(context, account, file, () => finished?.(stored))
+  if (fault) {
     // An upload that ended meanwhile may have been cleared away before its last bytes came.
     if (!(await giveUpUpload(context, account, key))) await context.files.remove([key])
-    throw uploadRefused(answer!.fault, { used: null, quota: null, bytes })
+    throw uploadRefused(fault, { used: null, quota: null, bytes })
   }
-  return { image_key: key, width, height, bytes, content_type: contentType }
+  return stored
 }
 
 const extensions = {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { imageTypes } from '../../platform/image-header.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { nullable, uuid } from '../schemas.ts'
 import { storeImage } from './store-image.ts'
@@ -10,6 +11,7 @@ export const uploadImage = route({
   method: 'POST',
   path: '/uploads',
   scope: 'write',
+  refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Upload an image of up to 25 MB; the body is its bytes.',
   schemas: { query: Type.Object({ board: uuid }) },
   takesBytes: imageTypes,
@@ -34,6 +36,7 @@ export const uploadImage = route({
         contentType: request.headers['content-type'],
         bytes: length === undefined ? null : Number(length),
         body: bytes,
+        finished: (stored) => currentOperation()?.answers(stored, 201),
       })
       return { status: 201, body: stored }
     } catch (error) {

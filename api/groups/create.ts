@@ -10,6 +10,7 @@ export const createGroupRoute = route({
   method: 'POST',
   path: '/boards/:id/groups',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Create a group. Cards join it by their `group_id`.',
   schemas: { params: boardParams, body: Type.Object({ ...groupFields, name }) },
   answers: { 200: Type.Object({ group: groupAnswer, live }) },

@@ -8,6 +8,7 @@ export const deleteGroup = route({
   path: '/boards/:id/groups/:groupId',
   // No card goes: what a writer can put together, a writer can take apart.
   scope: 'write',
+  refuses: ['forbidden', 'conflict'],
   summary: 'Ungroup: removes the group and never its cards.',
   schemas: { params: groupParams },
   answers: {

@@ -8,6 +8,7 @@ export const patchGroupRoute = route({
   method: 'PATCH',
   path: '/boards/:id/groups/:groupId',
   scope: 'write',
+  refuses: ['forbidden', 'conflict'],
   summary: 'Change the fields of a group that are sent.',
   schemas: { params: groupParams, body: Type.Object(groupFields) },
   answers: { 200: Type.Object({ group: groupAnswer, live }) },

@@ -11,7 +11,7 @@ import type { Encryption } from '../../platform/encryption.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Lock } from '../../sql/database.ts'
 import { openKey, storeResponse } from '../../sql/idempotency.ts'
-import type { OperationKey } from '../../sql/operation.ts'
+import { draftMark, type OperationKey } from '../../sql/operation.ts'
 
 /** What a client sent under a key. */
 export interface KeyedRequest {
@@ -21,8 +21,12 @@ export interface KeyedRequest {
   path: string
   key: string
   /** All that makes it this request and no other. */
-  content: (string | Uint8Array)[]
+  content: Content
+  /** Of a body that is not read yet: all of it, `content` being what its head says. */
+  readContent?(): Promise<Content>
 }
+
+export type Content = (string | Uint8Array)[]
 
 export interface StoredResponse {
   status: number
@@ -33,9 +37,18 @@ export interface StoredResponse {
 export interface Attempt {
   userId: string
   key: OperationKey
-  /** Ids of what an earlier attempt made, whose answer was lost; null when there was none. */
-  resumed: string[] | null
+  /** What an earlier attempt made, whose answer was lost; null when there was none. */
+  resumed: Resumed | null
   release(): Promise<void>
+}
+
+export interface Resumed {
+  /** In the order in which it was made. */
+  made: string[]
+  /** The answer, where it was known by then. */
+  answer: { status: number; body: unknown } | null
+  /** Of what was remembered under a mark; in order. */
+  remembered(mark: string): unknown[]
 }
 
 export interface AttemptsOptions {
@@ -58,9 +71,12 @@ export class Attempts {
     const { database, clock } = this.#options
     const { userId } = request
     const now = clock.now()
+    const id = hash([userId, request.method, request.path, request.key])
+    const { encryption } = this.#options
     const key: OperationKey = {
-      id: hash([userId, request.method, request.path, request.key]),
-      fingerprint: hash(request.content),
+      id,
+      seal: (text) => encryption.seal(text, id).toString('base64'),
+      fingerprint: fingerprintOf(request.content),
       attempt: randomUUID(),
       created_at: new Date(now).toISOString(),
     }
@@ -73,15 +89,31 @@ export class Attempts {
       if (!lock) throw inProgress()
       const known = await database.asSystem((tx) => openKey(tx, key, idempotencyCutoff(now)))
       if (!known) return { userId, key, resumed: null, release }
-      if (known.fingerprint !== key.fingerprint) throw otherRequest()
-      if (!known.response) return { userId, key, resumed: known.result, release }
-      const stored = JSON.parse(this.#options.encryption.open(known.response, key.id)) as StoredResponse
+      if (request.readContent && !known.response && known.result.length === 0)
+        return { userId, key, resumed: null, release } // its body is needed yet
+      if (known.fingerprint !== key.fingerprint) {
+        if (request.readContent) key.fingerprint = fingerprintOf(await request.readContent())
+        if (known.fingerprint !== key.fingerprint) throw otherRequest()
+      }
+      if (!known.response) return { userId, key, resumed: this.#resumed(key, known.result), release }
+      const stored = JSON.parse(encryption.open(known.response, key.id)) as StoredResponse
       await release()
       return stored
     } catch (error) {
       await release()
       throw error
     }
+  }
+
+  #resumed(key: OperationKey, made: string[]): Resumed {
+    const remembered = (mark: string): unknown[] =>
+      made
+        .filter((one) => one.startsWith(mark))
+        .map((one) =>
+          JSON.parse(this.#options.encryption.open(Buffer.from(one.slice(mark.length), 'base64'), key.id)),
+        )
+    const answer = (remembered(draftMark) as NonNullable<Resumed['answer']>[]).at(-1) ?? null
+    return { made, answer, remembered }
   }
 
   /** Before the answer is sent. When it cannot be kept, a replay makes it again. */
@@ -96,8 +128,10 @@ export class Attempts {
   }
 }
 
+export const fingerprintOf = (content: Content): string => hash(content)
+
 /** Each part after its length, so that no two lists are alike. */
-function hash(parts: (string | Uint8Array)[]): string {
+function hash(parts: Content): string {
   const sum = createHash('sha256')
   for (const part of parts) {
     const bytes = typeof part === 'string' ? Buffer.from(part) : part

@@ -1,13 +1,16 @@
 /** The header `Idempotency-Key` of a POST, from the request's start to its answer. */
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { errorBody, toServiceError } from '../error-reply.ts'
-import type { Attempt, Attempts, StoredResponse } from './attempts.ts'
+import { fingerprintOf, type Attempt, type Attempts, type Content, type StoredResponse } from './attempts.ts'
+import { hashStream, type StreamedContent } from './streamed.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     attempt: Attempt | null
+    streamed: StreamedContent | null
     replayed: boolean
   }
 }
@@ -17,8 +20,9 @@ export function beginAttempt(attempts: Attempts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const key = keyOf(request)
     if (key === null) return undefined
-    const content = isStream(request.body) ? unreadContent(request) : contentOf(request.body)
-    const begun = await begin(attempts, request, key, content)
+    const begun = isStream(request.body)
+      ? await beginStreamed(attempts, request, key, request.body)
+      : await begin(attempts, request, key, contentOf(request.body))
     if (begun === null) return undefined
     return replay(request, reply, begun).send(begun.body)
   }
@@ -28,8 +32,9 @@ export function beginAttempt(attempts: Attempts) {
 export function endAttempt(attempts: Attempts) {
   return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
     const { statusCode: status } = reply
-    if (request.replayed) return payload
+    if (request.replayed) return (request.streamed?.drop(), payload)
     if (!request.attempt) {
+      request.streamed?.drop()
       // Refused before its body was there: by its size, its type or its form.
       const key = refusedEarly.has(status) && request.principal ? validKey(request) : null
       if (key === null) return payload
@@ -45,9 +50,10 @@ export function endAttempt(attempts: Attempts) {
     const attempt = request.attempt!
     try {
       const kept = (status >= 200 && status < 300) || refusedEarly.has(status)
-      if (kept && typeof payload === 'string')
+      if (kept && typeof payload === 'string' && (await isFingerprinted(request)))
         await attempts.keep(attempt, { status, headers: ownHeaders(reply), body: payload })
     } finally {
+      request.streamed?.drop()
       await attempt.release()
     }
     return payload
@@ -60,7 +66,8 @@ async function begin(
   attempts: Attempts,
   request: FastifyRequest,
   key: string,
-  content: (string | Uint8Array)[],
+  content: Content,
+  readContent?: () => Promise<Content>,
 ): Promise<StoredResponse | null> {
   const [path = '', query = ''] = request.url.split('?', 2)
   const begun = await attempts.begin({
@@ -69,10 +76,44 @@ async function begin(
     path,
     key,
     content: [query, ...content],
+    ...(readContent ? { readContent: async () => [query, ...(await readContent())] } : {}),
   })
   if ('status' in begun) return begun
   request.attempt = begun
   return null
+}
+
+/** Its fingerprint is of what its head says until all of its body has come. */
+async function beginStreamed(
+  attempts: Attempts,
+  request: FastifyRequest,
+  key: string,
+  body: Readable,
+): Promise<StoredResponse | null> {
+  const [, query = ''] = request.url.split('?', 2)
+  const type = request.headers['content-type'] ?? ''
+  const contentOf = (digest: string): Content => ['streamed', type, digest]
+  const streamed = hashStream(body, (digest) => {
+    if (request.attempt) request.attempt.key.fingerprint = fingerprintOf([query, ...contentOf(digest)])
+  })
+  request.streamed = streamed
+  request.body = streamed.body
+  return begin(attempts, request, key, unreadContent(request), async () =>
+    contentOf(await streamed.digest().catch(brokenOff)),
+  )
+}
+
+/** What was refused for its content is known by all of it; what was refused for its head, by that. */
+async function isFingerprinted({ streamed }: FastifyRequest): Promise<boolean> {
+  if (!streamed?.isRead()) return true
+  return streamed.digest().then(
+    () => true,
+    () => false, // nobody is there to send it again
+  )
+}
+
+function brokenOff(cause: unknown): never {
+  throw new ServiceError('bad_request', 'The body broke off before its end.', { cause })
 }
 
 function replay(request: FastifyRequest, reply: FastifyReply, stored: StoredResponse): FastifyReply {
@@ -96,13 +137,14 @@ function validKey(request: FastifyRequest): string | null {
   return typeof key === 'string' && key !== '' && key.length <= limits.idempotency.key ? key : null
 }
 
-function contentOf(body: unknown): (string | Uint8Array)[] {
+function contentOf(body: unknown): Content {
   if (body instanceof Uint8Array) return ['bytes', body]
   return ['json', JSON.stringify(body ?? null)]
 }
 
-/** Of an upload only its size and its type are known before it is taken in. */
-const isStream = (body: unknown) => typeof body === 'object' && body !== null && 'pipe' in body
+/** Of an upload; only its size and its type are known before it is taken in. */
+const isStream = (body: unknown): body is Readable =>
+  typeof body === 'object' && body !== null && 'pipe' in body
 
 function unreadContent({ headers }: FastifyRequest): string[] {
   return ['unread', headers['content-type'] ?? '', headers['content-length'] ?? '']

@@ -22,6 +22,7 @@ export const createServiceAccountRoute = route({
   method: 'POST',
   path: '/service-accounts',
   scope: 'write',
+  refuses: ['not_found', 'forbidden'],
   summary: 'Create a service account with its first token, which is in this answer alone.',
   schemas: { body },
   answers: {

@@ -15,6 +15,7 @@ export const listServiceTokens = route({
   method: 'GET',
   path: '/service-accounts/:id/tokens',
   scope: 'read',
+  refuses: ['forbidden'],
   summary: 'List the tokens of a service account and when each was last used, to the minute.',
   schemas: { params: accountParams, query: Type.Object(pageQuery) },
   answers: { 200: Type.Object({ tokens: Type.Array(tokenAnswer), ...pageAnswer }) },

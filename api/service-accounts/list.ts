@@ -16,6 +16,7 @@ export const listServiceAccounts = route({
   method: 'GET',
   path: '/service-accounts',
   scope: 'read',
+  refuses: ['not_found', 'forbidden'],
   summary: 'List the service accounts of a workspace, those that are retired too.',
   schemas: { query },
   answers: { 200: Type.Object({ service_accounts: Type.Array(accountAnswer), ...pageAnswer }) },

@@ -9,6 +9,7 @@ export const mintServiceTokenRoute = route({
   method: 'POST',
   path: '/service-accounts/:id/tokens',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Mint another token of a service account. The ones so far go on, until each is revoked.',
   schemas: { params: accountParams, body },
   answers: { 200: Type.Object({ token: tokenAnswer, access_token: accessToken }) },

@@ -8,6 +8,7 @@ export const retireServiceAccountRoute = route({
   method: 'DELETE',
   path: '/service-accounts/:id',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Retire a service account: its tokens are revoked and its open canvases closed.',
   schemas: { params: accountParams },
   answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },

@@ -9,6 +9,7 @@ export const revokeServiceTokenRoute = route({
   method: 'DELETE',
   path: '/service-accounts/:id/tokens/:tokenId',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Revoke one token of a service account.',
   schemas: { params: Type.Object({ id: uuid, tokenId: uuid }) },
   answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },

@@ -28,6 +28,7 @@ export const createWebhook = route({
   method: 'POST',
   path: '/webhooks',
   scope: 'write',
+  refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Create a webhook. Its secret is in this answer alone.',
   schemas: { body },
   answers: { 200: Type.Object({ webhook: webhookAnswer, secret: Type.String(), next: Type.String() }) },

@@ -8,6 +8,7 @@ export const deleteWebhook = route({
   method: 'DELETE',
   path: '/webhooks/:id',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Remove a webhook, what waits for it, and its log.',
   schemas: { params: webhookParams },
   answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },

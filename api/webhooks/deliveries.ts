@@ -16,6 +16,7 @@ export const listDeliveries = route({
   method: 'GET',
   path: '/webhooks/:id/deliveries',
   scope: 'read',
+  refuses: ['forbidden'],
   summary:
     'Every attempt at a delivery, with its result, and the deliveries that wait; newest first, for 30 days.',
   schemas: { params: webhookParams, query },

@@ -16,6 +16,7 @@ export const listWebhooks = route({
   method: 'GET',
   path: '/webhooks',
   scope: 'read',
+  refuses: ['not_found', 'forbidden'],
   summary: 'List the webhooks of a workspace, or of all in which the account may write.',
   schemas: { query },
   answers: { 200: Type.Object({ webhooks: Type.Array(webhookAnswer), ...pageAnswer }) },

@@ -16,6 +16,7 @@ export const patchWebhook = route({
   method: 'PATCH',
   path: '/webhooks/:id',
   scope: 'write',
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Change a webhook, or switch it on or off.',
   schemas: { params: webhookParams, body },
   answers: { 200: Type.Object({ webhook: webhookAnswer }) },

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { deliveryAnswer, presentDelivery, readPending } from './delivery.ts'
@@ -14,11 +15,12 @@ export const redeliver = route({
   method: 'POST',
   path: '/webhooks/:id/deliveries/:deliveryId/redeliver',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Queue a delivery again, under its id and with six new attempts.',
   schemas: { params },
   answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
   async handle({ database, clock, wakeDeliveries }, { principal, params }) {
-    const delivery = await database.asUser(principal.userId, async (tx) => {
+    const body = await database.asUser(principal.userId, async (tx) => {
       const webhook = await readWebhook(tx, params.id)
       const [queued] = await tx<{ id: string | null }[]>`
         select queue_again(${params.id}, ${params.deliveryId}, ${new Date(clock.now())}) as id`
@@ -29,9 +31,11 @@ export const redeliver = route({
           'The webhook is switched off. Switch it on first: PATCH with active: true.',
         )
       }
-      return readPending(tx, queued.id)
+      const body = { delivery: presentDelivery(await readPending(tx, queued.id)) }
+      currentOperation()?.answers(body)
+      return body
     })
     wakeDeliveries()
-    return { body: { delivery: presentDelivery(delivery) } }
+    return { body }
   },
 })

@@ -11,6 +11,7 @@ export const rotateSecret = route({
   method: 'POST',
   path: '/webhooks/:id/rotate-secret',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: 'Replace the secret of a webhook. The one so far signs as well for 24 hours.',
   schemas: { params: webhookParams },
   answers: {

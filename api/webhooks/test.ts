@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { payloadText, testEvent } from '../../core/events.ts'
+import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { deliveryAnswer, presentDelivery, readPending } from './delivery.ts'
 import { readWebhook, webhookParams } from './webhook.ts'
@@ -8,12 +9,13 @@ export const testWebhook = route({
   method: 'POST',
   path: '/webhooks/:id/test',
   scope: 'write',
+  refuses: ['forbidden'],
   summary: `Send a delivery of the event \`${testEvent}\`, also to a webhook that is switched off.`,
   schemas: { params: webhookParams },
   answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
   async handle({ database, clock, wakeDeliveries }, { principal, params }) {
     const occurredAt = new Date(clock.now())
-    const delivery = await database.asUser(principal.userId, async (tx) => {
+    const body = await database.asUser(principal.userId, async (tx) => {
       const webhook = await readWebhook(tx, params.id)
       const payload = payloadText({
         type: testEvent,
@@ -25,9 +27,11 @@ export const testWebhook = route({
       })
       const [queued] = await tx<{ id: string }[]>`
         select queue_delivery(${webhook.id}, ${testEvent}, ${payload}, ${occurredAt}) as id`
-      return readPending(tx, queued!.id)
+      const body = { delivery: presentDelivery(await readPending(tx, queued!.id)) }
+      currentOperation()?.answers(body)
+      return body
     })
     wakeDeliveries()
-    return { body: { delivery: presentDelivery(delivery) } }
+    return { body }
   },
 })

@@ -13,7 +13,8 @@
 --              adds  cards it adds, for the cap     top  the highest z it sets
 --              w     the ordinal of the write on another board that it goes with: both or neither. Neither shares its board's
 --                    part of the call with other writes, and both say what they have seen
---              a     what its request leaves behind of itself (write); see functions/operations.sql
+--              a     what its request leaves behind of itself (write); see functions/operations.sql. Its `made`, if there, takes
+--                    the place of the ids of new cards and groups
 --              claims  {identifiers: [{scope, value}], cards: [id]}: what none of the board's other cards may carry
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card; moved_from
 --            and was, the board that a card comes from and its id there
@@ -417,7 +418,7 @@ begin
       where v.n = any (accepted);
     end if;
 
-    select json_agg(json_build_object('o', i.a, 'u', i.u, 'b', i.b, 'w', d.workspace_id, 'r', made.ids)) into records
+    select json_agg(json_build_object('o', i.a, 'u', i.u, 'b', i.b, 'w', d.workspace_id, 'r', coalesce(i.a -> 'made', made.ids))) into records
     from unnest(batch) as i
     join board_documents d on d.board_id = i.b
     left join lateral (

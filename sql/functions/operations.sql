@@ -45,16 +45,17 @@ begin
   end loop;
 end $$;
 
--- For a transaction of a request: nothing when it has written nothing.
-create or replace function record_operation(p_operation json, p_result json) returns void
+-- For a transaction of a request: nothing, and false, when it has written nothing.
+create or replace function record_operation(p_operation json, p_result json) returns boolean
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if pg_current_xact_id_if_assigned() is null then
-    return;
+    return false;
   end if;
   perform record_operations(
     json_build_array(json_build_object('o', p_operation, 'u', current_user_id(), 'r', p_result)), stamp()
   );
+  return true;
 end $$;
 
 do $$

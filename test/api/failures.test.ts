@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
+import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { makeBoard, makeCard, type Problem, type Shown } from './board.ts'
+import { makeBoard, makeCard, type Shown } from './board.ts'
 
 let database: TestDatabase
 let service: TestService
@@ -78,12 +79,9 @@ test('[E26] a board whose lock is held for too long answers 503 and holds up no 
 test('[E27] once the service stops, a card write is 503 session_unavailable', async () => {
   const ending = await startService({ testDatabase: database, workers: false })
   await ending.live.queue.stop(100)
-  const answer = await fetch(`${ending.url}/api/v1/boards/${board.id}/cards`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ kind: 'note', x: 0, y: 0 }),
-  })
-  expect([answer.status, ((await answer.json()) as Problem).code]).toEqual([503, 'session_unavailable'])
+  const client = new ApiClient(ending.url, user.token)
+  const answer = await client.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })
+  expect([answer.status, answer.body.code]).toEqual([503, 'session_unavailable'])
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   await ending.stop()
 })

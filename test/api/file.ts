@@ -1,6 +1,7 @@
 /** Uploads and reads of files in tests. */
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
+import { holdAgainstDescription } from '../support/description.ts'
 import type { TestService, TestUser } from '../support/service.ts'
 
 export const picture = (width = 40, height = 30, background = '#336699') =>
@@ -23,13 +24,17 @@ export async function upload(
   bytes: Buffer | ReadableStream = png,
   type: string | null = 'image/png',
 ): Promise<Uploaded> {
-  const response = await fetch(`${service.url}/api/v1/uploads?board=${boardId}`, {
+  const path = `/uploads?board=${boardId}`
+  const response = await fetch(`${service.url}/api/v1${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${user.token}`, ...(type === null ? {} : { 'content-type': type }) },
     body: bytes as Buffer<ArrayBuffer>,
     duplex: 'half',
   } as RequestInit)
-  return { status: response.status, body: await response.json() }
+  const text = await response.text()
+  const answer = { status: response.status, body: JSON.parse(text) }
+  await holdAgainstDescription(service.url, 'POST', path, { ...answer, text })
+  return answer
 }
 
 export async function read(
@@ -41,11 +46,13 @@ export async function read(
   const response = await fetch(`${service.url}/api/v1/images/${path}`, {
     headers: { authorization: `Bearer ${user.token}`, ...headers },
   })
-  return {
-    status: response.status,
-    headers: response.headers,
-    bytes: Buffer.from(await response.arrayBuffer()),
-  }
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const { status } = response
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  const text = isJson ? String(bytes) : ''
+  const body: unknown = isJson ? JSON.parse(text) : null
+  await holdAgainstDescription(service.url, 'GET', `/images/${path}`, { status, body, text })
+  return { status, headers: response.headers, bytes }
 }
 
 /** Sends parts to their URLs and returns what complete wants. */

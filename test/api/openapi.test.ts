@@ -73,11 +73,14 @@ test('[I11] of each operation the description has a success and every error that
     const where = `${method} ${path}`
     const described = (status: number) => String(operation.responses[String(status)]?.description ?? '')
     const expected: (keyof typeof statusOf)[] = [
-      'bad_request', 'invalid_token', 'insufficient_scope', 'rate_limited', 'internal_error', 'storage_unavailable',
+      'invalid_token', 'rate_limited', 'internal_error', 'storage_unavailable',
     ] // prettier-ignore
-    if (path.includes('{')) expected.push('not_found')
+    if (path.includes('{')) expected.push('not_found', 'bad_request')
     if (method !== 'GET')
-      expected.push('forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
+      expected.push('bad_request', 'insufficient_scope', 'payload_too_large', 'unsupported_media_type')
+    if (method === 'POST') expected.push('conflict', 'idempotency_in_progress')
+    if (method !== 'GET' && path.includes('{')) expected.push('forbidden')
+    if (method !== 'GET' && /^\/boards\/\{id\}\/./.test(path)) expected.push('conflict')
     if (path.includes('/cards')) expected.push('session_unavailable')
     if (method === 'POST' && /cards$|restore$/.test(path)) expected.push('limit_reached')
     for (const code of expected)

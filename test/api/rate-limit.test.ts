@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { RateLimiter } from '../../api/rate-limit.ts'
+import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import type { Problem } from './board.ts'
 
@@ -140,4 +141,56 @@ test('[RL2] retry-after is true where the limit was lowered', () => {
   expect(limiter.take('key', 3).allowed).toBe(false)
   now = refusedAt + refused.retryAfter * 1000
   expect(limiter.take('key', 3).allowed).toBe(true)
+})
+
+test('[RL7] without a token each process counts by itself, a restart begins anew, and nothing is written', async () => {
+  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
+  const start = () => startService({ testDatabase, clock, workers: false, config: { rateLimitPerHour: 5 } })
+  const written = async () =>
+    (await service.admin`select (select count(*) from rate_leases) as leases, (select count(*) from rate_counters) as counters`)[0] // prettier-ignore
+  const before = await written()
+  const wrong = { headers: { authorization: 'Bearer cork_wrong' } }
+  const passed = async ({ url }: TestService) => {
+    let count = 0
+    for (let n = 0; n < 8; n++) if ((await fetch(`${url}/api/v1/me`, wrong)).status === 401) count += 1
+    return count
+  }
+  const other = await start()
+  expect([await passed(service), await passed(other), await passed(service), await passed(other)]).toEqual([5, 5, 0, 0]) // prettier-ignore
+  await other.stop()
+  const again = await start()
+  expect(await passed(again)).toBe(5)
+  await again.stop()
+  expect(await written()).toEqual(before)
+  // A valid token is not held up by it.
+  expect((await user.api.get('/me')).status).toBe(200)
+})
+
+test('[RL8] an IPv6 address counts with its network, an IPv4 address alone, and addresses are bounded', () => {
+  const limiter = new RateLimiter({ now: () => startMs }, 3)
+  const take = (address: string) => limiter.take(address, 2).allowed
+  expect([take('2001:db8:1:2::1'), take('2001:db8:1:2:ffff::9'), take('2001:db8:1:2::3')]).toEqual([true, true, false]) // prettier-ignore
+  expect(take('2001:db8:1:3::1')).toBe(true)
+  expect([take('192.0.2.1'), take('::ffff:192.0.2.1'), take('192.0.2.1')]).toEqual([true, true, false])
+  expect(take('2001:db8:1:2::4')).toBe(false) // seen again: the others go before it
+  expect(take('192.0.2.2')).toBe(true)
+  expect([take('2001:db8:1:3::1'), take('2001:db8:1:3::2')]).toEqual([true, true]) // forgotten
+  expect(take('2001:db8:1:2::5')).toBe(false)
+})
+
+test('[RL3, RL4] two processes share the hour of a token, and a restart does not reset it', async () => {
+  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
+  const start = () => startService({ testDatabase, clock, workers: false, config: { rateLimitPerHour: 5 } })
+  const other = await start()
+  const ask = async ({ url }: TestService) => (await new ApiClient(url, user.token).get('/me')).status
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++) statuses.push(await ask(n % 2 === 0 ? service : other))
+  expect(statuses).toEqual([200, 200, 200, 200])
+  await other.stop()
+  const again = await start()
+  expect(await ask(again)).toBe(200)
+  expect([await ask(again), await ask(service)]).toEqual([429, 429])
+  await again.stop()
+  clock.ms += hourMs
+  expect(await ask(service)).toBe(200)
 })

@@ -1,4 +1,5 @@
 /** Glossary of the bench: the servers it compares, and the rows it prints. */
+import type { Part } from './without.ts'
 import type { Load } from './load/process.ts'
 import type { ApiAddress, EditorAddress } from './load/jobs.ts'
 
@@ -55,6 +56,8 @@ export interface Bench {
   load: Load
   progress: (text: string) => void
   corkboard(): Promise<EditorServer & CardServer>
+  /** One more of it, without one of its parts; the caller stops it. */
+  corkboardWithout(part: Part): Promise<CardServer>
   /** The database that Corkboard works on, reached past all that it does; its tables are in the schema `corkboard`. */
   corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findEmbedded } from '../../sql/embedded.ts'
 import type { CardServer, EditorServer } from './bench.ts'
+import type { Part } from './without.ts'
 import { freePort } from '../support/free-port.ts'
 import { ServerProcess } from './server-process.ts'
 
@@ -22,7 +23,7 @@ export interface Corkboard extends EditorServer, CardServer {
  * Starts Corkboard as an operator does, with an empty data folder and one account, and reaches it by its
  * public interface alone. `databaseUrl` replaces its embedded Postgres.
  */
-export async function startCorkboard(databaseUrl: string | null): Promise<Corkboard> {
+export async function startCorkboard(databaseUrl: string | null, without?: Part): Promise<Corkboard> {
   const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-bench-'))
   // Run by root, the embedded Postgres has a user of its own, who must be able to enter the folder.
   await chmod(dataDir, 0o755)
@@ -34,9 +35,15 @@ export async function startCorkboard(databaseUrl: string | null): Promise<Corkbo
     RATE_LIMIT_PER_HOUR: '100000000',
     LOG_LEVEL: 'error',
     EGRESS_ALLOW: '127.0.0.1',
+    ...(without ? { BENCH_WITHOUT: without } : {}),
     ...(databaseUrl ? { DATABASE_URL: databaseUrl, SECRET_KEY: randomUUID() } : {}),
   }
-  const child = new ServerProcess('corkboard', 'server/main.ts', env)
+  const child = new ServerProcess(
+    'corkboard',
+    'server/main.ts',
+    env,
+    without ? ['test/bench/without.ts'] : [],
+  )
   const stop = async () => {
     await child.stop()
     await rm(dataDir, { recursive: true, force: true })

@@ -12,6 +12,7 @@ import { delivery } from './rows/delivery.ts'
 import { move } from './rows/move.ts'
 import { memory } from './rows/memory.ts'
 import { outbox } from './rows/outbox.ts'
+import { rate } from './rows/rate.ts'
 import { relayDurable } from './rows/relay-durable.ts'
 import { relaySeen } from './rows/relay-seen.ts'
 import { screen } from './rows/screen.ts'
@@ -43,6 +44,7 @@ const measures = [
   arrange,
   exchange,
   move,
+  rate,
 ]
 
 const command = new Command('bench')

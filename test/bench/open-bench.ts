@@ -49,6 +49,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
+    corkboardWithout: (part) => startCorkboard(options.databaseUrl, part),
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     receiver: once(() => started(startReceiver())),

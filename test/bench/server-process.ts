@@ -16,10 +16,12 @@ export class ServerProcess {
   private wasReady = false
   private isStopping = false
 
-  /** `file` is relative to the repository's root. */
-  constructor(name: string, file: string, env: Record<string, string>) {
+  /** Files are relative to the repository's root; `loadedBefore` are loaded before `file`. */
+  constructor(name: string, file: string, env: Record<string, string>, loadedBefore: string[] = []) {
     this.name = name
-    this.child = spawn(process.execPath, ['--expose-gc', '--import', preload, file], {
+    const preloads = [preload, ...loadedBefore.map((one) => new URL(`../../${one}`, import.meta.url).href)]
+    const imports = preloads.flatMap((one) => ['--import', one])
+    this.child = spawn(process.execPath, ['--expose-gc', ...imports, file], {
       cwd: repository,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -6,6 +6,7 @@ import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../sql/embedded.ts'
 import { migrate } from '../../sql/migrate.ts'
+import { compareObserved, readObserved } from './observed.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -27,10 +28,27 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(withDatabase(server.url, templateName))
   project.provide('adminUrl', server.adminUrl)
   project.provide('serviceUrl', server.url)
+  const observedDir = await mkdtemp(join(tmpdir(), 'corkboard-observed-'))
+  project.provide('observedDir', observedDir)
   return async () => {
     await server.stop()
     await rm(dataDir, { recursive: true, force: true })
+    const { description, observed } = readObserved(observedDir)
+    await rm(observedDir, { recursive: true, force: true })
+    if (!description || !(await wereAllRun(project))) return
+    const differences = compareObserved(description, observed)
+    if (differences.length > 0)
+      throw new Error(`What the tests saw is not what the API describes:\n${differences.join('\n')}`)
   }
+}
+
+/** Whether this was a run of all tests, and they passed. Of a part of them nothing follows. */
+async function wereAllRun({ vitest }: TestProject): Promise<boolean> {
+  if (vitest.config.testNamePattern) return false
+  const run = vitest.state.getTestModules()
+  const ran = new Set(run.map(({ moduleId }) => moduleId))
+  const all = await vitest.globTestSpecifications()
+  return all.every(({ moduleId }) => ran.has(moduleId)) && run.every((module) => module.ok())
 }
 
 export function withDatabase(url: string, name: string): string {

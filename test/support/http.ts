@@ -1,6 +1,5 @@
 /** An API client. Every answer it sees is held against the API description. */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import { holdAgainstDescription } from './description.ts'
 
 export interface ApiAnswer<Body = Record<string, never>> {
   status: number
@@ -8,18 +7,6 @@ export interface ApiAnswer<Body = Record<string, never>> {
   body: Body
   text: string
 }
-
-interface Description {
-  paths: Record<
-    string,
-    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
-  >
-}
-
-const descriptions = new Map<
-  string,
-  Promise<(method: string, path: string, answer: ApiAnswer<unknown>) => void>
->()
 
 export class ApiClient {
   readonly #url: string
@@ -69,45 +56,7 @@ export class ApiClient {
       body: (json ? JSON.parse(text) : null) as Body,
       text,
     }
-    const check = await this.#checker()
-    check(method, path, answer)
+    await holdAgainstDescription(this.#url, method, path, answer)
     return answer
-  }
-
-  #checker() {
-    let checker = descriptions.get(this.#url)
-    if (!checker) descriptions.set(this.#url, (checker = loadChecker(this.#url)))
-    return checker
-  }
-}
-
-async function loadChecker(url: string) {
-  const description = (await (await fetch(`${url}/api/v1/openapi.json`)).json()) as Description
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
-  const validators = new Map<object, ValidateFunction>()
-  const templates = Object.entries(description.paths).map(([template, operations]) => ({
-    operations,
-    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`),
-  }))
-  return (method: string, path: string, answer: ApiAnswer<unknown>) => {
-    const bare = path.split('?')[0] || '/'
-    const operation = templates
-      .filter(({ pattern }) => pattern.test(bare))
-      .map(({ operations }) => operations[method.toLowerCase()])
-      .find((found) => found !== undefined)
-    if (!operation) return
-    const described = operation.responses[String(answer.status)]
-    if (!described)
-      throw new Error(`${method} ${path} answered ${answer.status}, which the API description does not know`)
-    const schema = described.content?.['application/json']?.schema
-    if (!schema) return
-    let validate = validators.get(schema)
-    if (!validate) validators.set(schema, (validate = ajv.compile(schema)))
-    if (!validate(answer.body)) {
-      throw new Error(
-        `${method} ${path} answered ${answer.status} other than described: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`,
-      )
-    }
   }
 }

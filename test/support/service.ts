@@ -1,14 +1,19 @@
 /** The service in this process, on a database of its own, on port 0. */
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
+import { apiRoot } from '../../api/app.ts'
+import { routes } from '../../api/routes.ts'
 import { compose, type ComposeOptions, type Service } from '../../server/compose.ts'
 import { readConfig, type Config } from '../../server/config.ts'
 import { addUser, setMember, shareBoard, type MemberRole, type ShareRole } from '../../sql/accounts.ts'
 import { mintToken, type Scope } from '../../sql/tokens.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
+import { operationFinder } from './description.ts'
 import { ApiClient } from './http.ts'
+import { observed } from './observed.ts'
 
 export interface TestService extends Service {
   admin: Sql
@@ -68,6 +73,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     database.url,
     composeOptions,
   )
+  observeAnswers(service)
   const client = (token: string | null) => new ApiClient(service.url, token)
   return {
     ...service,
@@ -100,4 +106,16 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       if (!testDatabase) await database.drop()
     },
   }
+}
+
+const described = new Set(routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))
+const templateOf = operationFinder([...described].map((operation) => operation.split(' ')[1]!))
+
+/** Whoever asked, with whatever client. */
+function observeAnswers(service: Service): void {
+  service.app.server.on('request', ({ method = '', url = '' }: IncomingMessage, response: ServerResponse) => {
+    const operation = `${method} ${templateOf(url.slice(apiRoot.length))}`
+    if (!url.startsWith(apiRoot) || !described.has(operation)) return
+    response.once('finish', () => observed({ how: 'sent', operation, status: response.statusCode, code: '' }))
+  })
 }

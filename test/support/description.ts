@@ -1,0 +1,79 @@
+/** Answers of a service held against the description that it gives of itself. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { describedBy, observed, type Described } from './observed.ts'
+
+export interface Answered {
+  status: number
+  /** Null when it is no JSON. */
+  body: unknown
+  text: string
+}
+
+interface Operation {
+  responses: Record<string, { content?: Record<string, { schema: object }> }>
+}
+
+type Hold = (method: string, path: string, answer: Answered) => void
+const descriptions = new Map<string, Promise<Hold>>()
+
+/**
+ * @param path below the API root; a path or a method that is not described is passed over
+ * @throws when the answer is other than described
+ */
+export async function holdAgainstDescription(
+  serviceUrl: string,
+  method: string,
+  path: string,
+  answer: Answered,
+): Promise<void> {
+  let hold = descriptions.get(serviceUrl)
+  if (!hold) descriptions.set(serviceUrl, (hold = readDescription(serviceUrl)))
+  ;(await hold)(method, path, answer)
+}
+
+async function readDescription(serviceUrl: string): Promise<Hold> {
+  const description = (await (await fetch(`${serviceUrl}/api/v1/openapi.json`)).json()) as Described
+  if (!description.paths) return () => undefined // it cannot be had now, and every answer is an error
+  describedBy(description)
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
+  const validators = new Map<object, ValidateFunction>()
+  const find = operationFinder(Object.keys(description.paths))
+  return (method, path, answer) => {
+    const template = find(path)
+    const operation =
+      template && (description.paths[template]![method.toLowerCase()] as Operation | undefined)
+    if (!operation) return
+    const described = operation.responses[String(answer.status)]
+    if (!described)
+      throw new Error(`${method} ${path} answered ${answer.status}, which the API description does not know`)
+    const schema = described.content?.['application/json']?.schema
+    if (schema) {
+      let validate = validators.get(schema)
+      if (!validate) validators.set(schema, (validate = ajv.compile(schema)))
+      if (!validate(answer.body)) {
+        throw new Error(
+          `${method} ${path} answered ${answer.status} other than described: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`,
+        )
+      }
+    }
+    const code = answer.status >= 400 ? ((answer.body as { code?: string } | null)?.code ?? '') : ''
+    observed({ how: 'held', operation: `${method} ${template}`, status: answer.status, code })
+  }
+}
+
+/** Which of these templates a path is one of: words go before parameters. Null: none. */
+export function operationFinder(templates: string[]): (path: string) => string | null {
+  const ordered = templates
+    .map((template) => ({
+      template,
+      pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`),
+      parameters: template.split('{').length,
+    }))
+    .toSorted((a, b) => a.parameters - b.parameters)
+  return (path) => {
+    const bare = path.split('?')[0] || '/'
+    return ordered.find(({ pattern }) => pattern.test(bare))?.template ?? null
+  }
+}

@@ -1,0 +1,25 @@
+/** The API description held against the rules of Redocly's linter; see https://redocly.com/docs/cli/rules. */
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+
+/** The strict set, in which warnings are faults; without what does not apply here, and with what it leaves out. */
+const rules = {
+  'info-license': 'off', // it is not published under one
+  'no-ambiguous-paths': 'off', // `/boards/move` goes before `/boards/{id}`
+  'operation-singular-tag': 'error',
+  'operation-tag-defined': 'error',
+  'operation-parameters-unique': 'error',
+  'path-excludes-patterns': { severity: 'error', patterns: ['^/.*/$'] },
+} as const
+
+/** @returns `rule: message at pointer` of each fault; none when it is clean */
+export async function lintDescription(description: object): Promise<string[]> {
+  const config = await createConfig({ extends: ['recommended-strict'], rules })
+  const problems = await lintFromString({
+    source: JSON.stringify(description),
+    absoluteRef: 'openapi.json',
+    config,
+  })
+  return problems.map(
+    ({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer ?? '#/'}`,
+  )
+}
