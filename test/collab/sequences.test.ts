@@ -1,36 +1,20 @@
 /** The sequences that lose acknowledged work in designs that look right. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { tail } from '../../collab/log.ts'
 import { verifyBoard } from '../../collab/verify.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { connectionLost, gatedDatabase, type GatedDatabase } from '../support/gated-database.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { connectionLost, type GatedDatabase } from '../support/gated-database.ts'
+import { startService } from '../support/service.ts'
+import { gatedServiceOfFile } from '../support/test-file.ts'
 
-let testDatabase: TestDatabase
-let database: GatedDatabase
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = gatedDatabase(testDatabase.url)
-  service = await startService({ testDatabase, database, editDeadlineMs: 1500, writeDeadlineMs: 5000 })
-  user = await service.user()
-})
+const { service, database, user } = await gatedServiceOfFile({ editDeadlineMs: 1500, writeDeadlineMs: 5000 })
 
 afterEach(() => {
   database.release()
   database.afterSystem = null
   leaveAll()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await database.close()
-  await testDatabase.drop()
 })
 
 async function newBoard(): Promise<string> {
@@ -206,7 +190,7 @@ test('[S7] requests for one board that share a commit have each their own result
 
 test('[S8] two processes create on one board: all is there, on both, and the index is right', async () => {
   const boardId = await newBoard()
-  const other = await startService({ testDatabase })
+  const other = await startService({ testDatabase: service.testDatabase })
   try {
     const anna = await openEditor(service.url, { boardId, token: user.token })
     const ben = await openEditor(other.url, { boardId, token: user.token })
@@ -343,4 +327,33 @@ test('[S12] a commit of thousands of cards holds up no other board, and what its
   await editor.saved()
   expect(cardsIn(await fromLog(large)).has('meanwhile')).toBe(true)
   expect(await verifyBoard(database, large)).toEqual([])
+})
+
+test('[S13] eight writes of other boards do not wait for a commit that is under way, and the next one of its own board does', async () => {
+  const [held, ...others] = await Promise.all(Array.from({ length: 9 }, newBoard))
+  const post = (boardId: string, title: string) =>
+    user.api.post(`/boards/${boardId}/cards`, positioned(title))
+  await Promise.all(others.map((id) => post(id, 'early')))
+  const under = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  database.next(async (call, commit) => {
+    under.resolve()
+    await gate.promise
+    return commit(call)
+  })
+  const answered: string[] = []
+  const told = (boardId: string, title: string) =>
+    post(boardId, title).then(({ status }) => {
+      expect(status).toBe(201)
+      answered.push(title)
+    })
+  const first = told(held!, 'first')
+  await under.promise
+  const second = told(held!, 'second')
+  await Promise.all(others.map((id, n) => told(id, `other ${n}`)))
+  expect(answered).toHaveLength(8)
+  gate.resolve()
+  await Promise.all([first, second])
+  expect(answered.slice(8)).toEqual(['first', 'second'])
+  for (const boardId of [held!, ...others]) expect(await verifyBoard(database, boardId)).toEqual([])
 })
