@@ -157,7 +157,6 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         lanes.succeeded(lane, result.durationMs)
         ended() // the next one need not wait for the log
       } else {
-        lane.typicalMs = null
         handBack(lanes.empty(lane))
       }
       const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())

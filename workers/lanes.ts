@@ -11,7 +11,7 @@ import type { ClaimBounds, ClaimedDelivery } from './claim.ts'
 const holdMs = 250
 const heldMost = { ofOneWebhook: 32, inAll: 1024 }
 /** A claim that is not begun by then is given back: the lease has to last for the attempt. */
-export const heldAtMostMs = 2000
+const heldAtMostMs = 2000
 /** Lanes that are kept for their pace although nothing is in them. */
 const lanesKept = 256
 
@@ -78,8 +78,9 @@ export class Lanes {
     return first?.delivery
   }
 
-  /** Takes out what is held of it. */
+  /** Takes out what is held of it. Nothing more is claimed ahead until it has answered again. */
   empty(lane: Lane): ClaimedDelivery[] {
+    lane.typicalMs = null
     this.heldInAll -= lane.held.length
     return lane.held.splice(0).map(({ delivery }) => delivery)
   }

@@ -100,6 +100,7 @@ async function queueEvents(databaseUrl: string, board: string, events: number): 
     where b.id = ${board}`
   return async () => {
     await connection`commit`
+    connection.release()
     await sql.end()
   }
 }

@@ -1,0 +1,102 @@
+/** Deliveries that are claimed ahead, of receivers that answer quickly: what becomes of them when the receiver, or the service, stops. */
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/editor.ts'
+import { openReceiver, type Answer, type Receiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeWebhook } from '../support/webhook.ts'
+
+const queued = 400
+const quick = 200
+let testDatabase: TestDatabase
+let service: TestService
+let receiver: Receiver
+/** What follows the first `quick` answers. */
+let then: Answer
+
+/** The states of all deliveries, with how many there are. */
+async function states(): Promise<Record<string, number>> {
+  const rows = await testDatabase.admin<{ status: string; count: number }[]>`
+    select status, count(*)::integer from webhook_deliveries group by status`
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+}
+
+const attemptsThat = (status: string) =>
+  testDatabase.admin<{ error: string | null }[]>`select error from webhook_attempts where status = ${status}`
+
+beforeEach(async () => {
+  testDatabase = await cloneDatabase()
+  onTestFinished(() => testDatabase.drop())
+  service = await startService({
+    testDatabase,
+    config: { egressAllow: ['127.0.0.1/32'] },
+    queueTickMs: 100,
+  })
+  onTestFinished(() => service.close())
+  receiver = await openReceiver((_request, nth) => (nth <= quick ? 200 : then))
+  onTestFinished(() => receiver.close())
+  const id = await makeWebhook(service, await service.user(), receiver.url)
+  await testDatabase.admin`
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
+    select w.id, w.workspace_id, 'card.created', '{"n":' || n || '}', now() - interval '1 second' + n * interval '1 microsecond'
+    from webhooks w, generate_series(1, ${queued}::integer) n
+    where w.id = ${id}`
+})
+
+async function untilClaimedAhead(): Promise<void> {
+  then = null
+  await until(() => receiver.hanging.length === 4, 'four attempts hang')
+  expect(receiver.received).toHaveLength(quick + 4)
+  await until(async () => (await attemptsThat('succeeded')).length === quick, 'the others are written down')
+}
+
+test(
+  '[W31] when a receiver stops answering, what was claimed ahead goes back into the queue, unlogged, and is sent once',
+  { timeout: 30_000 },
+  async () => {
+    then = null
+    await until(async () => ((await states())['sending'] ?? 0) > 4, 'more is claimed than may be under way')
+    await untilClaimedAhead()
+    await until(async () => (await states())['sending'] === 4, 'the rest is given back', 8000)
+    expect(await states()).toEqual({ succeeded: quick, sending: 4, waiting: queued - quick - 4 })
+    expect(receiver.received).toHaveLength(quick + 4)
+    then = 200
+    for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
+    await until(async () => (await attemptsThat('succeeded')).length === queued, 'all are sent', 20_000)
+    expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(queued)
+    expect(receiver.received).toHaveLength(queued)
+    expect(await states()).toEqual({ succeeded: queued })
+    expect(await attemptsThat('failed')).toHaveLength(0)
+    // In their order, but for the four that are under way side by side.
+    const order = receiver.received.map(({ raw }) => (JSON.parse(raw.toString()) as { n: number }).n)
+    for (const [place, n] of order.entries()) expect(Math.abs(n - 1 - place)).toBeLessThan(8)
+  },
+)
+
+test('[W32] a failure sends back what was claimed ahead: a webhook that fails from now on is switched off after 20 of them', async () => {
+  then = 500
+  await until(async () => (await testDatabase.admin`select from webhooks where active`).length === 0, 'it is off')
+  await until(async () => (await states())['given_up'] !== undefined, 'the rest is given up')
+  // Three more may have been under way beside the first.
+  expect(receiver.received.length).toBeGreaterThanOrEqual(quick + 20)
+  expect(receiver.received.length).toBeLessThanOrEqual(quick + 23)
+  for (const { error } of await attemptsThat('failed')) expect(error).toBe('answered 500')
+}) // prettier-ignore
+
+test(
+  '[W24] a stop gives back what was claimed ahead, and logs nothing of it',
+  { timeout: 30_000 },
+  async () => {
+    await untilClaimedAhead()
+    const closed = service.close()
+    for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
+    await closed
+    const now = await states()
+    expect(now['sending']).toBeUndefined()
+    // What ended as the stop began may have let others go.
+    expect(now['succeeded']).toBe(receiver.received.length)
+    expect(now['waiting']).toBe(queued - receiver.received.length)
+    expect(receiver.received.length).toBeLessThan(queued)
+    expect(await attemptsThat('failed')).toHaveLength(0)
+  },
+)
