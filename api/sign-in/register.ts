@@ -1,0 +1,15 @@
+/** The pages for people, outside of the API. */
+import type { FastifyInstance } from 'fastify'
+import { settingsPages } from '../settings/settings.ts'
+import type { SignInContext } from './context.ts'
+import { loginPages } from './login.ts'
+import { logoutPages } from './logout.ts'
+import { registerPages } from './pages.ts'
+
+export async function registerSignIn(app: FastifyInstance, context: SignInContext): Promise<void> {
+  await registerPages(app, context, [
+    ...loginPages(context),
+    ...logoutPages(context),
+    ...settingsPages(context),
+  ])
+}

@@ -1,0 +1,33 @@
+/** A new session, whatever the browser had before: who planted a cookie in it has nothing of what follows. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Transaction } from '../../sql/database.ts'
+import { endSessionOf, startSession } from '../../sql/sessions.ts'
+import { rememberDevice } from './attempts.ts'
+import type { SignInContext } from './context.ts'
+import { writeCookie } from './cookies.ts'
+
+/** In the transaction that has made sure of who it is. @returns the secret for `letIn` */
+export async function begin(
+  { sessions }: SignInContext,
+  tx: Transaction,
+  request: FastifyRequest,
+  userId: string,
+): Promise<string> {
+  const before = sessions.secretOf(request)
+  if (before !== null) await endSessionOf(tx, before)
+  const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
+  const { secret } = await startSession(tx, { userId, ip: request.ip, userAgent })
+  return secret
+}
+
+/** After that transaction. */
+export function letIn(
+  context: SignInContext,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  userId: string,
+  secret: string,
+): void {
+  context.sessions.give(reply, secret)
+  rememberDevice(context, request, reply, userId)
+  writeCookie(reply, 'form', context.publicUrl(), { value: '', days: 0 })
+}
