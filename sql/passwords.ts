@@ -5,6 +5,7 @@ import { dropLink } from './sign-in-links.ts'
 
 export interface PasswordRow {
   userId: string
+  name: string | null
   /** Null where no password was set. */
   phc: string | null
 }
@@ -15,7 +16,7 @@ export async function findPassword(
   of: { email: string } | { userId: string },
 ): Promise<PasswordRow | null> {
   const [row] = await tx<PasswordRow[]>`
-    select u.id as "userId", p.phc
+    select u.id as "userId", u.display_name as name, p.phc
     from users u
     left join passwords p on p.user_id = u.id
     where ${'email' in of ? tx`lower(u.email) = lower(${of.email})` : tx`u.id = ${of.userId}`}

@@ -2,6 +2,12 @@
 import type { Transaction } from './database.ts'
 import { makeSecret, secretHash } from './sessions.ts'
 
+export interface LinkOwner {
+  userId: string
+  email: string
+  name: string | null
+}
+
 /** @returns the link's code, this once, and until when it works */
 export async function makeLink(
   tx: Transaction,
@@ -17,14 +23,11 @@ export async function makeLink(
 }
 
 /** Whose link it is; null for one that was used, replaced, or is too old. */
-export async function findLink(
-  tx: Transaction,
-  code: string,
-): Promise<{ userId: string; email: string } | null> {
+export async function findLink(tx: Transaction, code: string): Promise<LinkOwner | null> {
   const hash = secretHash(code)
   if (!hash) return null
-  const [row] = await tx<{ userId: string; email: string }[]>`
-    select l.user_id as "userId", u.email
+  const [row] = await tx<LinkOwner[]>`
+    select l.user_id as "userId", u.email, u.display_name as name
     from sign_in_links l
     join users u on u.id = l.user_id
     where l.hash = ${hash} and l.expires_at > now()`

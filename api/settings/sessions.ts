@@ -1,7 +1,9 @@
 /** The browsers in which the account is signed in. */
+import { recordFor } from '../../sql/audit.ts'
 import { endSession } from '../../sql/sessions.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
+import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit } from '../sign-in/visit.ts'
 import { uuidPattern } from '../schemas.ts'
 import type { Section } from './section.ts'
@@ -24,9 +26,16 @@ export const sessionsSection: Section = {
       method: 'POST',
       path: '/settings/sessions/end',
       needs: 'session',
-      async handle({ form, signedIn }) {
+      async handle({ request, form, signedIn }) {
         const id = form.get('id') ?? ''
-        if (uuidPattern.test(id)) await context.database.asSystem((tx) => endSession(tx, signedIn.userId, id))
+        const operation = formOperation(request, signedIn, {
+          action: 'session.delete',
+          named: { type: 'session', id: id.toLowerCase() },
+        })
+        if (uuidPattern.test(id))
+          await context.database.asSystem(async (tx) => {
+            if (await endSession(tx, signedIn.userId, id)) await recordFor(tx, signedIn.userId, operation)
+          })
         return { redirect: '/settings#sessions' }
       },
     },

@@ -13,7 +13,7 @@ import type { SignInContext } from './context.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 
 const ofAddress = { burst: 30, seconds: 20 }
-const ofAccount = { burst: 10, seconds: 90 }
+export const ofAccount = { burst: 10, seconds: 90 }
 const deviceDays = 365
 
 /** @param userId null: there is no such account */

@@ -49,7 +49,7 @@ async function signIn(context: SignInContext, visit: OpenVisit): Promise<VisitAn
     await giveBackAttempt(tx, allowances)
     if (!(await holdPassword(tx, account.userId, phc))) return null
     if (rehashed !== null) await rehashPassword(tx, account.userId, rehashed)
-    return begin(context, tx, request, account.userId)
+    return begin(context, tx, request, account)
   })
   if (secret === null) return refused
   letIn(context, visit, account.userId, secret)

@@ -7,7 +7,10 @@ export function isOwnOrigin(headers: IncomingHttpHeaders, publicUrl: string): bo
   if (origin === undefined) return false
   const from = URL.parse(origin)
   if (!from || !/^https?:$/.test(from.protocol)) return false // `null` among them
-  return from.origin === URL.parse(publicUrl)?.origin || from.host === host?.toLowerCase()
+  if (from.origin === URL.parse(publicUrl)?.origin) return true
+  // What can be changed on its way is not believed where all goes by https.
+  const isWeaker = publicUrl.startsWith('https:') && from.protocol === 'http:'
+  return !isWeaker && from.host === host?.toLowerCase()
 }
 
 /** Of a form: clients that are no browsers say nothing of it. */

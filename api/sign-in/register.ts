@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { settingsPages } from '../settings/settings.ts'
 import type { SignInContext } from './context.ts'
+import { linkPages } from './link.ts'
 import { loginPages } from './login.ts'
 import { logoutPages } from './logout.ts'
 import { registerPages } from './pages.ts'
@@ -9,6 +10,7 @@ import { registerPages } from './pages.ts'
 export async function registerSignIn(app: FastifyInstance, context: SignInContext): Promise<void> {
   await registerPages(app, context, [
     ...loginPages(context),
+    ...linkPages(context),
     ...logoutPages(context),
     ...settingsPages(context),
   ])
