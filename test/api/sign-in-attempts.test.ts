@@ -7,7 +7,7 @@ import { makeLink } from '../../sql/sign-in-links.ts'
 import { Browser, type Shown } from '../support/browser.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { person, quickCost, rightPassword, signIn } from './sign-in.ts'
+import { person, quickCost, rightPassword, signIn, statuses } from './sign-in.ts'
 
 let testDatabase: TestDatabase
 let service: TestService
@@ -37,7 +37,6 @@ async function attempt(
   return browser.post(page.form('/login'), { email, password }, { 'x-forwarded-for': from })
 }
 
-const statuses = (answers: Shown[]) => answers.map(({ status }) => status).toSorted()
 const times = <T>(count: number, one: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => one(n)))
 

@@ -33,3 +33,6 @@ export async function signIn(
   )
   return browser.post(page.form('/login'), { email, password })
 }
+
+export const statuses = (answers: { status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b)
