@@ -3,19 +3,21 @@ import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
+import { statusOf, type ErrorCode } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { withOperation } from '../sql/operation.ts'
 import { operationOf } from './audit/operation.ts'
 import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
+import { challenge } from './challenge.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { Attempts } from './idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './idempotency/hooks.ts'
 import { apiVersion, openapiSummary } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import type { ApiContext, Route } from './route.ts'
+import { apiRoot } from './root.ts'
 import { routes } from './routes.ts'
 import { errorAnswer, uuidPattern } from './schemas.ts'
 
@@ -24,8 +26,6 @@ declare module 'fastify' {
     publicUrl(): string
   }
 }
-
-export const apiRoot = '/api/v1'
 
 export interface ApiOptions extends AuthenticateOptions {
   context: ApiContext
@@ -43,6 +43,7 @@ const exposedHeaders = [
   'idempotent-replay',
   'x-request-id',
   'etag',
+  'www-authenticate', // a browser's client learns from it where tokens are to be had
 ]
 
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
@@ -69,7 +70,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   // The answers are what the handlers say they are; the schemas describe them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => {
-    if (error instanceof ServiceError && error.code === 'invalid_token') challenge(reply, options.publicUrl())
+    challenge(error, request, reply, options.publicUrl())
     return sendError(error, request, reply)
   })
   app.setNotFoundHandler(async (request, reply) => {
@@ -124,11 +125,6 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       return { ...app.swagger(), servers: [{ url: `${options.publicUrl()}${apiRoot}` }] }
     },
   )
-  app.get('/.well-known/oauth-protected-resource', { schema: { hide: true } }, () => ({
-    resource: `${options.publicUrl()}${apiRoot}`,
-    scopes_supported: ['read', 'write', 'delete'],
-    bearer_methods_supported: ['header'],
-  }))
 }
 
 interface Keyed {
@@ -272,14 +268,6 @@ function errorAnswers(route: Route): Record<number, unknown> {
       status,
       { ...errorAnswer, description: codes.map((code) => `\`${code}\``).join(' or ') },
     ]),
-  )
-}
-
-/** RFC 9728: where a client learns how to get a token. */
-function challenge(reply: FastifyReply, publicUrl: string): void {
-  reply.header(
-    'www-authenticate',
-    `Bearer resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`,
   )
 }
 

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import type { Principal, Scope, TokenVerifier } from '../sql/tokens.ts'
+import { InsufficientScope } from './challenge.ts'
 import type { RateFigures, RateLimiter } from './rate-limit.ts'
 import type { TokenLimiter } from './token-limiter.ts'
 
@@ -29,7 +30,10 @@ export async function identify(
   const token = bearer(request.headers.authorization)
   const principal = token === null ? null : await options.tokens.verify(token)
   const decision = principal
-    ? await options.tokenLimiter.take(principal.tokenId, principal.rateLimit ?? options.requestsPerHour)
+    ? await options.tokenLimiter.take(
+        principal.grantId ?? principal.tokenId,
+        principal.rateLimit ?? options.requestsPerHour,
+      )
     : options.limiter.take(`address ${request.ip}`, options.requestsPerHour)
   request.principal = principal
   request.rate = decision
@@ -57,7 +61,7 @@ export function authorise(request: FastifyRequest, scope: Scope): Principal {
     )
   }
   if (!principal.scopes.includes(scope)) {
-    throw new ServiceError('insufficient_scope', `This needs a token with the scope \`${scope}\`.`)
+    throw new InsufficientScope(principal, [scope], `This needs a token with the scope \`${scope}\`.`)
   }
   return principal
 }
