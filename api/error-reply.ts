@@ -71,6 +71,16 @@ const inProgress = (cause: unknown) =>
   )
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, code, message } = reportFailure(error, request, reply)
+  return reply.code(status).send(errorBody(code, message))
+}
+
+/** Logs what is our fault, and sets the headers that tell when to come back. @returns what may be said of it */
+export function reportFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): { status: number; code: ErrorCode; message: string } {
   const failure = toServiceError(error)
   const status = statusOf[failure.code]
   if (status >= 500)
@@ -83,7 +93,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     failure.code === 'internal_error'
       ? `Something went wrong on our side (request ${request.id}).`
       : failure.message
-  return reply.code(status).send(errorBody(failure.code, message))
+  return { status, code: failure.code, message }
 }
 
 export const errorBody = (code: ErrorCode, error: string) => ({ error, code })

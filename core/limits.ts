@@ -78,6 +78,14 @@ export const limits = {
     atOnce: 8,
   },
   tokenLifetimeDays: 3650,
+  signIn: {
+    /** Characters. */
+    password: { min: 12, max: 1000 },
+    session: { idleDays: 14, days: 90 },
+    linkHours: { default: 24, max: 168 },
+    /** Bytes of a form. */
+    formBytes: 64 * 1024,
+  },
   rateLimitMax: 100_000,
 } as const
 

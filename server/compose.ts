@@ -7,6 +7,8 @@ import { ReadAudit } from '../api/audit/reads.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
 import { TokenLimiter } from '../api/token-limiter.ts'
 import type { FileRead } from '../api/route.ts'
+import { registerSignIn } from '../api/sign-in/register.ts'
+import { Sessions } from '../api/sign-in/session.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
@@ -22,6 +24,7 @@ import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openEncryption } from '../platform/encryption.ts'
 import type { ObjectStore } from '../platform/object-store.ts'
+import { openPasswords, type Passwords } from '../platform/passwords.ts'
 import { openResizer } from '../platform/resize.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
@@ -73,6 +76,7 @@ export interface ComposeOptions {
   queueTickMs?: number
   deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
+  passwords?: Passwords
   importMs?: { item: number; call: number }
   fileRead?: (read: FileRead) => void
   log?: FastifyBaseLogger
@@ -112,7 +116,9 @@ export async function compose(
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const answers = openEncryption(config.secretKey, 'answers kept for replay')
-  const storage = openStorage(config, { clock, publicUrl: () => config.publicUrl ?? listeningUrl(), log })
+  const publicUrl = () => config.publicUrl ?? listeningUrl()
+  const sessions = new Sessions({ database, publicUrl })
+  const storage = openStorage(config, { clock, publicUrl, log })
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
@@ -176,7 +182,7 @@ export async function compose(
     limiter: new RateLimiter(clock),
     tokenLimiter,
     requestsPerHour: config.rateLimitPerHour,
-    publicUrl: () => config.publicUrl ?? listeningUrl(),
+    publicUrl,
     context: {
       database,
       live,
@@ -199,6 +205,13 @@ export async function compose(
         reads.imageRead(read.request, read.principal, { ...read, key: read.imageKey })
       },
     },
+  })
+  await registerSignIn(app, {
+    database,
+    sessions,
+    passwords: options.passwords ?? openPasswords(),
+    devices: openEncryption(config.secretKey, 'browsers that signed in'),
+    publicUrl,
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)

@@ -13,7 +13,7 @@ export const scopeWords: Record<Scope, string> = {
   delete: 'Delete boards and cards',
 }
 
-export function consentPage(asked: ConsentRequest, { signedIn, csrf }: OwnVisit): Page {
+export function consentPage(asked: ConsentRequest, { request, signedIn, csrf }: OwnVisit): Page {
   const { clientName, redirectUri, scopes } = asked
   return {
     title: `Connect ${clientName}`,
@@ -21,7 +21,7 @@ export function consentPage(asked: ConsentRequest, { signedIn, csrf }: OwnVisit)
     body: html`<main class="narrow">
       <h1>Connect “${clientName}”?</h1>
       <p>It wants to act as you, <strong>${signedIn.email}</strong>, and may then:</p>
-      <form method="post">
+      <form method="post" action="${request.url}">
         ${csrf}
         <fieldset>${scopes.map(scopeChoice)}</fieldset>
         <p class="fault">

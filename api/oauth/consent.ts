@@ -3,7 +3,7 @@
  * the answer goes; all else is the client's own word.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { errors, type Provider } from 'oidc-provider'
+import { errors, type InteractionResults, type Provider } from 'oidc-provider'
 import { ServiceError } from '../../core/errors.ts'
 import type { Database } from '../../sql/database.ts'
 import { describeGrant } from '../../sql/oauth-grants.ts'
@@ -58,7 +58,7 @@ async function decide(options: ConsentOptions, visit: OwnVisit): Promise<VisitAn
 async function finish(
   { provider }: ConsentOptions,
   { request, reply }: OwnVisit,
-  result: object,
+  result: InteractionResults,
 ): Promise<VisitAnswer> {
   return { redirect: await provider().interactionResult(request.raw, reply.raw, result) }
 }

@@ -42,6 +42,8 @@ const ttlSeconds = {
   refreshToken: 30 * day,
   /** However often it is used. */
   grant: 365 * day,
+  /** In which a client may read what it registered. */
+  registration: 90 * day,
 }
 
 export function openProvider(options: ProviderOptions): Provider {
@@ -166,6 +168,7 @@ function configuration(options: ProviderOptions) {
       IdToken: minute,
       Interaction: ttlSeconds.interaction,
       RefreshToken: ttlSeconds.refreshToken,
+      RegistrationAccessToken: ttlSeconds.registration,
       Session: minute,
     },
   }
