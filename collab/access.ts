@@ -7,18 +7,19 @@ export type BoardAccess = 'write' | 'read' | 'none'
 
 export interface AccessQuestion {
   account: string
+  /** Or the session's, which has all scopes. */
   tokenId: string
   boardId: string
 }
 
-/** The answers, in the order of the questions. A board in the trash, and a token that ended, give none. */
+/** The answers, in the order of the questions. A board in the trash, and a token or session that ended, give none. */
 export async function boardAccess(database: Database, questions: AccessQuestion[]): Promise<BoardAccess[]> {
   if (questions.length === 0) return []
   const rows = await database.asSystem(
     (tx) => tx<{ access: 'write' | 'read' | null; scopes: Scope[] | null }[]>`
       select
         case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
-        t.scopes
+        coalesce(t.scopes, case when s.id is not null then array['read', 'write', 'delete'] end) as scopes
       from unnest(
         ${questions.map((question) => question.account)}::uuid[],
         ${questions.map((question) => question.tokenId)}::uuid[],
@@ -27,6 +28,7 @@ export async function boardAccess(database: Database, questions: AccessQuestion[
       left join boards b on b.id = q.board_id
       left join tokens t
         on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
       order by q.at`,
   )
   return rows.map(({ access, scopes }) => {

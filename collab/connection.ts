@@ -3,6 +3,7 @@ import type { Connection } from '@hocuspocus/server'
 /** What the gateway knows of a connection; Hocuspocus carries it. */
 export interface EditorContext {
   account: string
+  /** Of the token, or of the session. */
   tokenId: string
   seat: Seat
 }

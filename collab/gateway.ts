@@ -1,8 +1,8 @@
 /**
  * The gateway: sockets at /collab, spoken to in the Hocuspocus protocol. Document name = board id, token = an access
- * token. The hooks, in the order in which they run, are the list `extensions` in `openGateway`.
+ * token, or none for who is signed in by the socket's cookie. The hooks, in the order in which they run, are the list `extensions` in `openGateway`.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hocuspocus, OutgoingMessage, type Connection, type Extension } from '@hocuspocus/server'
 import { WebSocket, WebSocketServer, type RawData, type ServerOptions } from 'ws'
@@ -39,6 +39,8 @@ import { refuseUpgrade } from './upgrade.ts'
 export interface GatewayOptions {
   database: Database
   tokens: TokenVerifier
+  /** Of the request for a socket: finds who is signed in by its cookie, each time anew. */
+  sessionOf(headers: IncomingHttpHeaders): FindSession
   documents: Documents
   queue: CommitQueue
   nodes: Nodes | null
@@ -113,8 +115,12 @@ export interface GatewayCounts {
   unreadBytes: number
 }
 
+/** Null when nobody is, or not any more. */
+type FindSession = () => Promise<{ userId: string; sessionId: string } | null>
+
 interface SocketState {
   socket: EditorSocket
+  findSession: FindSession
   /** By address; only those that are established. */
   connections: Map<string, Connection<EditorContext>>
   /** Attempts to open a board that are under way, and those that were refused. */
@@ -134,12 +140,17 @@ export function openGateway(options: GatewayOptions): Gateway {
   let closing = false
 
   /** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
-  async function admitTo(boardId: string, token: string): Promise<EditorContext & { readOnly: boolean }> {
+  async function admitTo(
+    boardId: string,
+    token: string,
+    findSession: FindSession,
+  ): Promise<EditorContext & { readOnly: boolean }> {
     if (closing) throw denied(unavailable)
-    const principal = await tokens.verify(token)
+    const session = token === '' ? await findSession() : null
+    const principal = session ? { ...session, tokenId: session.sessionId } : await tokens.verify(token)
     if (!principal) throw denied('permission-denied')
-    const account = principal.userId
-    const [access] = await boardAccess(database, [{ account, tokenId: principal.tokenId, boardId }])
+    const { userId: account, tokenId } = principal
+    const [access] = await boardAccess(database, [{ account, tokenId, boardId }])
     if (access === undefined || access === 'none') throw denied('permission-denied')
     const board = documents.find(boardId)
     if (board && (board.queue.stalled || board.isDistrusted)) throw denied(unavailable)
@@ -150,7 +161,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
     await documents.withDocument(boardId, () => undefined)
     const seat: Seat = { account, connection: null, clients: new Set(), refused: 0, owed: 0 }
-    return { account, tokenId: principal.tokenId, seat, readOnly: access === 'read' }
+    return { account, tokenId, seat, readOnly: access === 'read' }
   }
 
   const authenticate: Extension<EditorContext> = {
@@ -160,7 +171,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       if (!state) throw denied('permission-denied')
       state.attempts += 1
       try {
-        const { readOnly, ...admitted } = await admitTo(documentName, token)
+        const { readOnly, ...admitted } = await admitTo(documentName, token, state.findSession)
         connectionConfig.readOnly = readOnly
         strangers.delete(state)
         return admitted
@@ -343,10 +354,11 @@ export function openGateway(options: GatewayOptions): Gateway {
     return false
   }
 
-  function welcome(webSocket: WebSocket, stream: Duplex): void {
+  function welcome(webSocket: WebSocket, stream: Duplex, findSession: FindSession): void {
     const socket = new EditorSocket(webSocket, stream, bounds, acknowledge)
     const state: SocketState = {
       socket,
+      findSession,
       connections: new Map(),
       attempts: 0,
       refusals: 0,
@@ -417,7 +429,10 @@ export function openGateway(options: GatewayOptions): Gateway {
     hocuspocus,
     upgrade(request, stream, head) {
       if (closing || !makeRoom()) refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
-      else server.handleUpgrade(request, stream, head, (webSocket) => welcome(webSocket, stream))
+      else {
+        const findSession = options.sessionOf(request.headers)
+        server.handleUpgrade(request, stream, head, (webSocket) => welcome(webSocket, stream, findSession))
+      }
     },
     checkAccess: following.checkAccess,
     closeBoard,
@@ -461,7 +476,7 @@ function isBeyond<T>(one: T, all: Iterable<T>, count: number): boolean {
   return false
 }
 
-/** Nothing of the request matters after the upgrade. */
+/** Nothing else of the request matters after the upgrade. */
 const upgradeRequest = new Request('http://localhost/collab')
 
 function isStateVector(bytes: Uint8Array): boolean {

@@ -150,6 +150,7 @@ export async function compose(
   const gateway: Gateway = openGateway({
     database,
     tokens,
+    sessionOf: (headers) => sessions.ofUpgrade(headers),
     documents,
     queue,
     nodes,

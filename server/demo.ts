@@ -1,11 +1,16 @@
 /** A first account with a board, so that a newcomer has something to send a request to. */
+import { limits } from '../core/limits.ts'
 import { addUser } from '../sql/accounts.ts'
 import type { Database } from '../sql/database.ts'
+import { makeLink } from '../sql/sign-in-links.ts'
 import { mintToken } from '../sql/tokens.ts'
+import { linkUrl } from './link-url.ts'
 
 export interface Demo {
   token: string
   boardId: string
+  /** Of the link by which somebody chooses the account's password and is signed in. */
+  linkCode: string
 }
 
 /** Null when there are accounts already. */
@@ -20,9 +25,10 @@ export async function makeDemo(database: Database): Promise<Demo | null> {
       tier: 'pro',
     })
     const { token } = await mintToken(tx, { userId, name: 'demo', scopes: ['read', 'write', 'delete'] })
+    const { code } = await makeLink(tx, { userId, hours: limits.signIn.linkHours.default })
     const [board] = await tx<{ id: string }[]>`
       insert into boards (workspace_id, name) values (${workspaceId}, 'Welcome') returning id`
-    return { token, boardId: board!.id }
+    return { token, boardId: board!.id, linkCode: code }
   })
 }
 
@@ -39,6 +45,10 @@ export function demoText(demo: Demo, url: string): string {
     -H 'authorization: Bearer ${demo.token}' \\
     -H 'content-type: application/json' \\
     -d '{"kind":"note","title":"Hello","body":"My first card"}'
+
+  Choose a password and sign in by this link, once and within a day:
+
+  ${linkUrl(url, demo.linkCode)}
 
 `
 }

@@ -1,5 +1,6 @@
-/** Reads that the audit tells of; writes are told by the transactions that make them, see operation.ts. */
+/** What the audit tells of besides the writes of requests, which their transactions tell of: see operation.ts. */
 import type { Transaction } from './database.ts'
+import type { Operation } from './operation.ts'
 
 export interface ReadEntry {
   action: string
@@ -35,4 +36,15 @@ export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promis
       action text, "userId" uuid, "displayName" text, "tokenId" uuid, "serviceAccountId" uuid, "clientId" text, method text, path text,
       status integer, "workspaceId" uuid, "boardId" uuid, "resourceType" text, "resourceId" text, "requestId" text, ip text
     )`
+}
+
+/** An operation on an account that the service itself carries out, in the transaction of it; run it `asSystem`. */
+export async function recordFor(tx: Transaction, userId: string, operation: Operation): Promise<void> {
+  const told = operation.inTransaction()
+  if (told) {
+    await tx`
+      select record_operations(
+        json_build_array(json_build_object('o', ${told.operation}::text::json, 'u', ${userId}::uuid, 'r', '[]'::json)), stamp()
+      )`
+  }
 }

@@ -25,7 +25,8 @@ export interface OperationKey {
 export interface OperationDetails {
   action: string
   display_name: string | null
-  token_id: string
+  /** Null for who is signed in by a session. */
+  token_id: string | null
   service_account_id: string | null
   client_id: string | null
   method: string

@@ -1,4 +1,4 @@
-/** Forgets what has served: results of commits, entries of the audit, idempotency keys, webhook deliveries, notifications, and of removed cards what was kept and their tombstones. */
+/** Forgets what has served: sessions and links that ended, results of commits, entries of the audit, idempotency keys, webhook deliveries, notifications, and of removed cards what was kept and their tombstones. */
 import { auditCutoff, idempotencyCutoff, limits, notificationCutoff, trashCutoff } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
@@ -15,6 +15,7 @@ export function startRetention(
   return startLoop('retention', options.intervalMs ?? 60_000, log, async (stopping) => {
     const cutoff = trashCutoff(clock.now())
     await database.asSystem(async (tx) => {
+      await tx`delete from sign_in_links where expires_at <= now()`
       await tx`delete from commits where created_at < now() - interval '1 hour'`
       await tx`delete from removed_cards where removed_at <= ${cutoff}`
       await tx`
@@ -41,6 +42,18 @@ export function startRetention(
         delete from audit_entries
         where ctid = any (array(
           select ctid from audit_entries where occurred_at <= ${auditCutoff(clock.now(), auditDays)} limit ${batch}
+        ))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from sessions
+        where ctid = any (array(select ctid from sessions where expires_at <= now() limit ${batch} for update skip locked))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from sign_in_allowances
+        where ctid = any (array(
+          select ctid from sign_in_allowances where used_until < now() - interval '1 minute' limit ${batch} for update skip locked
         ))`,
     )
     await inBatches(

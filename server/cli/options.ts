@@ -63,7 +63,7 @@ function parseScopes(text: string): Scope[] {
   return scopes.filter((scope) => named.includes(scope))
 }
 
-function parseCount(text: string, maximum: number, unit: string): number {
+export function parseCount(text: string, maximum: number, unit: string): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > maximum)
     throw new InvalidArgumentError(`It takes a whole number of ${unit}, 1 to ${maximum}.`)

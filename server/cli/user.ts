@@ -1,9 +1,13 @@
 import { Option, type Command } from 'commander'
 import { addUser } from '../../sql/accounts.ts'
+import { openPasswords } from '../../platform/passwords.ts'
+import { setPassword } from '../../sql/passwords.ts'
 import { mintToken, scopes, type Scope } from '../../sql/tokens.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { emailOption, nameOption, scopesOption, ttlOption } from './options.ts'
+import { passwordFromStdin } from './password.ts'
+import { userPasswordCommands } from './user-password.ts'
 
 interface AddOptions {
   email: string
@@ -11,6 +15,7 @@ interface AddOptions {
   tier: 'free' | 'pro'
   scopes: Scope[]
   ttlDays?: number
+  passwordStdin?: true
 }
 
 export function userCommands(program: Command): void {
@@ -26,15 +31,19 @@ export function userCommands(program: Command): void {
     .addOption(new Option('--tier <tier>', 'plan of the account').choices(['free', 'pro']).default('free'))
     .addOption(scopesOption(scopes))
     .addOption(ttlOption())
+    .option('--password-stdin', 'read a password to sign in with from standard input')
     .addHelpText(
       'after',
       '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada --tier pro',
     )
     .action(async (options: AddOptions) => {
       const { email, name, tier } = options
+      const password = options.passwordStdin ? await passwordFromStdin() : null
+      const phc = password === null ? null : await openPasswords().hash(password)
       const made = await withDatabase((database) =>
         database.asSystem(async (tx) => {
           const account = await addUser(tx, { email, name, tier })
+          if (phc !== null) await setPassword(tx, account.userId, phc)
           const token = await mintToken(tx, {
             userId: account.userId,
             name: 'command line',
@@ -52,4 +61,6 @@ export function userCommands(program: Command): void {
         token_id: made.tokenId,
       })
     })
+
+  userPasswordCommands(user)
 }

@@ -1,0 +1,86 @@
+/** Change of the password, by who knows the one so far. It ends all other sessions. */
+import { passwordFault } from '../../core/password.ts'
+import { recordFor } from '../../sql/audit.ts'
+import { findPassword, holdPassword, setPassword } from '../../sql/passwords.ts'
+import { giveBackAttempt, takeAttempt } from '../../sql/sign-in-allowances.ts'
+import { ofAccount, requireAllowed } from '../sign-in/attempts.ts'
+import type { SignInContext } from '../sign-in/context.ts'
+import { html, type Html } from '../sign-in/html.ts'
+import { formOperation } from '../sign-in/operation.ts'
+import { newPasswordField } from '../sign-in/password-field.ts'
+import { begin, letIn } from '../sign-in/start.ts'
+import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import type { Section, Settings } from './section.ts'
+
+const afterwards = '/settings?changed=password#password'
+
+export const passwordSection: Section = {
+  id: 'password',
+  title: 'Password',
+  show: (_context, { csrf, query }) =>
+    Promise.resolve(passwordForm(csrf, query.get('changed') === 'password')),
+  pages: (context, settings) => [
+    {
+      method: 'POST',
+      path: '/settings/password',
+      needs: 'session',
+      handle: (visit) => changePassword(context, settings, visit),
+    },
+  ],
+}
+
+async function changePassword(
+  context: SignInContext,
+  settings: Settings,
+  visit: OwnVisit,
+): Promise<VisitAnswer> {
+  const { database, passwords } = context
+  const { request, reply, form, signedIn } = visit
+  const { userId, sessionId } = signedIn
+  const refuse = (fault: string) =>
+    settings.show(visit, {
+      section: 'password',
+      body: html`<p class="fault" role="alert">${fault}</p>`,
+      status: 422,
+    })
+  const wanted = form.get('new') ?? ''
+  const fault = passwordFault(wanted)
+  if (fault !== null) return refuse(fault)
+  // Who found an open session guesses the password no quicker than at /login, and locks nobody out by it.
+  const allowances = [{ name: `session ${sessionId}`, ...ofAccount }]
+  const known = await database.asSystem(async (tx) => {
+    requireAllowed(reply, await takeAttempt(tx, allowances))
+    return findPassword(tx, { userId })
+  })
+  const phc = known?.phc ?? null
+  const { isRight } = await passwords.check(form.get('current') ?? '', phc)
+  if (!isRight || phc === null) return refuse('The password so far is not right.')
+  const hashed = await passwords.hash(wanted)
+  const secret = await database.asSystem(async (tx) => {
+    await giveBackAttempt(tx, allowances)
+    if (!(await holdPassword(tx, userId, phc))) return null
+    await setPassword(tx, userId, hashed)
+    const operation = formOperation(request, signedIn, {
+      action: 'password.update',
+      named: { type: 'password', id: null },
+    })
+    await recordFor(tx, userId, operation)
+    return begin(context, tx, request, signedIn)
+  })
+  if (secret === null) return refuse('The password so far is not right.')
+  letIn(context, visit, userId, secret)
+  return { redirect: afterwards }
+}
+
+const passwordForm = (csrf: Html, isChanged: boolean) =>
+  html`${isChanged && html`<p role="status">The password is changed. All other sessions have ended.</p>`}
+    <form method="post" action="/settings/password">
+      ${csrf}
+      <label
+        >Password so far
+        <input name="current" type="password" autocomplete="current-password" required maxlength="4000"
+      /></label>
+      ${newPasswordField('new')}
+      <button>Change password</button>
+      <p class="note">Ends all other sessions and closes their open canvases, those of this browser too.</p>
+    </form>`

@@ -1,0 +1,43 @@
+/** `/settings`: the sections, one below the other. Each is a file; this is the list of them. */
+import type { SignInContext } from '../sign-in/context.ts'
+import { html } from '../sign-in/html.ts'
+import type { PageRoute } from '../sign-in/visit.ts'
+import type { Section, Settings } from './section.ts'
+import { passwordSection } from './password.ts'
+import { sessionsSection } from './sessions.ts'
+import { tokensSection } from './tokens.ts'
+
+const sections: readonly Section[] = [tokensSection, sessionsSection, passwordSection]
+
+export function settingsPages(context: SignInContext): PageRoute[] {
+  const settings: Settings = {
+    async show(visit, news) {
+      const shown = await Promise.all(
+        sections.map(async (section) => ({ ...section, body: await section.show(context, visit) })),
+      )
+      const { email, name } = visit.signedIn
+      const body = html`<header>
+          <h1>Settings</h1>
+          <form method="post" action="/logout">
+            ${visit.csrf}
+            <small>${name ?? email} (${email})</small>
+            <button class="plain">Log out</button>
+          </form>
+        </header>
+        <main>
+          ${shown.map(
+            ({ id, title, body }) =>
+              html`<section id="${id}">
+                <h2>${title}</h2>
+                ${news?.section === id && news.body}${body}
+              </section>`,
+          )}
+        </main>`
+      return { title: 'Settings', body, ...(news?.status ? { status: news.status } : {}) }
+    },
+  }
+  return [
+    { method: 'GET', path: '/settings', needs: 'session', handle: (visit) => settings.show(visit) },
+    ...sections.flatMap((section) => section.pages(context, settings)),
+  ]
+}

@@ -1,0 +1,169 @@
+/** Personal access tokens: made here, shown once, revoked here. */
+import { randomUUID } from 'node:crypto'
+import { limits } from '../../core/limits.ts'
+import { withOperation } from '../../sql/operation.ts'
+import { makePersonalToken, revokePersonalToken, type NewPersonalToken } from '../../sql/personal-tokens.ts'
+import { scopes, type Scope } from '../../sql/tokens.ts'
+import { uuidPattern } from '../schemas.ts'
+import type { SignInContext } from '../sign-in/context.ts'
+import { html, type Html } from '../sign-in/html.ts'
+import { formOperation } from '../sign-in/operation.ts'
+import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import type { Section, Settings } from './section.ts'
+import { time } from './time.ts'
+
+interface TokenRow {
+  id: string
+  name: string
+  prefix: string
+  scopes: Scope[]
+  created_at: Date
+  expires_at: Date | null
+  last_used_at: Date | null
+  expired: boolean
+}
+
+export const tokensSection: Section = {
+  id: 'api',
+  title: 'API',
+  show: showTokens,
+  pages: (context, settings) => [
+    {
+      method: 'POST',
+      path: '/settings/tokens',
+      needs: 'session',
+      handle: (visit) => createToken(context, settings, visit),
+    },
+    {
+      method: 'POST',
+      path: '/settings/tokens/revoke',
+      needs: 'session',
+      handle: (visit) => revokeToken(context, visit),
+    },
+  ],
+}
+
+async function createToken(
+  { database }: SignInContext,
+  settings: Settings,
+  visit: OwnVisit,
+): Promise<VisitAnswer> {
+  const { request, signedIn } = visit
+  const token = readToken(visit.form)
+  if (typeof token === 'string')
+    return settings.show(visit, {
+      section: 'api',
+      body: html`<p class="fault" role="alert">${token}</p>`,
+      status: 422,
+    })
+  const operation = formOperation(request, signedIn, {
+    action: 'token.create',
+    named: { type: 'token', id: token.id },
+  })
+  const value = await withOperation(operation, () =>
+    database.asUser(signedIn.userId, (tx) => makePersonalToken(tx, token)),
+  )
+  if (value === null) return { redirect: '/settings#api' } // the form was sent before
+  return settings.show(visit, {
+    section: 'api',
+    body: html`<p role="status">The token “${token.name}”. Copy it now: it is not shown again.</p>
+      <code class="secret">${value}</code>`,
+  })
+}
+
+/** @returns what is wrong with it, as a sentence, when something is */
+function readToken(form: URLSearchParams): NewPersonalToken | string {
+  const id = form.get('id') ?? ''
+  if (!uuidPattern.test(id)) return 'The form is not whole: reload the page.'
+  const name = (form.get('name') ?? '').trim()
+  if (name === '' || Array.from(name).length > limits.name || name.includes('\0'))
+    return `A name has 1 to ${limits.name} characters.`
+  const named = form.getAll('scopes')
+  if (named.some((scope) => !scopes.some((known) => known === scope)))
+    return `Scopes are ${scopes.join(', ')}.`
+  const days = form.get('ttl_days')?.trim() ?? ''
+  const ttlDays = days === '' ? null : /^\d{1,5}$/.test(days) ? Number(days) : 0
+  if (ttlDays !== null && (ttlDays < 1 || ttlDays > limits.tokenLifetimeDays))
+    return `A token lives 1 to ${limits.tokenLifetimeDays} days, or until it is revoked.`
+  return { id, name, ttlDays, scopes: scopes.filter((scope) => scope === 'read' || named.includes(scope)) }
+}
+
+async function revokeToken(
+  { database }: SignInContext,
+  { request, form, signedIn }: OwnVisit,
+): Promise<VisitAnswer> {
+  const id = form.get('id') ?? ''
+  if (!uuidPattern.test(id)) return { redirect: '/settings#api' }
+  const operation = formOperation(request, signedIn, {
+    action: 'token.delete',
+    named: { type: 'token', id: id.toLowerCase() },
+  })
+  await withOperation(operation, () => database.asUser(signedIn.userId, (tx) => revokePersonalToken(tx, id)))
+  return { redirect: '/settings#api' }
+}
+
+async function showTokens({ database }: SignInContext, { signedIn, csrf }: OwnVisit): Promise<Html> {
+  const rows = await database.asUser(
+    signedIn.userId,
+    (tx) => tx<TokenRow[]>`
+      select id, name, prefix, scopes, created_at, expires_at, last_used_at, coalesce(expires_at <= now(), false) as expired
+      from tokens
+      where user_id = ${signedIn.userId} and revoked_at is null
+      order by created_at desc, id
+      limit 500`,
+  )
+  return html`<p class="note">
+      Personal access tokens, for programs that act as you. Times are UTC; last used is to the minute.
+    </p>
+    ${rows.length > 0 && tokenTable(rows, csrf)}
+    <form method="post" action="/settings/tokens">
+      ${csrf}<input type="hidden" name="id" value="${randomUUID()}" />
+      <label
+        >Name <input name="name" required maxlength="${limits.name}" placeholder="What it is for"
+      /></label>
+      <fieldset>
+        <legend>It may read, and besides</legend>
+        <label class="choice"><input type="checkbox" name="scopes" value="write" /> write</label>
+        <label class="choice"><input type="checkbox" name="scopes" value="delete" /> delete</label>
+      </fieldset>
+      <label>
+        Lifetime in days; until it is revoked when left empty
+        <input name="ttl_days" type="number" min="1" max="${limits.tokenLifetimeDays}" />
+      </label>
+      <button>Create token</button>
+    </form>`
+}
+
+const tokenTable = (rows: TokenRow[], csrf: Html) =>
+  html`<table>
+    <thead>
+      <tr>
+        <th>Name</th>
+        <th>Token</th>
+        <th>Scopes</th>
+        <th>Created</th>
+        <th>Last used</th>
+        <th>Expires</th>
+        <th></th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            <td>${row.name}</td>
+            <td><code>${row.prefix}…</code></td>
+            <td>${scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)).join(', ')}</td>
+            <td>${time(row.created_at, '')}</td>
+            <td>${time(row.last_used_at, 'never')}</td>
+            <td>${row.expired ? 'expired' : time(row.expires_at, 'never')}</td>
+            <td>
+              <form method="post" action="/settings/tokens/revoke">
+                ${csrf}<input type="hidden" name="id" value="${row.id}" />
+                <button class="bad">Revoke</button>
+              </form>
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`

@@ -1,0 +1,85 @@
+/**
+ * `/login/link`: a one-time link, as the command line makes it. Opening it shows a form, so that what looks at links
+ * ahead of people does not use them up; sending the form sets the password, and signs in.
+ */
+import { passwordFault } from '../../core/password.ts'
+import { recordFor } from '../../sql/audit.ts'
+import { setPassword } from '../../sql/passwords.ts'
+import { findLink, takeLink } from '../../sql/sign-in-links.ts'
+import type { SignInContext } from './context.ts'
+import { html, type Html } from './html.ts'
+import { formOperation } from './operation.ts'
+import { newPasswordField } from './password-field.ts'
+import { begin, letIn } from './start.ts'
+import type { OpenVisit, PageRoute, VisitAnswer } from './visit.ts'
+
+export const linkPath = '/login/link'
+
+export function linkPages(context: SignInContext): PageRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: linkPath,
+      needs: 'nothing',
+      async handle({ query, csrf }) {
+        const code = query.get('code') ?? ''
+        const link = await context.database.asSystem((tx) => findLink(tx, code))
+        return link ? linkForm({ csrf, code, email: link.email }) : noLink
+      },
+    },
+    { method: 'POST', path: linkPath, needs: 'nothing', handle: (visit) => follow(context, visit) },
+  ]
+}
+
+async function follow(context: SignInContext, visit: OpenVisit): Promise<VisitAnswer> {
+  const { database, passwords } = context
+  const { request, form, csrf } = visit
+  const code = form.get('code') ?? ''
+  const link = await database.asSystem((tx) => findLink(tx, code))
+  if (!link) return noLink
+  const password = form.get('password') ?? ''
+  const fault = passwordFault(password)
+  if (fault !== null) return { ...linkForm({ csrf, code, email: link.email, fault }), status: 422 }
+  const phc = await passwords.hash(password)
+  const begun = await database.asSystem(async (tx) => {
+    const userId = await takeLink(tx, code)
+    if (userId === null) return null
+    await setPassword(tx, userId, phc)
+    const operation = formOperation(request, link, {
+      action: 'password.update',
+      named: { type: 'password', id: null },
+    })
+    await recordFor(tx, userId, operation)
+    return { userId, secret: await begin(context, tx, request, link) }
+  })
+  if (!begun) return noLink
+  letIn(context, visit, begun.userId, begun.secret)
+  return { redirect: '/settings' }
+}
+
+/** Used, replaced by a newer one, too old, or never made: all the same. */
+const noLink: VisitAnswer = {
+  status: 410,
+  title: 'No such link',
+  body: html`<main class="narrow">
+    <h1>This link does not work</h1>
+    <p>A link works once, and for a day or so. Who runs this service can give you another.</p>
+    <p><a href="/login">Sign in with a password</a></p>
+  </main>`,
+}
+
+function linkForm(shown: { csrf: Html; code: string; email: string; fault?: string }) {
+  const { csrf, code, email, fault } = shown
+  const body = html`<main class="narrow">
+    <h1>Choose a password</h1>
+    ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+    <p>For the account ${email}. It ends all sessions of the account, and signs you in here.</p>
+    <form method="post" action="${linkPath}">
+      ${csrf}<input type="hidden" name="code" value="${code}" />
+      <input name="email" type="email" autocomplete="username" value="${email}" readonly />
+      ${newPasswordField('password')}
+      <button>Set password and sign in</button>
+    </form>
+  </main>`
+  return { title: 'Choose a password', body }
+}

@@ -1,0 +1,85 @@
+/** `/login`: e-mail and password. */
+import { findPassword, holdPassword, rehashPassword } from '../../sql/passwords.ts'
+import { giveBackAttempt, takeAttempt } from '../../sql/sign-in-allowances.ts'
+import { allowancesOf, requireAllowed } from './attempts.ts'
+import type { SignInContext } from './context.ts'
+import { html, type Html } from './html.ts'
+import { localPath } from './local-path.ts'
+import { begin, letIn } from './start.ts'
+import type { OpenVisit, PageRoute, VisitAnswer } from './visit.ts'
+
+const afterwards = '/settings'
+
+export function loginPages(context: SignInContext): PageRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/login',
+      needs: 'nothing',
+      handle({ signedIn, query, csrf }) {
+        const next = localPath(query.get('next'))
+        return signedIn ? { redirect: next ?? afterwards } : loginForm({ csrf, next })
+      },
+    },
+    { method: 'POST', path: '/login', needs: 'nothing', handle: (visit) => signIn(context, visit) },
+  ]
+}
+
+async function signIn(context: SignInContext, visit: OpenVisit): Promise<VisitAnswer> {
+  const { database, passwords } = context
+  const { request, reply, form, csrf } = visit
+  const next = localPath(form.get('next'))
+  const email = (form.get('email') ?? '').trim().slice(0, 320)
+  const password = form.get('password') ?? ''
+  const [account, allowances] = await database.asSystem(async (tx) => {
+    const account = await findPassword(tx, { email })
+    const allowances = allowancesOf(context, request, { email, userId: account?.userId ?? null })
+    requireAllowed(reply, await takeAttempt(tx, allowances))
+    return [account, allowances] as const
+  })
+  const phc = account?.phc ?? null
+  const { isRight, isOutdated } = await passwords.check(password, phc)
+  const refused = {
+    ...loginForm({ csrf, next, email, fault: 'E-mail or password are not right.' }),
+    status: 422,
+  }
+  if (!isRight || !account || phc === null) return refused
+  const rehashed = isOutdated ? await passwords.hash(password) : null
+  const secret = await database.asSystem(async (tx) => {
+    await giveBackAttempt(tx, allowances)
+    if (!(await holdPassword(tx, account.userId, phc))) return null
+    if (rehashed !== null) await rehashPassword(tx, account.userId, rehashed)
+    return begin(context, tx, request, account)
+  })
+  if (secret === null) return refused
+  letIn(context, visit, account.userId, secret)
+  return { redirect: next ?? afterwards }
+}
+
+interface LoginForm {
+  csrf: Html
+  next: string | null
+  email?: string
+  fault?: string
+}
+
+function loginForm({ csrf, next, email = '', fault }: LoginForm) {
+  const body = html`<main class="narrow">
+    <h1>Sign in to Corkboard</h1>
+    ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+    <form method="post" action="/login">
+      ${csrf} ${next && html`<input type="hidden" name="next" value="${next}" />`}
+      <label
+        >E-mail
+        <input name="email" type="email" autocomplete="username" required maxlength="320" value="${email}"
+      /></label>
+      <label
+        >Password
+        <input name="password" type="password" autocomplete="current-password" required maxlength="4000"
+      /></label>
+      <button>Sign in</button>
+    </form>
+    <p class="note">No password yet, or forgotten? Who runs this service gives you a one-time link.</p>
+  </main>`
+  return { title: 'Sign in', body }
+}

@@ -1,0 +1,31 @@
+/** `/logout`, here or everywhere; open canvases of what ends are closed within two seconds. */
+import { recordFor } from '../../sql/audit.ts'
+import { endSession, endSessions } from '../../sql/sessions.ts'
+import type { SignInContext } from './context.ts'
+import { formOperation } from './operation.ts'
+import type { PageRoute } from './visit.ts'
+
+export function logoutPages({ database, sessions }: SignInContext): PageRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/logout',
+      needs: 'session',
+      async handle({ request, form, reply, signedIn }) {
+        const { userId, sessionId } = signedIn
+        const isEverywhere = form.has('everywhere')
+        await database.asSystem(async (tx) => {
+          if (isEverywhere) await endSessions(tx, userId)
+          else await endSession(tx, userId, sessionId)
+          const operation = formOperation(request, signedIn, {
+            action: 'session.delete',
+            named: { type: 'session', id: isEverywhere ? null : sessionId },
+          })
+          await recordFor(tx, userId, operation)
+        })
+        sessions.takeAway(reply)
+        return { redirect: '/login' }
+      },
+    },
+  ]
+}

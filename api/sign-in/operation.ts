@@ -1,0 +1,25 @@
+/** What a form does, as the audit tells of it. */
+import type { FastifyRequest } from 'fastify'
+import { Operation, type Resource } from '../../sql/operation.ts'
+
+/** @param named its id may be said later, by `concerns` */
+export function formOperation(
+  request: FastifyRequest,
+  account: { name: string | null },
+  { action, named }: { action: string; named: Resource },
+): Operation {
+  return new Operation({
+    action,
+    display_name: account.name,
+    token_id: null,
+    service_account_id: null,
+    client_id: null,
+    method: request.method,
+    path: request.url.split('?', 1)[0]!.slice(0, 1000),
+    status: 200,
+    request_id: request.id,
+    ip: request.ip,
+    named,
+    key: null,
+  })
+}

@@ -1,0 +1,41 @@
+/** A new session, whatever the browser had before: who planted a cookie in it has nothing of what follows. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Transaction } from '../../sql/database.ts'
+import { recordFor } from '../../sql/audit.ts'
+import { endSessionOf, startSession } from '../../sql/sessions.ts'
+import { rememberDevice } from './attempts.ts'
+import type { SignInContext } from './context.ts'
+import { writeCookie } from './cookies.ts'
+import { formOperation } from './operation.ts'
+
+/** In the transaction that has made sure of who it is. @returns the secret for `letIn` */
+export async function begin(
+  { sessions }: SignInContext,
+  tx: Transaction,
+  request: FastifyRequest,
+  account: { userId: string; name: string | null },
+): Promise<string> {
+  const before = sessions.secretOf(request)
+  if (before !== null) await endSessionOf(tx, before)
+  const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
+  const { userId } = account
+  const { secret, sessionId } = await startSession(tx, { userId, ip: request.ip, userAgent })
+  const operation = formOperation(request, account, {
+    action: 'session.create',
+    named: { type: 'session', id: sessionId },
+  })
+  await recordFor(tx, userId, operation)
+  return secret
+}
+
+/** After that transaction. */
+export function letIn(
+  context: SignInContext,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  userId: string,
+  secret: string,
+): void {
+  context.sessions.give(reply, secret)
+  rememberDevice(context, request, reply, userId)
+  writeCookie(reply, 'form', context.publicUrl(), { value: '', days: 0 })
+}

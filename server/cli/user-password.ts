@@ -1,0 +1,65 @@
+/** `user passwd` and `user link`: how an account gets a password. */
+import { Option, type Command } from 'commander'
+import { limits } from '../../core/limits.ts'
+import { openPasswords } from '../../platform/passwords.ts'
+import { findUser } from '../../sql/accounts.ts'
+import { setPassword } from '../../sql/passwords.ts'
+import { makeLink } from '../../sql/sign-in-links.ts'
+import { readConfig, serviceUrl } from '../config.ts'
+import { linkUrl } from '../link-url.ts'
+import { answer } from './answer.ts'
+import { withDatabase } from './database.ts'
+import { emailOption, parseCount } from './options.ts'
+import { readPassword } from './password.ts'
+
+const { default: usualHours, max: mostHours } = limits.signIn.linkHours
+
+export function userPasswordCommands(user: Command): void {
+  user
+    .command('passwd')
+    .description(
+      'Sets the password of an account, and ends its sessions. The password is asked for, or read from standard\n' +
+        'input when that is no terminal; it is never an option:\n{"user_id","email"}',
+    )
+    .addOption(emailOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npm run -s corkboard -- user passwd --email ada@example.com' +
+        '\n  npm run -s corkboard -- user passwd --email ada@example.com < password.txt',
+    )
+    .action(async ({ email }: { email: string }) => {
+      const phc = await openPasswords().hash(await readPassword())
+      const userId = await withDatabase((database) =>
+        database.asSystem(async (tx) => {
+          const userId = await findUser(tx, email)
+          await setPassword(tx, userId, phc)
+          return userId
+        }),
+      )
+      answer({ user_id: userId, email })
+    })
+
+  user
+    .command('link')
+    .description(
+      'Makes a link by which somebody chooses the password of an account and is signed in, once. A newer link\n' +
+        'replaces it:\n{"user_id","email","url","expires_at"}',
+    )
+    .addOption(emailOption())
+    .addOption(
+      new Option('--ttl-hours <hours>', `how long the link works, 1 to ${mostHours} hours`)
+        .argParser((text: string) => parseCount(text, mostHours, 'hours'))
+        .default(usualHours),
+    )
+    .addHelpText('after', '\nExample:\n  npm run -s corkboard -- user link --email ada@example.com')
+    .action(async ({ email, ttlHours }: { email: string; ttlHours: number }) => {
+      const { userId, code, expiresAt } = await withDatabase((database) =>
+        database.asSystem(async (tx) => {
+          const userId = await findUser(tx, email)
+          return { userId, ...(await makeLink(tx, { userId, hours: ttlHours })) }
+        }),
+      )
+      const url = linkUrl(serviceUrl(readConfig(process.env)), code)
+      answer({ user_id: userId, email, url, expires_at: expiresAt.toISOString() })
+    })
+}
