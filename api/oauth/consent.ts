@@ -6,8 +6,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errors, type InteractionResults, type Provider } from 'oidc-provider'
 import { ServiceError } from '../../core/errors.ts'
 import type { Database } from '../../sql/database.ts'
+import { recordFor } from '../../sql/audit.ts'
 import { describeGrant } from '../../sql/oauth-grants.ts'
 import type { Scope } from '../../sql/tokens.ts'
+import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, PageRoute, VisitAnswer } from '../sign-in/visit.ts'
 import { grantKey } from './adapter.ts'
 import { consentPage } from './consent-page.ts'
@@ -49,7 +51,7 @@ async function decide(options: ConsentOptions, visit: OwnVisit): Promise<VisitAn
   }
   const scopes = asked.scopes.filter((scope) => scope === 'read' || visit.form.has(`scope_${scope}`))
   const { userId } = visit.signedIn
-  const grantId = await grant(options, { asked, scopes, userId, resources: resourcesOf(interaction.params) })
+  const grantId = await grant(options, visit, { asked, scopes, resources: resourcesOf(interaction.params) })
   interaction.params['scope'] = scopes.join(' ') // what is issued from here on is what was allowed
   await interaction.persist()
   return finish(options, visit, { login: { accountId: userId, remember: false }, consent: { grantId } })
@@ -85,7 +87,7 @@ async function load(
   const redirectUri = URL.parse(String(params['redirect_uri']))
   if (!client || !redirectUri) throw over()
   const scopes = scopesToAsk(params['scope'] as string | undefined, client.scope)
-  const clientName = client.clientName?.trim() || redirectUri.host || client.clientId
+  const clientName = visible(client.clientName ?? '') || whereTo(redirectUri)
   return { interaction, asked: { clientId: client.clientId, clientName, redirectUri, scopes } }
 }
 
@@ -113,23 +115,28 @@ const resourcesOf = ({ resource }: Record<string, unknown>) =>
 
 async function grant(
   { database, provider }: ConsentOptions,
-  {
-    asked,
-    scopes,
-    userId,
-    resources,
-  }: { asked: ConsentRequest; scopes: Scope[]; userId: string; resources: string[] },
+  { request, signedIn }: OwnVisit,
+  { asked, scopes, resources }: { asked: ConsentRequest; scopes: Scope[]; resources: string[] },
 ): Promise<string> {
   const { Grant } = provider()
+  const { userId } = signedIn
   const granted = new Grant({ accountId: userId, clientId: asked.clientId })
   for (const resource of resources) granted.addResourceScope(resource, scopes.join(' '))
   const grantId = await granted.save()
   const { clientName, redirectUri } = asked
-  await database.asSystem((tx) =>
-    describeGrant(tx, grantKey(grantId), { clientName, redirectHost: whereTo(redirectUri) }),
-  )
+  const operation = formOperation(request, signedIn, {
+    action: 'application.connect',
+    named: { type: 'application', id: asked.clientId },
+  })
+  await database.asSystem(async (tx) => {
+    await describeGrant(tx, grantKey(grantId), { clientName, redirectHost: whereTo(redirectUri) })
+    await recordFor(tx, userId, operation)
+  })
   return grantId
 }
+
+/** Without what is not seen, or turns the writing round. */
+const visible = (name: string) => name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
 
 /** The host, or of a program on the user's machine its scheme. */
 export const whereTo = ({ protocol, host }: URL): string =>

@@ -60,11 +60,11 @@ test('[OC5] a code is for the client and the verifier that asked for it, and for
   const { app, begun, answer } = await allowed()
   const other = await register(service)
   const attempts = [
-    redeem({ ...other, server: app.server }, begun, answer),
-    redeem(app, { ...begun, verifier: oauth.generateRandomCodeVerifier() }, answer),
-    redeem({ ...app, redirectUri: 'http://127.0.0.1:1/callback' }, begun, answer),
+    () => redeem({ ...other, server: app.server }, begun, answer),
+    () => redeem(app, { ...begun, verifier: oauth.generateRandomCodeVerifier() }, answer),
+    () => redeem({ ...app, redirectUri: 'http://127.0.0.1:1/callback' }, begun, answer),
   ]
-  for (const attempt of attempts) expect(await refusal(attempt)).toBe('invalid_grant')
+  for (const attempt of attempts) expect(await refusal(attempt())).toBe('invalid_grant')
   expect(await status(await redeem(app, begun, answer))).toBe(200)
 })
 
@@ -100,13 +100,21 @@ test('[OC6] a refresh may ask for less, never for more', async () => {
 test('[OC7] a token is asked for by a name of this service; any other is refused, and leaves no token', async () => {
   const app = await register(service)
   const { browser, email } = somebody
-  for (const resource of ['https://elsewhere.example/api', `${service.url}/other`, `${service.url}/api/v1/boards`]) {
+  for (const resource of [
+    'https://elsewhere.example/api',
+    `${service.url}/other`,
+    `${service.url}/api/v1/boards`,
+  ]) {
     const begun = await begin(service, app, { resource })
     const shown = await toConsent(browser, begun, email)
     const answer = new URL(shown.headers.get('location')!)
     expect(await refusal(redeem(app, begun, answer))).toBe('invalid_target')
   }
-  for (const resource of [`${service.url}/api/v1/mcp`, null, [`${service.url}/api/v1`, `${service.url}/api/v1/mcp`]]) {
+  for (const resource of [
+    `${service.url}/api/v1/mcp`,
+    null,
+    [`${service.url}/api/v1`, `${service.url}/api/v1/mcp`],
+  ]) {
     const { tokens } = await connect(service, somebody, { resource }, app)
     expect([resource, await status(tokens)]).toEqual([resource, 200])
   }
@@ -120,7 +128,7 @@ test('[OC12] an access token is a token like others: scopes, the way to more, au
   const { application, tokens } = await connect(service, somebody, { scope: 'read write' })
   expect(tokens.access_token).toMatch(/^cork_/)
   const made = await api(tokens).post('/boards', { name: 'Made by an application' })
-  expect(made.status).toBe(200)
+  expect(made.status).toBe(201)
   const refused = await api(tokens).delete(`/boards/${made.body.board.id}`)
   expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope'])
   expect(refused.headers.get('www-authenticate')).toBe(

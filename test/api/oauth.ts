@@ -90,7 +90,11 @@ export async function begin(
 }
 
 /** Opens what the application begins, and signs in where that is asked. */
-export async function toConsent(browser: Browser, { url }: Pick<Begun, 'url'>, email: string): Promise<Shown> {
+export async function toConsent(
+  browser: Browser,
+  { url }: Pick<Begun, 'url'>,
+  email: string,
+): Promise<Shown> {
   const shown = await browser.open(url.pathname + url.search)
   if (!shown.path.startsWith('/login')) return shown
   return browser.submit(shown.form('/login'), { email, password: rightPassword })
