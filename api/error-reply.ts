@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
 import { errorCode, unavailable } from '../sql/database.ts'
 
-interface SchemaError {
+export interface SchemaError {
   instancePath: string
   keyword: string
   params: Record<string, unknown>
@@ -71,25 +71,25 @@ const inProgress = (cause: unknown) =>
   )
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = toServiceError(error)
-  const status = statusOf[failure.code]
-  if (status >= 500)
-    request.log.error(
-      { err: error, sql: errorCode(error) || undefined },
-      failure.message || 'a request failed',
-    )
+  const { code, message } = reportFailure(error, request)
+  const status = statusOf[code]
   if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', '2')
-  const message =
-    failure.code === 'internal_error'
-      ? `Something went wrong on our side (request ${request.id}).`
-      : failure.message
-  return reply.code(status).send(errorBody(failure.code, message))
+  return reply.code(status).send(errorBody(code, message))
+}
+
+/** What the client is told; the log learns of what is our fault. */
+export function reportFailure(error: unknown, request: FastifyRequest): { code: ErrorCode; message: string } {
+  const { code, message } = toServiceError(error)
+  if (statusOf[code] >= 500)
+    request.log.error({ err: error, sql: errorCode(error) || undefined }, message || 'a request failed')
+  if (code !== 'internal_error') return { code, message }
+  return { code, message: `Something went wrong on our side (request ${request.id}).` }
 }
 
 export const errorBody = (code: ErrorCode, error: string) => ({ error, code })
 
 /** Names the field and what it accepts. */
-function schemaMessage(errors: SchemaError[], context = 'body'): string {
+export function schemaMessage(errors: SchemaError[], context = 'body'): string {
   const error = errors.find(({ keyword }) => keyword !== 'anyOf') ?? errors[0]
   if (!error) return `The ${context} is not as described.`
   // Of the branches of a union, all say the type they take.
