@@ -1,25 +1,23 @@
 /** The API as a Fastify plugin: the table of routes, and what all of them share. */
 import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
-import { Ajv } from 'ajv'
-import addFormats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { statusOf, type ErrorCode } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
-import { withOperation } from '../sql/operation.ts'
-import { operationOf } from './audit/operation.ts'
-import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
+import { authorise, charge, identify, type AuthenticateOptions } from './authenticate.ts'
 import { challenge } from './challenge.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { Attempts } from './idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './idempotency/hooks.ts'
 import { apiVersion, openapiSummary } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
+import { lowerCaseIds, perform } from './perform.ts'
 import type { ApiContext, Route } from './route.ts'
 import { apiRoot } from './root.ts'
 import { routes } from './routes.ts'
-import { errorAnswer, uuidPattern } from './schemas.ts'
+import { errorAnswer } from './schemas.ts'
+import { compileSchema } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -66,7 +64,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
 
   acceptJsonOnly(app)
-  validateWith(app)
+  app.setValidatorCompiler(({ schema, httpPart }) => compileSchema(schema as TSchema, httpPart))
   // The answers are what the handlers say they are; the schemas describe them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => {
@@ -137,7 +135,10 @@ const takingBytes =
   (options: ApiOptions, route: Route, keyed: Keyed) =>
   (scope: FastifyInstance, _: object, done: () => void) => {
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    if (route.inMemory) {
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, parsed) => parsed(null, bytes))
+      scope.setValidatorCompiler(() => () => true)
+    } else scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
     addRoute(scope, options, route, keyed)
     done()
   }
@@ -157,8 +158,8 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
       ...(route.method === 'POST' ? { headers: keyHeader } : {}),
-      ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes) } } : {}),
-      response: { ...describe(route.answers), ...errorAnswers(route) },
+      ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes, route.described) } } : {}),
+      response: { ...errorAnswers(route), ...describe(route.answers) },
     },
     onRequest: async (request, reply) => {
       // `GET /boards/move` is that path with a wrong method, not the board `move`.
@@ -169,30 +170,16 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
     ...(route.method === 'POST' ? { preValidation: begin, onSend: end } : {}),
     handler: async (request, reply) => {
       const principal = authorise(request, route.scope)
-      const params = lowerCaseIds(request.params as Record<string, string>)
       const call = {
-        params: params as never,
+        params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
         body: (request.body ?? (route.takesBytes ? null : {})) as never,
         principal,
         rate: request.rate!,
         request,
+        charge: () => charge(options, request, reply),
       }
-      const { attempt } = request
-      const made = attempt?.resumed ?? []
-      if (made.length > 0 && route.rebuild) {
-        const answer = await route.rebuild(options.context, call, made)
-        if (answer) {
-          reply.header('idempotent-replay', 'true')
-          return reply.code(answer.status ?? 200).send(answer.body)
-        }
-      }
-      const work = () => route.handle(options.context, call)
-      const key = attempt?.key ?? null
-      const answer =
-        route.method === 'GET'
-          ? await work()
-          : await withOperation(operationOf(route, request, { principal, params, key }), work)
+      const answer = await perform(options.context, route, call, request.attempt)
       if (answer.headers) reply.headers(answer.headers)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
@@ -200,17 +187,8 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
 }
 
 /** As a body is described that is of one of these types. */
-const bytesOf = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, { schema: {} }]))
-
-/** An id in capitals is the same id; documents and queues go by its text. */
-function lowerCaseIds(params: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [
-      name,
-      uuidPattern.test(value) ? value.toLowerCase() : value,
-    ]),
-  )
-}
+const bytesOf = (types: readonly string[], schema: TSchema = {}) =>
+  Object.fromEntries(types.map((type) => [type, { schema }]))
 
 /** `POST /boards/:id/cards` → `postBoardsByIdCards` */
 function operationId({ method, path }: Route): string {
@@ -224,7 +202,7 @@ const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 function describe(answers: Record<number, TSchema>): Record<number, unknown> {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, schema]) => [status, { ...schema, description: 'Success.' }]),
+    Object.entries(answers).map(([status, schema]) => [status, { description: 'Success.', ...schema }]),
   )
 }
 
@@ -268,21 +246,6 @@ function errorAnswers(route: Route): Record<number, unknown> {
       status,
       { ...errorAnswer, description: codes.map((code) => `\`${code}\``).join(' or ') },
     ]),
-  )
-}
-
-/** Queries and paths are text and are converted; a body says its types itself. */
-function validateWith(app: FastifyInstance): void {
-  // `1e999` parses to Infinity, which is no number of JSON.
-  const options = { useDefaults: true, removeAdditional: false, strict: false, strictNumbers: true } as const
-  const converting = new Ajv({ ...options, coerceTypes: true })
-  const strict = new Ajv(options)
-  for (const ajv of [converting, strict]) {
-    ;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
-    ajv.addFormat('uuid', uuidPattern) // the usual one lets `urn:uuid:` through, which the database does not take
-  }
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? strict : converting).compile(schema as object),
   )
 }
 

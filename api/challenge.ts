@@ -1,19 +1,8 @@
 /** What a refused client is told about getting a token that would do (RFC 6750, RFC 9728). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
-import { scopes, type Principal, type Scope } from '../sql/tokens.ts'
+import { ScopeError } from './authenticate.ts'
 import { resourceMetadataUrl } from './oauth/metadata.ts'
-
-/** The token is good, but not for this. */
-export class InsufficientScope extends ServiceError {
-  /** To ask for: what it has, and what is missing. */
-  readonly wanted: Scope[]
-
-  constructor(principal: Principal, needed: readonly Scope[], message: string) {
-    super('insufficient_scope', message)
-    this.wanted = scopes.filter((scope) => principal.scopes.includes(scope) || needed.includes(scope))
-  }
-}
 
 /** Sets `www-authenticate` where the error calls for it. */
 export function challenge(
@@ -25,9 +14,9 @@ export function challenge(
   if (!(error instanceof ServiceError)) return
   const metadata = `resource_metadata="${resourceMetadataUrl(publicUrl, request.url.split('?', 1)[0]!)}"`
   if (error.code === 'invalid_token') reply.header('www-authenticate', `Bearer ${metadata}`)
-  if (error instanceof InsufficientScope)
+  if (error instanceof ScopeError)
     reply.header(
       'www-authenticate',
-      `Bearer error="insufficient_scope", scope="${error.wanted.join(' ')}", ${metadata}`,
+      `Bearer error="insufficient_scope", scope="${error.scopes.join(' ')}", ${metadata}`,
     )
 }

@@ -41,7 +41,7 @@ import { startReclaiming } from '../workers/reclaim.ts'
 import { startRetention } from '../workers/retention.ts'
 import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { searchIndexer } from '../workers/search.ts'
-import { reachableHost, type Config } from './config.ts'
+import { isLoopback, reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
 import { registerPartUploads } from './part-uploads.ts'
@@ -200,6 +200,7 @@ export async function compose(
       importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
+      localOnly: isLoopback(config.host),
       indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
       files: storage.store,
       storageBytes: config.storageBytes,
