@@ -1,11 +1,8 @@
 /** Clients that register themselves (RFC 7591), and those that are known by a document of theirs. */
-import { createServer } from 'node:https'
-import { readFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEgress } from '../../platform/egress.ts'
+import { openSecureSite, type SecureSite } from '../support/secure-site.ts'
 import { startService, type TestService } from '../support/service.ts'
 import {
   answerConsent,
@@ -21,15 +18,13 @@ import { person, type Person } from './sign-in.ts'
 
 let service: TestService
 let somebody: Person
-let site: Awaited<ReturnType<typeof openSecureSite>>
+let site: SecureSite
 
 beforeAll(async () => {
-  const file = (name: string) => readFile(new URL(`../support/tls/${name}`, import.meta.url), 'utf8')
-  const [cert, key] = await Promise.all([file('certificate.pem'), file('key.pem')])
-  site = await openSecureSite({ cert, key })
+  site = await openSecureSite()
   service = await startService({
     config: { logLevel: 'error' },
-    egress: openEgress({ allow: ['127.0.0.1'], ca: cert }),
+    egress: openEgress({ allow: ['127.0.0.1'], ca: site.certificate }),
   })
   somebody = await person(service)
 })
@@ -38,41 +33,7 @@ afterAll(async () => {
   await site.close()
 })
 
-async function openSecureSite(options: { cert: string; key: string }) {
-  const pages = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
-  const seen: string[] = []
-  const server = createServer(options, (request, response) => {
-    seen.push(request.url!)
-    const page = pages.get(request.url!)
-    if (page) page(request, response)
-    else response.writeHead(404).end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    url,
-    pages,
-    seen,
-    /** A client's document; returns its id. */
-    describe(path: string, metadata: object = {}) {
-      const id = url + path
-      const text = JSON.stringify({
-        client_id: id,
-        client_name: 'By document',
-        redirect_uris: [callback],
-        ...metadata,
-      })
-      pages.set(path, (_request, response) =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end(text),
-      )
-      return id
-    },
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
+const document = { client_name: 'By document', redirect_uris: [callback] }
 
 const documented = async (clientId: string): Promise<Application> => ({
   server: await discover(service),
@@ -205,7 +166,7 @@ test('[OC2] a client with a secret gets its token by it, and by no other', async
 })
 
 test('[OC3] a client that is known by its document connects without registering, and its document is kept for a while', async () => {
-  const id = site.describe('/client.json')
+  const id = site.describe('/client.json', document)
   const { browser, email } = somebody
   for (let time = 0; time < 2; time++) {
     const app = await documented(id)
@@ -222,10 +183,10 @@ test('[OC3] a client that is known by its document connects without registering,
 test('[OC20] a document that is not its client’s, or not to be had, connects nobody', async () => {
   const { browser } = somebody
   const bad: Record<string, string> = {
-    other: site.describe('/other.json', { client_id: `${site.url}/client.json` }),
-    secret: site.describe('/secret.json', { client_secret: 'known to all' }),
-    scheme: site.describe('/scheme.json', { redirect_uris: ['javascript:alert(1)'] }),
-    large: site.describe('/large.json', { client_name: 'x'.repeat(100_000) }),
+    other: site.describe('/other.json', { ...document, client_id: `${site.url}/client.json` }),
+    secret: site.describe('/secret.json', { ...document, client_secret: 'known to all' }),
+    scheme: site.describe('/scheme.json', { ...document, redirect_uris: ['javascript:alert(1)'] }),
+    large: site.describe('/large.json', { ...document, client_name: 'x'.repeat(100_000) }),
     missing: `${site.url}/missing.json`,
     plain: 'http://127.0.0.1:1/client.json',
     private: 'https://10.0.0.1/client.json',
@@ -248,13 +209,13 @@ test('[OC20] without the operator’s leave no document inside the network is as
   const strict = await startService({ config: { logLevel: 'error' } })
   const before = site.seen.length
   const query = new URLSearchParams({
-    client_id: site.describe('/inside.json'),
+    client_id: site.describe('/inside.json', document),
     redirect_uri: callback,
     response_type: 'code',
     code_challenge: 'x'.repeat(43),
     code_challenge_method: 'S256',
   })
-  const shown = await fetch(`${strict.url}/oauth/authorize?${query}`, { redirect: 'manual' })
+  const shown = await fetch(`${strict.url}/oauth/authorize?${query.toString()}`, { redirect: 'manual' })
   expect([shown.status, site.seen.length]).toEqual([400, before])
   await strict.stop()
 })

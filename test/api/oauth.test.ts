@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { answerConsent, begin, callback, connect, insecure, redeem, register, toConsent } from './oauth.ts'
+import { answerConsent, begin, callback, redeem, register, toConsent } from './oauth.ts'
 import { person } from './sign-in.ts'
 
 let service: TestService
