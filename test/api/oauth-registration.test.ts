@@ -125,7 +125,7 @@ test('[OC8] an address to answer to is https, this machine, or a program’s own
 
 test('[OC9] what is no registration is 400 that says what is wrong', async () => {
   const invalid = [400, 'invalid_client_metadata']
-  expect(await refused({})).toEqual(invalid)
+  expect(await refused({})).toEqual([400, 'invalid_redirect_uri'])
   expect(await refused({ redirect_uris: [callback], client_name: 'x'.repeat(201) })).toEqual(invalid)
   expect(await refused({ redirect_uris: [callback], client_name: 7 })).toEqual(invalid)
   expect(await refused({ redirect_uris: [callback], token_endpoint_auth_method: 'made_up' })).toEqual(invalid)
