@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
-import type { Encryption } from '../../platform/encryption.ts'
+import { DecryptionError, type Encryption } from '../../platform/encryption.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 import {
   consumeArtifact,
@@ -59,7 +59,7 @@ function clients({ database, encryption }: Store): Adapter {
     async find(id) {
       if (!/^[\w-]{1,100}$/.test(id)) return undefined
       const metadata = await database.asSystem((tx) => findClient(tx, id))
-      return metadata ? (JSON.parse(encryption.open(metadata, `Client ${id}`)) as AdapterPayload) : undefined
+      return metadata ? open(encryption, `Client ${id}`, metadata) : undefined
     },
     destroy: (id) => database.asSystem((tx) => deleteClient(tx, id)),
   }
@@ -85,7 +85,8 @@ function grants({ database, encryption }: Store): Adapter {
     async find(id) {
       const key = grantKey(id)
       const payload = await database.asSystem((tx) => findGrant(tx, key))
-      return payload ? { ...open(encryption, key, payload), jti: id } : undefined
+      const opened = payload && open(encryption, about(key), payload)
+      return opened ? { ...opened, jti: id } : undefined
     },
     destroy: (id) => database.asSystem((tx) => endGrant(tx, grantKey(id))),
   }
@@ -115,8 +116,9 @@ function artifacts(kind: string, { database, encryption }: Store): Adapter {
     async find(id) {
       const key = keyOf(kind, id)
       const found = await database.asSystem((tx) => findArtifact(tx, kind, key))
-      if (!found) return undefined
-      const payload = { ...open(encryption, key, found.payload), jti: id }
+      const opened = found && open(encryption, about(key), found.payload)
+      if (!opened) return undefined
+      const payload = { ...opened, jti: id }
       return found.consumedAt
         ? { ...payload, consumed: Math.floor(found.consumedAt.getTime() / 1000) }
         : payload
@@ -127,7 +129,7 @@ function artifacts(kind: string, { database, encryption }: Store): Adapter {
       if (first) return
       // Somebody was quicker, at the same moment: one of the two has stolen it.
       const found = await database.asSystem((tx) => findArtifact(tx, kind, key))
-      const grantId = found && open(encryption, key, found.payload).grantId
+      const grantId = found && open(encryption, about(key), found.payload)?.grantId
       if (grantId) await database.asSystem((tx) => endGrant(tx, grantKey(grantId)))
       throw new errors.InvalidGrant('already used')
     },
@@ -164,11 +166,19 @@ async function issue(
 
 /** Without the value itself, which the provider puts into it. */
 function seal(encryption: Encryption, key: Buffer, { jti: _, ...payload }: AdapterPayload): Buffer {
-  return encryption.seal(JSON.stringify(payload), key.toString('hex'))
+  return encryption.seal(JSON.stringify(payload), about(key))
 }
 
-function open(encryption: Encryption, key: Buffer, sealed: Buffer): AdapterPayload {
-  return JSON.parse(encryption.open(sealed, key.toString('hex'))) as AdapterPayload
+const about = (key: Buffer) => key.toString('hex')
+
+/** Undefined when it was sealed under another SECRET_KEY: then the client registers, or asks, again. */
+function open(encryption: Encryption, belongsTo: string, sealed: Buffer): AdapterPayload | undefined {
+  try {
+    return JSON.parse(encryption.open(sealed, belongsTo)) as AdapterPayload
+  } catch (error) {
+    if (error instanceof DecryptionError) return undefined
+    throw error
+  }
 }
 
 /** What the provider asks for with features that are off. */

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEgress } from '../../platform/egress.ts'
+import { until } from '../support/editor.ts'
 import { openSecureSite, type SecureSite } from '../support/secure-site.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { answerConsent, callback, toConsent } from './oauth.ts'
@@ -89,12 +90,10 @@ test.each(['registration', 'document'])(
     await service.admin`
       update tokens set expires_at = now() where hash = sha256(${kept['tokens'].access_token as string}::text::bytea)`
     const before = kept['tokens'].access_token as string
-    let listed = false
-    for (let time = 0; time < 400 && !listed; time++) {
-      await client.callTool({ name: 'list_boards', arguments: {} })
-      listed = kept['tokens'].access_token !== before
-    }
-    expect(listed).toBe(true)
+    await until(async () => {
+      const { isError } = await client.callTool({ name: 'list_boards', arguments: {} })
+      return !isError && kept['tokens'].access_token !== before
+    }, 'the client has another token, and goes on')
     await client.close()
   },
 )

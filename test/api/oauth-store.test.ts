@@ -1,6 +1,7 @@
 /** What is kept of applications: encrypted or hashed, listed for their user, shared by processes, and forgotten in time. */
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forgetApplications } from '../../workers/forget-applications.ts'
 import { until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -167,23 +168,14 @@ test('[OC19] behind a proxy all addresses are the public ones, whatever a reques
 })
 
 test('[OC16] what ended is forgotten, and so are clients that nobody uses; what is in use stays', async () => {
-  let now = Date.now()
-  const clocked = await startService({ config: { logLevel: 'error' }, clock: { now: () => now } })
+  const clocked = await startService({ config: { logLevel: 'error' }, workers: false })
   const count = async (table: string) =>
     Number((await clocked.admin.unsafe(`select count(*) as count from corkboard.${table}`))[0]!['count'])
   const somebody = await person(clocked)
   const unused = await register(clocked)
   const { application, tokens } = await connect(clocked, somebody)
-  const sweep = async (days: number) => {
-    now = Date.now() + days * 86_400_000
-    const { startForgettingApplications } = await import('../../workers/forget-applications.ts')
-    const loop = startForgettingApplications({
-      database: clocked.database,
-      clock: { now: () => now },
-      log: clocked.app.log,
-    })
-    await loop.stop()
-  }
+  const sweep = (days: number) =>
+    forgetApplications(clocked.database, new Date(Date.now() + days * 86_400_000))
   await sweep(0)
   expect([await count('oauth_clients'), await count('oauth_grants')]).toEqual([2, 1])
   await sweep(8)
