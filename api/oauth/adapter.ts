@@ -165,8 +165,8 @@ async function issue(
 }
 
 /** Without the value itself, which the provider puts into it. */
-function seal(encryption: Encryption, key: Buffer, { jti: _, ...payload }: AdapterPayload): Buffer {
-  return encryption.seal(JSON.stringify(payload), about(key))
+function seal(encryption: Encryption, key: Buffer, payload: AdapterPayload): Buffer {
+  return encryption.seal(JSON.stringify({ ...payload, jti: undefined }), about(key))
 }
 
 const about = (key: Buffer) => key.toString('hex')

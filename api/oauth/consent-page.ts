@@ -4,7 +4,7 @@ import { html, type Html } from '../sign-in/html.ts'
 import type { Page } from '../sign-in/page.ts'
 import type { OwnVisit } from '../sign-in/visit.ts'
 import { isDocumentUrl } from './client-metadata.ts'
-import { whereTo, type ConsentRequest } from './consent.ts'
+import { whereTo, type ConsentRequest } from './consent-request.ts'
 
 /** In plain words. */
 export const scopeWords: Record<Scope, string> = {

@@ -13,6 +13,7 @@ import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, PageRoute, VisitAnswer } from '../sign-in/visit.ts'
 import { grantKey } from './adapter.ts'
 import { consentPage } from './consent-page.ts'
+import { whereTo, type ConsentRequest } from './consent-request.ts'
 import { paths } from './provider.ts'
 import { scopesToAsk } from './scopes.ts'
 
@@ -21,13 +22,6 @@ export interface ConsentOptions {
   provider(): Provider
   /** Before the provider reads a request. */
   prepare(request: IncomingMessage): void
-}
-
-export interface ConsentRequest {
-  clientId: string
-  clientName: string
-  redirectUri: URL
-  scopes: Scope[]
 }
 
 export function consentPages(options: ConsentOptions): PageRoute[] {
@@ -137,7 +131,3 @@ async function grant(
 
 /** Without what is not seen, or turns the writing round. */
 const visible = (name: string) => name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
-
-/** The host, or of a program on the user's machine its scheme. */
-export const whereTo = ({ protocol, host }: URL): string =>
-  protocol === 'https:' || protocol === 'http:' ? host : protocol
