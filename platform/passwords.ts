@@ -34,8 +34,6 @@ const tagBytes = 32
 const atOnce = 2
 const mostWaiting = 64
 
-const derive = promisify(argon2)
-
 export function openPasswords(cost: PasswordCost = defaultCost): Passwords {
   const queue: (() => void)[] = []
   let running = 0
@@ -45,7 +43,7 @@ export function openPasswords(cost: PasswordCost = defaultCost): Passwords {
     else if (queue.length < mostWaiting) await new Promise<void>((resolve) => queue.push(resolve))
     else throw new ServiceError('storage_unavailable', 'Too many are signing in. Try again shortly.')
     try {
-      return await derive('argon2id', {
+      return await promisify(argon2)('argon2id', {
         message: password.normalize('NFKC'),
         nonce: salt,
         memory: by.memoryKib,

@@ -225,9 +225,9 @@ function range(name: Variable): string {
   return `a whole number ${maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`}`
 }
 
-/** Where clients reach the service by its configuration alone. */
-export const serviceUrl = ({ publicUrl, host, port }: Config): string =>
-  publicUrl ?? `http://${reachableHost(host)}:${port}`
+/** Where clients reach the service by its configuration alone; null when it takes a free port. */
+export const serviceUrl = ({ publicUrl, host, port }: Config): string | null =>
+  publicUrl ?? (port === 0 ? null : `http://${reachableHost(host)}:${port}`)
 
 /** Whether only this machine can reach an address that is listened on. */
 export function isLoopback(host: string): boolean {

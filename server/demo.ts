@@ -56,9 +56,10 @@ export function demoText(demo: Demo, url: string): string {
 /** Where no demo account is made: others could reach it, or share its database. */
 export function firstAccountText(url: string): string {
   return `
-  Corkboard runs at ${url}. There is no account yet; make one:
+  Corkboard runs at ${url}. There is no account yet; make one, and a link to sign in by:
 
   npm run -s corkboard -- user add --email you@example.com --name You
+  npm run -s corkboard -- user link --email you@example.com
 
 `
 }

@@ -27,11 +27,17 @@ export function secretHash(secret: string): Buffer | null {
 
 const { idleDays, days } = limits.signIn.session
 
+/** Of an account; a newer one ends the one that was used longest ago. */
+const mostSessions = 100
+
 /** @returns the cookie's value, this once, and the session's id */
 export async function startSession(
   tx: Transaction,
   { userId, ip, userAgent }: NewSession,
 ): Promise<{ secret: string; sessionId: string }> {
+  await tx`
+    delete from sessions
+    where id in (select id from sessions where user_id = ${userId} order by last_seen_at desc, id offset ${mostSessions - 1})`
   const secret = makeSecret()
   const [row] = await tx<{ id: string }[]>`
     insert into sessions (user_id, hash, ip, user_agent, expires_at)

@@ -18,7 +18,7 @@ export async function takeAttempt(tx: Transaction, allowances: readonly Allowanc
   const buckets = allowances.map(({ name }) => bucketOf(name))
   const rows = await tx<{ bucket: string; ahead: number }[]>`
     insert into sign_in_allowances as a (bucket, used_until)
-    select decode(bucket, 'hex'), now() from unnest(${buckets}::text[]) as bucket order by bucket
+    select decode(b, 'hex'), now() from unnest(${buckets}::text[]) as b order by 1
     on conflict (bucket) do update set bucket = excluded.bucket -- holds the row
     returning encode(bucket, 'hex') as bucket,
       extract(epoch from a.used_until - clock_timestamp())::double precision as ahead`

@@ -2,8 +2,7 @@
 import { passwordFault } from '../../core/password.ts'
 import { recordFor } from '../../sql/audit.ts'
 import { findPassword, holdPassword, setPassword } from '../../sql/passwords.ts'
-import { giveBackAttempt, takeAttempt } from '../../sql/sign-in-allowances.ts'
-import { ofAccount, requireAllowed } from '../sign-in/attempts.ts'
+import { checkPassword, ofAccount } from '../sign-in/attempts.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
@@ -48,16 +47,16 @@ async function changePassword(
   if (fault !== null) return refuse(fault)
   // Who found an open session guesses the password no quicker than at /login, and locks nobody out by it.
   const allowances = [{ name: `session ${sessionId}`, ...ofAccount }]
-  const known = await database.asSystem(async (tx) => {
-    requireAllowed(reply, await takeAttempt(tx, allowances))
-    return findPassword(tx, { userId })
-  })
+  const known = await database.asSystem((tx) => findPassword(tx, { userId }))
   const phc = known?.phc ?? null
-  const { isRight } = await passwords.check(form.get('current') ?? '', phc)
+  const { isRight } = await checkPassword(context, reply, {
+    password: form.get('current') ?? '',
+    phc,
+    allowances,
+  })
   if (!isRight || phc === null) return refuse('The password so far is not right.')
   const hashed = await passwords.hash(wanted)
   const secret = await database.asSystem(async (tx) => {
-    await giveBackAttempt(tx, allowances)
     if (!(await holdPassword(tx, userId, phc))) return null
     await setPassword(tx, userId, hashed)
     const operation = formOperation(request, signedIn, {

@@ -8,7 +8,8 @@ import { randomBytes } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
-import type { Allowance } from '../../sql/sign-in-allowances.ts'
+import type { PasswordCheck } from '../../platform/passwords.ts'
+import { giveBackAttempt, takeAttempt, type Allowance } from '../../sql/sign-in-allowances.ts'
 import type { SignInContext } from './context.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 
@@ -44,8 +45,29 @@ export function rememberDevice(
   writeCookie(reply, 'device', publicUrl(), { value, days: deviceDays })
 }
 
-/** @throws ServiceError `rate_limited` when there is something to wait for */
-export function requireAllowed(reply: FastifyReply, waitSeconds: number): void {
+/**
+ * Checks a password, as often as the allowances let it be tried: only what was wrong counts.
+ *
+ * @param phc null: nothing is right, for the same work
+ * @throws ServiceError `rate_limited`, with `retry-after`
+ */
+export async function checkPassword(
+  { database, passwords }: SignInContext,
+  reply: FastifyReply,
+  { password, phc, allowances }: { password: string; phc: string | null; allowances: Allowance[] },
+): Promise<PasswordCheck> {
+  requireAllowed(reply, await database.asSystem((tx) => takeAttempt(tx, allowances)))
+  let isWrong = false
+  try {
+    const check = await passwords.check(password, phc)
+    isWrong = !check.isRight
+    return check
+  } finally {
+    if (!isWrong) await database.asSystem((tx) => giveBackAttempt(tx, allowances))
+  }
+}
+
+function requireAllowed(reply: FastifyReply, waitSeconds: number): void {
   if (waitSeconds === 0) return
   reply.header('retry-after', waitSeconds)
   throw new ServiceError(

@@ -1,7 +1,6 @@
 /** `/login`: e-mail and password. */
 import { findPassword, holdPassword, rehashPassword } from '../../sql/passwords.ts'
-import { giveBackAttempt, takeAttempt } from '../../sql/sign-in-allowances.ts'
-import { allowancesOf, requireAllowed } from './attempts.ts'
+import { allowancesOf, checkPassword } from './attempts.ts'
 import type { SignInContext } from './context.ts'
 import { html, type Html } from './html.ts'
 import { localPath } from './local-path.ts'
@@ -31,14 +30,10 @@ async function signIn(context: SignInContext, visit: OpenVisit): Promise<VisitAn
   const next = localPath(form.get('next'))
   const email = (form.get('email') ?? '').trim().slice(0, 320)
   const password = form.get('password') ?? ''
-  const [account, allowances] = await database.asSystem(async (tx) => {
-    const account = await findPassword(tx, { email })
-    const allowances = allowancesOf(context, request, { email, userId: account?.userId ?? null })
-    requireAllowed(reply, await takeAttempt(tx, allowances))
-    return [account, allowances] as const
-  })
+  const account = await database.asSystem((tx) => findPassword(tx, { email }))
   const phc = account?.phc ?? null
-  const { isRight, isOutdated } = await passwords.check(password, phc)
+  const allowances = allowancesOf(context, request, { email, userId: account?.userId ?? null })
+  const { isRight, isOutdated } = await checkPassword(context, reply, { password, phc, allowances })
   const refused = {
     ...loginForm({ csrf, next, email, fault: 'E-mail or password are not right.' }),
     status: 422,
@@ -46,7 +41,6 @@ async function signIn(context: SignInContext, visit: OpenVisit): Promise<VisitAn
   if (!isRight || !account || phc === null) return refused
   const rehashed = isOutdated ? await passwords.hash(password) : null
   const secret = await database.asSystem(async (tx) => {
-    await giveBackAttempt(tx, allowances)
     if (!(await holdPassword(tx, account.userId, phc))) return null
     if (rehashed !== null) await rehashPassword(tx, account.userId, rehashed)
     return begin(context, tx, request, account)

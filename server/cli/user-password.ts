@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 import { limits } from '../../core/limits.ts'
 import { openPasswords } from '../../platform/passwords.ts'
-import { findUser } from '../../sql/accounts.ts'
+import { AccountError, findUser } from '../../sql/accounts.ts'
 import { setPassword } from '../../sql/passwords.ts'
 import { makeLink } from '../../sql/sign-in-links.ts'
 import { readConfig, serviceUrl } from '../config.ts'
@@ -53,13 +53,14 @@ export function userPasswordCommands(user: Command): void {
     )
     .addHelpText('after', '\nExample:\n  npm run -s corkboard -- user link --email ada@example.com')
     .action(async ({ email, ttlHours }: { email: string; ttlHours: number }) => {
+      const url = serviceUrl(readConfig(process.env))
+      if (url === null) throw new AccountError('With PORT=0 a link can be made only when PUBLIC_URL is set.')
       const { userId, code, expiresAt } = await withDatabase((database) =>
         database.asSystem(async (tx) => {
           const userId = await findUser(tx, email)
           return { userId, ...(await makeLink(tx, { userId, hours: ttlHours })) }
         }),
       )
-      const url = linkUrl(serviceUrl(readConfig(process.env)), code)
-      answer({ user_id: userId, email, url, expires_at: expiresAt.toISOString() })
+      answer({ user_id: userId, email, url: linkUrl(url, code), expires_at: expiresAt.toISOString() })
     })
 }

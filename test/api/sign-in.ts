@@ -6,7 +6,9 @@ import type { TestService, TestUser } from '../support/service.ts'
 
 export const rightPassword = 'correct horse battery staple'
 
-const { hash } = openPasswords()
+/** Of little work, so that tests have time for others. */
+export const quickCost = { memoryKib: 64, passes: 1, parallelism: 1 }
+const { hash } = openPasswords(quickCost)
 
 export interface Person extends TestUser {
   /** In which nobody is signed in yet. */
@@ -25,6 +27,12 @@ export async function signIn(
   browser: Browser,
   { email, password = rightPassword, next }: { email: string; password?: string; next?: string },
 ): Promise<Shown> {
-  const page = await browser.open(next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`)
+  const page = await browser.send(
+    'GET',
+    next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`,
+  )
   return browser.post(page.form('/login'), { email, password })
 }
+
+export const statuses = (answers: { status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b)
