@@ -39,13 +39,13 @@ test('[MC18] “make a board with these ten links, arranged, in a group”: by t
   // The person looks on.
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   const { group } = await agent.does('create_group', { board_id: board.id, name: 'Ten links' })
-  expect([...editor.groups.keys()]).toEqual([group.id])
+  await until(() => editor.groups.has(group.id), 'the canvas has the group')
   const made = await agent.does('create_cards', {
     board_id: board.id,
     cards: links.map((url, n) => ({ kind: 'link', url, title: `Article ${n}`, group_id: group.id })),
   })
   expect(made).toMatchObject({ created: 10, live: true })
-  expect(editor.cards.size).toBe(10)
+  await until(() => editor.cards.size === 10, 'the canvas has the cards')
   const arranged = await agent.does('arrange_cards', { board_id: board.id, layout: 'grid', columns: 5 })
   expect(arranged.live).toBe(true)
 
