@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { ServiceError, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/tokens.ts'
+import { requireScope } from '../authenticate.ts'
 import { reportFailure, schemaMessage, type SchemaError } from '../error-reply.ts'
 import { compileSchema } from '../validate.ts'
 import { callRoute, type Caller } from './caller.ts'
@@ -34,6 +35,7 @@ function describeTool(tool: Tool): ListedTool {
 
 export async function callTool(caller: Caller, tool: Tool, given: unknown): Promise<CallToolResult> {
   try {
+    requireScope(caller.call.principal, tool.route.scope)
     const input = validArguments(tool, given)
     const answer = await callRoute(caller, tool.route, tool.call(input))
     const { said, lines, content } = tool.show(answer as never, input)

@@ -1,4 +1,4 @@
-import { classifyInboundRequest } from '@modelcontextprotocol/server'
+import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { requireScope } from '../authenticate.ts'
@@ -75,8 +75,7 @@ async function answerBatch(caller: Caller, batch: unknown[]): Promise<Answer> {
       rpcCodes.invalidRequest,
       'Idempotency-Key goes with a single message, not with a batch.',
     )
-  const kind = classifyInboundRequest({ httpMethod: 'POST', body: batch })
-  if (kind.kind !== 'legacy')
+  if (batch.some(namesVersion))
     return refuse(400, rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.')
   const answers: string[] = []
   for (const [at, message] of batch.entries()) {
@@ -106,6 +105,13 @@ async function answerOne(caller: Caller, message: unknown, counts: boolean): Pro
     const rpcCode = error instanceof ServiceError ? rpcCodes.refused : rpcCodes.internalError
     return JSON.stringify(rpcError(rpcCode, why, idOf(message), { code }))
   }
+}
+
+/** Since 2026-07-28 each request does, and goes alone. */
+function namesVersion(message: unknown): boolean {
+  const { params } = (message ?? {}) as { params?: { _meta?: unknown } | null }
+  const meta = params?._meta
+  return typeof meta === 'object' && meta !== null && PROTOCOL_VERSION_META_KEY in meta
 }
 
 const isInitialize = (message: unknown) => (message as { method?: unknown } | null)?.method === 'initialize'

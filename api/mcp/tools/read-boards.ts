@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { ServiceError } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 import { listBoards as listRoute } from '../../boards/list.ts'
 import { readBoardById } from '../../boards/read.ts'
@@ -17,7 +18,9 @@ export const listBoards = tool({
   input: {
     workspace_id: workspaceId,
     parent_board_id: Type.Optional(
-      Type.String({ description: 'Only the boards directly below this one; `root`: only top-level boards.' }),
+      Type.Union([uuid, Type.Literal('root')], {
+        description: 'Only the boards directly below this one; `root`: only top-level boards.',
+      }),
     ),
     trash: Type.Optional(Type.Boolean({ description: 'The trash, in place of live boards.' })),
     ...pageInput(50),
@@ -100,13 +103,11 @@ export const readBoardTree = tool({
     ...pageInput(100, 200),
   },
   output: { boards: Type.Array(treeBoard), total: Type.Integer(), ...pageOutput },
-  call: ({ board_id, workspace_id, depth }) => ({
-    query: {
-      depth,
-      ...(board_id === undefined ? {} : { root: board_id }),
-      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-    },
-  }),
+  call({ board_id, workspace_id, depth }) {
+    if ((board_id === undefined) === (workspace_id === undefined))
+      throw new ServiceError('bad_request', 'Exactly one of board_id and workspace_id is required.')
+    return { query: { depth, ...(board_id ? { root: board_id } : { workspace: workspace_id }) } }
+  },
   show({ boards, count: total }: { boards: TreeBoard[]; count: number }, { limit = 100, offset = 0 }) {
     const items = boards
       .slice(offset, offset + limit)

@@ -10,6 +10,8 @@ const removedCard = Type.Object({
   id: Type.String(),
   kind: Type.String(),
   title: Type.Optional(Type.String()),
+  x: Type.Number(),
+  y: Type.Number(),
   restore_token: uuid,
 })
 
@@ -17,7 +19,7 @@ export const deleteCards = tool({
   name: 'delete_cards',
   title: 'Delete cards',
   description:
-    'Removes cards from a board, for everybody. Keep kind and restore_token of the answer: restore_cards brings the cards back whole within 30 days, under new ids.',
+    'Removes cards from a board, for everybody. Keep the cards of the answer: given to restore_cards, they come back whole within 30 days, under new ids.',
   route: deleteManyCards,
   destructive: true,
   idempotent: true,
@@ -43,8 +45,8 @@ export const deleteCards = tool({
     not_found: string[]
     live: boolean
   }) {
-    const removed = cards.map(({ id, kind, title, restore_token }) =>
-      withoutEmpty({ id, kind, title, restore_token }),
+    const removed = cards.map(({ id, kind, title, x, y, restore_token }) =>
+      withoutEmpty({ id, kind, title, x, y, restore_token }),
     )
     return {
       said: `Deleted ${count(deleted, 'card')}.${missingNote(not_found)} restore_cards brings them back.`,
@@ -62,13 +64,17 @@ export const restoreCards = tool({
   route: createCardsRoute,
   input: {
     board_id: boardId,
-    cards: Type.Array(
-      Type.Object({ kind: Type.String({ description: 'As delete_cards told it.' }), restore_token: uuid }),
-      { minItems: 1, maxItems: cardsPerCall },
-    ),
+    cards: Type.Array(removedCard, {
+      minItems: 1,
+      maxItems: cardsPerCall,
+      description: 'As delete_cards answered them.',
+    }),
   },
   output: { board_id: uuid, cards: Type.Array(placedCard), live },
-  call: ({ board_id, cards }) => ({ params: { id: board_id }, body: { cards } }),
+  call: ({ board_id, cards }) => ({
+    params: { id: board_id },
+    body: { cards: cards.map(({ kind, x, y, restore_token }) => ({ kind, x, y, restore_token })) },
+  }),
   show({ board_id, cards, live }: { board_id: string; cards: Card[]; live: boolean }) {
     const shown = cards.map(showPlaced)
     return {

@@ -57,9 +57,11 @@ export const search = tool({
       return { items, offset: page.offset, ...pageEndAt(items.length, page) }
     }
     const content = { boards: pageOf(boards, showBoard), cards: pageOf(cards, (one) => one) }
-    const further = [content.boards, content.cards].find((page) => page.has_more)
+    const further = (['boards', 'cards'] as const)
+      .filter((list) => content[list].has_more)
+      .map((list) => ` More ${list}: kind ${list.slice(0, -1)}, offset ${content[list].next_offset}.`)
     return {
-      said: `${count(content.boards.items.length, 'board')} and ${count(content.cards.items.length, 'card')}.${further ? goOn(further) : ''}`,
+      said: `${count(content.boards.items.length, 'board')} and ${count(content.cards.items.length, 'card')}.${further.join('')}`,
       lines: [
         ...boards.items.slice(0, content.boards.items.length).map((board) => ({ board: boardLine(board) })),
         ...cards.items.slice(0, content.cards.items.length).map(({ id, board_id, title, excerpt }) => ({
