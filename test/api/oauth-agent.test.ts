@@ -57,14 +57,20 @@ function keeps(clientMetadataUrl?: string) {
   return { kept, provider }
 }
 
-async function connect(somebody: Person, provider: OAuthClientProvider, kept: Record<string, any>) {
+async function connect(
+  somebody: Person,
+  provider: OAuthClientProvider,
+  kept: Record<string, any>,
+  unticked: string[] = [],
+) {
   const open = () =>
     new StreamableHTTPClientTransport(new URL(`${service.url}/api/v1/mcp`), { authProvider: provider })
   const first = open()
   await expect(new Client({ name: 'agent', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError)
   const consent = await toConsent(somebody.browser, { url: kept['url'] as URL }, somebody.email)
   expect(consent.text).toContain('Agent')
-  const answer = await answerConsent(somebody.browser, consent)
+  const left = Object.fromEntries(unticked.map((scope) => [`scope_${scope}`, []]))
+  const answer = await answerConsent(somebody.browser, consent, { decision: 'allow', ...left })
   expect(answer.searchParams.get('state')).toBe('a state of its own')
   await first.finishAuth(answer.searchParams)
   const client = new Client({ name: 'agent', version: '1' })
@@ -97,3 +103,14 @@ test.each(['registration', 'document'])(
     await client.close()
   },
 )
+
+test('[OC12] an agent that was allowed too little for a tool is sent back to ask for more', async () => {
+  const somebody = await person(service)
+  const { kept, provider } = keeps()
+  const client = await connect(somebody, provider, kept, ['write', 'delete'])
+  expect(kept['tokens'].scope).toBe('read')
+  const call = { name: 'create_board', arguments: { name: 'Not yet' } }
+  await expect(client.callTool(call)).rejects.toThrow(UnauthorizedError)
+  expect((kept['url'] as URL).searchParams.get('scope')).toBe('read write')
+  await client.close()
+})
