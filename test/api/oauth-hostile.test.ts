@@ -78,7 +78,7 @@ test('[OC8] an answer goes to a registered address alone, or nowhere', async () 
   expect(answer.host).toBe('127.0.0.1:1024')
 })
 
-test('[OC8] responses of other types, and in other ways, are refused', async () => {
+test('[OC8] responses of other types than a code are refused', async () => {
   for (const more of [{ response_type: 'token' }, { response_type: 'code id_token' }]) {
     const { consent } = await consentOf({ more })
     const answer = new URL(consent.headers.get('location')!)
