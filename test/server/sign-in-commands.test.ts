@@ -48,53 +48,61 @@ async function signIn(email: string, typed: string, browser = new Browser(instan
 
 const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/settings')).status === 200
 
-test('[SI26] user add --password-stdin makes an account that can sign in; its password is in no answer', async () => {
-  const outcome = await withInput(
-    `${password}\\n`,
-    'user',
-    'add',
-    '--email',
-    'ada@example.com',
-    '--name',
-    'Ada',
-    '--password-stdin',
-  )
-  const answer = answerOf(outcome)
-  expect(Object.keys(answer)).toEqual(['user_id', 'email', 'workspace_id', 'token', 'token_id'])
-  expect(outcome.stdout).not.toContain('pass phrase')
-  expect(await signIn('ada@example.com', password)).toBe(303)
-  expect(await signIn('ada@example.com', `${password}\n`)).toBe(422)
-  // Without one nobody can.
-  answerOf(await instance.corkboard('user', 'add', '--email', 'ben@example.com', '--name', 'Ben'))
-  expect(await signIn('ben@example.com', '')).toBe(422)
-})
-
-test('[SI26] user passwd sets a password from standard input, and ends the sessions of the account', async () => {
-  answerOf(
-    await withInput(
-      password,
+test(
+  '[SI26] user add --password-stdin makes an account that can sign in; its password is in no answer',
+  slow,
+  async () => {
+    const outcome = await withInput(
+      `${password}\\n`,
       'user',
       'add',
       '--email',
-      'cleo@example.com',
+      'ada@example.com',
       '--name',
-      'Cleo',
+      'Ada',
       '--password-stdin',
-    ),
-  )
-  const browser = new Browser(instance.url)
-  expect(await signIn('cleo@example.com', password, browser)).toBe(303)
-  expect(await isSignedIn(browser)).toBe(true)
-  const answer = answerOf(
-    await withInput('another pass phrase\\r\\n', 'user', 'passwd', '--email', 'CLEO@example.com'),
-  )
-  expect(Object.keys(answer)).toEqual(['user_id', 'email'])
-  expect(await isSignedIn(browser)).toBe(false)
-  expect(await signIn('cleo@example.com', password)).toBe(422)
-  expect(await signIn('cleo@example.com', 'another pass phrase')).toBe(303)
-})
+    )
+    const answer = answerOf(outcome)
+    expect(Object.keys(answer)).toEqual(['user_id', 'email', 'workspace_id', 'token', 'token_id'])
+    expect(outcome.stdout).not.toContain('pass phrase')
+    expect(await signIn('ada@example.com', password)).toBe(303)
+    expect(await signIn('ada@example.com', `${password}\n`)).toBe(422)
+    // Without one nobody can.
+    answerOf(await instance.corkboard('user', 'add', '--email', 'ben@example.com', '--name', 'Ben'))
+    expect(await signIn('ben@example.com', '')).toBe(422)
+  },
+)
 
-test('[SI26] user link prints a link that works, once, and a newer one replaces it', async () => {
+test(
+  '[SI26] user passwd sets a password from standard input, and ends the sessions of the account',
+  slow,
+  async () => {
+    answerOf(
+      await withInput(
+        password,
+        'user',
+        'add',
+        '--email',
+        'cleo@example.com',
+        '--name',
+        'Cleo',
+        '--password-stdin',
+      ),
+    )
+    const browser = new Browser(instance.url)
+    expect(await signIn('cleo@example.com', password, browser)).toBe(303)
+    expect(await isSignedIn(browser)).toBe(true)
+    const answer = answerOf(
+      await withInput('another pass phrase\\r\\n', 'user', 'passwd', '--email', 'CLEO@example.com'),
+    )
+    expect(Object.keys(answer)).toEqual(['user_id', 'email'])
+    expect(await isSignedIn(browser)).toBe(false)
+    expect(await signIn('cleo@example.com', password)).toBe(422)
+    expect(await signIn('cleo@example.com', 'another pass phrase')).toBe(303)
+  },
+)
+
+test('[SI26] user link prints a link that works, once, and a newer one replaces it', slow, async () => {
   answerOf(await instance.corkboard('user', 'add', '--email', 'dora@example.com', '--name', 'Dora'))
   const link = async (...more: string[]) =>
     answerOf(
@@ -137,17 +145,21 @@ test('[SI26] what is no password is refused, and so is one on the command line',
   expect([hours.code, hours.stderr]).toEqual([2, expect.stringContaining('1 to 168')])
 })
 
-test('[SI27] the first start prints, outside the log, a link by which a newcomer gets into the demo account', async () => {
-  await until(() => instance.stderr().includes('/login/link'), 'the link is printed')
-  const [url = ''] = /http:\S+\/login\/link\?code=\S+/.exec(instance.stderr()) ?? []
-  expect(url).toMatch(new RegExp(`^${instance.url}/login/link\\?code=[\\w-]{43}$`))
-  const browser = new Browser(instance.url)
-  const page = await browser.open(url.slice(instance.url.length))
-  const settings = await browser.submit(page.form('/login/link'), { password })
-  expect([settings.status, settings.path]).toEqual([200, '/settings'])
-  expect(settings.text).toContain('demo@corkboard.local')
-  const code = url.split('=')[1]!
-  await until(() => instance.stdout().includes('"path":"/login/link"'), 'the log has the request')
-  for (const secret of [code, password, (await browser.cookie('corkboard_session'))!])
-    expect(instance.stdout()).not.toContain(secret)
-})
+test(
+  '[SI27] the first start prints, outside the log, a link by which a newcomer gets into the demo account',
+  slow,
+  async () => {
+    await until(() => instance.stderr().includes('/login/link'), 'the link is printed')
+    const [url = ''] = /http:\S+\/login\/link\?code=\S+/.exec(instance.stderr()) ?? []
+    expect(url).toMatch(new RegExp(`^${instance.url}/login/link\\?code=[\\w-]{43}$`))
+    const browser = new Browser(instance.url)
+    const page = await browser.open(url.slice(instance.url.length))
+    const settings = await browser.submit(page.form('/login/link'), { password })
+    expect([settings.status, settings.path]).toEqual([200, '/settings'])
+    expect(settings.text).toContain('demo@corkboard.local')
+    const code = url.split('=')[1]!
+    await until(() => instance.stdout().includes('"path":"/login/link"'), 'the log has the request')
+    for (const secret of [code, password, (await browser.cookie('corkboard_session'))!])
+      expect(instance.stdout()).not.toContain(secret)
+  },
+)
