@@ -44,7 +44,6 @@ export const mcpRoute = route({
     415: { ...refusal, description: '`unsupported_media_type`, as a JSON-RPC error' },
   },
   bodyLimitBytes: messageLimits.bodyBytes,
-  opensDocument: true,
   delegates: true,
   async handle(context, call) {
     const { request, principal } = call

@@ -1,11 +1,11 @@
 /** The body of `POST /mcp` → JSON-RPC messages. What is no message at all is answered here. */
+import { isStorable } from '../json-body.ts'
 import type { Answer } from '../route.ts'
 
 /** Of JSON-RPC, and of the server's own range as the SDK uses it. */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
-  invalidParams: -32602,
   internalError: -32603,
   /** The transport refuses the request. */
   refused: -32000,
@@ -92,7 +92,6 @@ function faultOf(body: unknown): string | null {
   return null
 }
 
-const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 const unstorable = 'text must be without U+0000 and without halves of surrogate pairs.'
 
 /** Of a request; null of anything else. */

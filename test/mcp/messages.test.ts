@@ -1,15 +1,25 @@
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEgress } from '../../platform/egress.ts'
+import { listCards, makeBoard } from '../api/board.ts'
+import { until } from '../support/editor.ts'
 import { modern, postMcp, request, toolCall } from '../support/mcp.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { openSite, type Site } from '../support/site.ts'
 
 let service: TestService
+let site: Site
 let user: TestUser
 
 beforeAll(async () => {
-  service = await startService({ workers: false })
+  site = await openSite()
+  service = await startService({ workers: false, egress: openEgress({ allow: ['127.0.0.1'] }) })
   user = await service.user()
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  await site.close()
+})
 
 const post = (body: unknown, headers?: Record<string, string>) =>
   postMcp(service.url, user.token, body, headers)
@@ -44,6 +54,42 @@ test('[MC7] a batch of notifications has no answer', async () => {
   const silent = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
   const answer = await post([silent, silent])
   expect([answer.status, answer.text]).toEqual([202, ''])
+})
+
+test('[MC7] of a batch whose client is gone the rest is left undone', async () => {
+  const own = await service.user()
+  const board = await makeBoard(own)
+  let answer: () => void = () => undefined
+  site.pages.set('/slow', (_request, response) => {
+    answer = () => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Slow</title>')
+  })
+  const open = new Set<Socket>()
+  const watch = ({ socket }: { socket: Socket }) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  }
+  service.app.server.once('request', watch)
+  const gone = new AbortController()
+  const sent = fetch(`${service.url}/api/v1/mcp`, {
+    method: 'POST',
+    signal: gone.signal,
+    headers: { authorization: `Bearer ${own.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify([
+      toolCall('import_urls', { board_id: board.id, items: [{ url: `${site.url}/slow` }] }),
+      toolCall('create_board', { name: 'Too late' }),
+    ]),
+  })
+  await until(() => site.requests.includes('/slow'), 'the first message is worked on')
+  gone.abort()
+  await expect(sent).rejects.toThrow()
+  // The service learns of it within moments.
+  await until(() => open.size === 0, 'the connection is closed', 30_000)
+  answer()
+  await until(async () => (await listCards(own, board.id)).length === 1, 'the first message is done', 30_000)
+  for (let n = 0; n < 20; n++) {
+    const { body } = await own.api.get('/boards')
+    expect(body.boards.map(({ name }: any) => name)).toEqual(['Board'])
+  }
 })
 
 test.each([

@@ -24,11 +24,10 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 /** The nth snippet of a language, for this service and this token. */
-const snippet = (language: string, n = 0) =>
-  [...section.matchAll(/```(\w+)\n([^]*?)```/g)]
-    .filter(([, name]) => name === language)
-    [n]![2]!.replaceAll('http://127.0.0.1:4000', service.url)
-    .replaceAll('cork_…', user.token)
+const snippet = (language: string, n = 0) => {
+  const all = [...section.matchAll(/```(\w+)\n([^]*?)```/g)].filter(([, name]) => name === language)
+  return all[n]![2]!.replaceAll('http://127.0.0.1:4000', service.url).replaceAll('cork_…', user.token)
+}
 
 /** A stock client that is told an address and a header. */
 async function toolsAt(url: string, headers: Record<string, string>): Promise<string[]> {

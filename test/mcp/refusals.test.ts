@@ -95,7 +95,11 @@ test.each([
     'cards[0].kind must be one of: note, image',
   ],
   ['create_cards', { board_id: nowhere, cards: [{ kind: 'note', x: '1' }] }, 'cards[0].x must be a number'],
-  ['create_cards', { board_id: nowhere, cards: Array(101).fill({ kind: 'note' }) }, 'at most 100 entries'],
+  [
+    'create_cards',
+    { board_id: nowhere, cards: Array.from({ length: 101 }, () => ({ kind: 'note' })) },
+    'at most 100 entries',
+  ],
   ['search', { query: 'x' }, 'query must be at least 2 characters'],
 ])('[MC4] a wrong argument (%s %j) is told to the model by its name', async (tool, args, message) => {
   const agent = await openAgent(service.url, user.token)
