@@ -49,7 +49,7 @@ test.each(['create_board', 'delete_board'])(
     expect(answer.body.error).toContain(`\`${scopesOf(name)}\``)
     const challenge = answer.headers.get('www-authenticate')
     expect(challenge).toBe(
-      `Bearer error="insufficient_scope", scope="read ${scopesOf(name)}", resource_metadata="${service.url}/.well-known/oauth-protected-resource"`,
+      `Bearer error="insufficient_scope", scope="read ${scopesOf(name)}", resource_metadata="${service.url}/.well-known/oauth-protected-resource/api/v1/mcp"`,
     )
     const batch = await postMcp(service.url, token, [call, list])
     expect(batch.status).toBe(200)
