@@ -1,6 +1,6 @@
 import { defaultOptions, layoutNames, type LayoutCard } from '../../../core/layout/arrangement.ts'
 import { solveLayout } from '../../../core/layout/solve.ts'
-import type { Bench, CardServer, Measure, Row } from '../bench.ts'
+import type { Bench, Measure, Row } from '../bench.ts'
 import { rowOf, type Compared } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 import { send } from '../timed-request.ts'
