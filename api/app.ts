@@ -1,31 +1,28 @@
 /** The API as a Fastify plugin: the table of routes, and what all of them share. */
 import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
-import { Ajv } from 'ajv'
-import addFormats from 'ajv-formats'
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import { ServiceError } from '../core/errors.ts'
+import type { FastifyInstance } from 'fastify'
+import type { TSchema } from 'typebox'
 import { limits } from '../core/limits.ts'
-import { withOperation } from '../sql/operation.ts'
-import { operationOf } from './audit/operation.ts'
-import { authorise, identify, type AuthenticateOptions } from './authenticate.ts'
+import { authorise, charge, identify, type AuthenticateOptions } from './authenticate.ts'
+import { challenge } from './challenge.ts'
 import { describeRoute, errors, errorsOfOpen, tags } from './describe.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { Attempts } from './idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './idempotency/hooks.ts'
 import { apiVersion, openapiSummary } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
+import { lowerCaseIds, perform } from './perform.ts'
 import type { ApiContext, Route } from './route.ts'
+import { apiRoot } from './root.ts'
 import { routes } from './routes.ts'
-import { uuidPattern } from './schemas.ts'
+import { compileSchema } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     publicUrl(): string
   }
 }
-
-export const apiRoot = '/api/v1'
 
 export interface ApiOptions extends AuthenticateOptions {
   context: ApiContext
@@ -43,6 +40,7 @@ const exposedHeaders = [
   'idempotent-replay',
   'x-request-id',
   'etag',
+  'www-authenticate', // a browser's client learns from it where tokens are to be had
 ]
 
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
@@ -66,11 +64,11 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
 
   acceptJsonOnly(app)
-  validateWith(app)
+  app.setValidatorCompiler(({ schema, httpPart }) => compileSchema(schema as TSchema, httpPart))
   // The answers are what the handlers say they are; the schemas describe them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => {
-    if (error instanceof ServiceError && error.code === 'invalid_token') challenge(reply, options.publicUrl())
+    challenge(error, request, reply, options.publicUrl())
     return sendError(error, request, reply)
   })
   app.setNotFoundHandler(async (request, reply) => {
@@ -130,11 +128,6 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       return { ...app.swagger(), servers: [{ url: `${options.publicUrl()}${apiRoot}` }] }
     },
   )
-  app.get('/.well-known/oauth-protected-resource', { schema: { hide: true } }, () => ({
-    resource: `${options.publicUrl()}${apiRoot}`,
-    scopes_supported: ['read', 'write', 'delete'],
-    bearer_methods_supported: ['header'],
-  }))
 }
 
 interface Keyed {
@@ -147,7 +140,10 @@ const takingBytes =
   (options: ApiOptions, route: Route, keyed: Keyed) =>
   (scope: FastifyInstance, _: object, done: () => void) => {
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    if (route.inMemory) {
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, parsed) => parsed(null, bytes))
+      scope.setValidatorCompiler(() => () => true)
+    } else scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
     addRoute(scope, options, route, keyed)
     done()
   }
@@ -168,68 +164,21 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
     ...(route.method === 'POST' ? { preValidation: begin, onSend: end } : {}),
     handler: async (request, reply) => {
       const principal = authorise(request, route.scope)
-      const params = lowerCaseIds(request.params as Record<string, string>)
-      const { attempt } = request
       const call = {
-        params: params as never,
+        params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
         body: (request.body ?? (route.takesBytes ? null : {})) as never,
         principal,
         rate: request.rate!,
         request,
-        resumed: attempt?.resumed ?? null,
+        resumed: request.attempt?.resumed ?? null,
+        charge: () => charge(options, request, reply),
       }
-      const resumed = attempt?.resumed
-      if (resumed && resumed.made.length > 0) {
-        const answer = resumed.answer ?? (await route.rebuild?.(options.context, call, resumed.made))
-        if (answer) {
-          reply.header('idempotent-replay', 'true')
-          return reply.code(answer.status ?? 200).send(answer.body)
-        }
-      }
-      const work = () => route.handle(options.context, call)
-      const key = attempt?.key ?? null
-      const answer =
-        route.method === 'GET'
-          ? await work()
-          : await withOperation(operationOf(route, request, { principal, params, key }), work)
+      const answer = await perform(options.context, route, call, request.attempt)
       if (answer.headers) reply.headers(answer.headers)
       return reply.code(answer.status ?? 200).send(answer.body)
     },
   })
-}
-
-/** An id in capitals is the same id; documents and queues go by its text. */
-function lowerCaseIds(params: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [
-      name,
-      uuidPattern.test(value) ? value.toLowerCase() : value,
-    ]),
-  )
-}
-
-/** RFC 9728: where a client learns how to get a token. */
-function challenge(reply: FastifyReply, publicUrl: string): void {
-  reply.header(
-    'www-authenticate',
-    `Bearer resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`,
-  )
-}
-
-/** Queries and paths are text and are converted; a body says its types itself. */
-function validateWith(app: FastifyInstance): void {
-  // `1e999` parses to Infinity, which is no number of JSON.
-  const options = { useDefaults: true, removeAdditional: false, strict: false, strictNumbers: true } as const
-  const converting = new Ajv({ ...options, coerceTypes: true })
-  const strict = new Ajv(options)
-  for (const ajv of [converting, strict]) {
-    ;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
-    ajv.addFormat('uuid', uuidPattern) // the usual one lets `urn:uuid:` through, which the database does not take
-  }
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? strict : converting).compile(schema as object),
-  )
 }
 
 const patterns = routes.map(({ method, path }) => ({ method, path, pattern: patternOf(path) }))

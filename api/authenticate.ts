@@ -27,11 +27,23 @@ export async function identify(
   reply: FastifyReply,
 ): Promise<void> {
   const token = bearer(request.headers.authorization)
-  const principal = token === null ? null : await options.tokens.verify(token)
+  request.principal = token === null ? null : await options.tokens.verify(token)
+  await charge(options, request, reply)
+}
+
+/** Counts a request of who was found. @throws ServiceError `rate_limited` */
+export async function charge(
+  options: AuthenticateOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { principal } = request
   const decision = principal
-    ? await options.tokenLimiter.take(principal.tokenId, principal.rateLimit ?? options.requestsPerHour)
+    ? await options.tokenLimiter.take(
+        principal.grantId ?? principal.tokenId,
+        principal.rateLimit ?? options.requestsPerHour,
+      )
     : options.limiter.take(request.ip, options.requestsPerHour)
-  request.principal = principal
   request.rate = decision
   reply.header('x-ratelimit-limit', decision.limit)
   reply.header('x-ratelimit-remaining', decision.remaining)
@@ -56,10 +68,27 @@ export function authorise(request: FastifyRequest, scope: Scope): Principal {
       'A valid access token is needed: Authorization: Bearer <token>. It may be missing, mistyped, revoked or expired.',
     )
   }
-  if (!principal.scopes.includes(scope)) {
-    throw new ServiceError('insufficient_scope', `This needs a token with the scope \`${scope}\`.`)
-  }
+  requireScope(principal, scope)
   return principal
+}
+
+/** @throws ScopeError */
+export function requireScope(principal: Principal, scope: Scope): void {
+  if (!principal.scopes.includes(scope)) throw new ScopeError(principal, scope)
+}
+
+/** RFC 6750, 3.1: the answer names the scopes that would do, so that a client can ask for them. */
+export class ScopeError extends ServiceError {
+  readonly scopes: Scope[]
+
+  constructor(
+    { scopes }: Principal,
+    lacking: Scope,
+    message = `This needs a token with the scope \`${lacking}\`.`,
+  ) {
+    super('insufficient_scope', message)
+    this.scopes = [...scopes, lacking]
+  }
 }
 
 function bearer(header: string | undefined): string | null {

@@ -16,8 +16,8 @@ export function describeRoute(route: Route): Record<string, unknown> {
     ...(query ? { querystring: query } : {}),
     ...(body ? { body } : {}),
     ...(route.method === 'POST' ? { headers: keyHeader } : {}),
-    ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes) } } : {}),
-    response: { ...successes(route.answers), ...errors(errorsOf(route)) },
+    ...(route.takesBytes ? { body: { content: bytesOf(route.takesBytes, route.described) } } : {}),
+    response: { ...errors(errorsOf(route)), ...successes(route.answers) },
   }
 }
 
@@ -58,7 +58,8 @@ const tagByStart: [RegExp, string][] = [
 const tagOf = (path: string) => tagByStart.find(([start]) => start.test(path))?.[1] ?? 'Account'
 
 /** As a body is described that is of one of these types. */
-const bytesOf = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, { schema: {} }]))
+const bytesOf = (types: readonly string[], schema: TSchema = {}) =>
+  Object.fromEntries(types.map((type) => [type, { schema }]))
 
 /** Described only: it is read before the schema is looked at. */
 const keyHeader = Type.Object({
@@ -71,7 +72,7 @@ const keyHeader = Type.Object({
 
 const successes = (answers: Record<number, TSchema>) =>
   Object.fromEntries(
-    Object.entries(answers).map(([status, schema]) => [status, { ...schema, description: 'Success.' }]),
+    Object.entries(answers).map(([status, schema]) => [status, { description: 'Success.', ...schema }]),
   )
 
 /** Of a request before its handler is asked, and of what it needs to be answered at all. */

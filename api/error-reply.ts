@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
 import { errorCode, unavailable } from '../sql/database.ts'
 
-interface SchemaError {
+export interface SchemaError {
   instancePath: string
   keyword: string
   params: Record<string, unknown>
@@ -79,7 +79,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 export function reportFailure(
   error: unknown,
   request: FastifyRequest,
-  reply: FastifyReply,
+  reply?: FastifyReply,
 ): { status: number; code: ErrorCode; message: string } {
   const failure = toServiceError(error)
   const status = statusOf[failure.code]
@@ -88,7 +88,7 @@ export function reportFailure(
       { err: error, sql: errorCode(error) || undefined },
       failure.message || 'a request failed',
     )
-  if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', '2')
+  if (status === 503 && reply && !reply.hasHeader('retry-after')) reply.header('retry-after', '2')
   const message =
     failure.code === 'internal_error'
       ? `Something went wrong on our side (request ${request.id}).`
@@ -99,7 +99,7 @@ export function reportFailure(
 export const errorBody = (code: ErrorCode, error: string) => ({ error, code })
 
 /** Names the field and what it accepts. */
-function schemaMessage(errors: SchemaError[], context = 'body'): string {
+export function schemaMessage(errors: SchemaError[], context = 'body'): string {
   const error = errors.find(({ keyword }) => keyword !== 'anyOf') ?? errors[0]
   if (!error) return `The ${context} is not as described.`
   // Of the branches of a union, all say the type they take.

@@ -53,4 +53,5 @@ function findUnstorable(body: unknown): string | null {
   return null
 }
 
-const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
+/** The database takes neither. */
+export const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')

@@ -75,11 +75,11 @@ export class RateLimiter {
     this.#most = most
   }
 
-  /** Counts a request, unless it is over the limit. */
-  take(address: string, limit: number): RateDecision {
+  /** Counts a request, unless it is over the limit. @param what else than a request of the API is counted */
+  take(address: string, limit: number, what = ''): RateDecision {
     const now = this.#clock.now()
     this.#sweep(now)
-    const key = networkOf(address)
+    const key = `${what} ${networkOf(address)}`
     const times = this.#keys.get(key) ?? new RequestTimes()
     this.#keys.delete(key)
     this.#keys.set(key, times)

@@ -45,6 +45,8 @@ export interface ApiContext {
   wakeDeliveries(): void
   /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */
   indexForSearch(boardIds: string[]): Promise<void>
+  /** It listens where only this machine can reach it. */
+  localOnly: boolean
 }
 
 /** Who read which file. */
@@ -66,6 +68,8 @@ export interface Call<Params, Query, Body> {
   request: FastifyRequest
   /** Of a request that goes on where one before, under the same idempotency key, ended without its answer. */
   resumed: Resumed | null
+  /** Counts one more request of the caller, for what is several in one. @throws ServiceError `rate_limited` */
+  charge(): Promise<void>
 }
 
 export interface Answer {
@@ -89,15 +93,21 @@ export interface Route {
   scope: Scope
   summary: string
   schemas: RouteSchemas<TSchema, TSchema, TSchema>
-  /** Success and its body. */
+  /** Success and its body; then errors that are not those of all operations. */
   answers: Record<number, TSchema>
   /** The errors of its handler, beside those that every such route has; see describe.ts. */
   refuses?: readonly ErrorCode[]
   bodyLimitBytes?: number
   /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
   takesBytes?: readonly string[]
+  /** Such a body is taken in whole before the handler is called, which gets a buffer. */
+  inMemory?: true
+  /** How such a body is described. */
+  described?: TSchema
   /** It works on the live document, which may not be to be had. */
   opensDocument?: true
+  /** All that it does are calls of other operations, which tell the audit of themselves. */
+  delegates?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
   /**
    * Of a POST whose answer is not known before its transaction ends (see `Operation.answers`): the answer once more, from

@@ -13,6 +13,7 @@ import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
 import { listCards } from './cards/list.ts'
 import { moveCardsRoute } from './cards/move.ts'
+import { readCard } from './cards/read.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { exportBoard } from './exchange/export.ts'
 import { importRoute } from './exchange/import.ts'
@@ -30,6 +31,7 @@ import { signParts } from './files/multipart-parts.ts'
 import { listFiles } from './files/list.ts'
 import { readFile } from './files/read.ts'
 import { uploadImage } from './files/upload.ts'
+import { mcpRoute } from './mcp/endpoint.ts'
 import type { Route } from './route.ts'
 import { createServiceAccountRoute } from './service-accounts/create.ts'
 import { listServiceTokens } from './service-accounts/list-tokens.ts'
@@ -66,6 +68,7 @@ export const routes: Route[] = [
   createCardsRoute,
   patchManyCards,
   deleteManyCards,
+  readCard,
   patchCard,
   deleteCard,
   moveCardsRoute,
@@ -99,4 +102,5 @@ export const routes: Route[] = [
   abortUpload,
   listFiles,
   readFile,
+  mcpRoute,
 ]

@@ -17,6 +17,8 @@ export const limits = {
   cardBatchBodyBytes: 64 * 1024 * 1024,
   coordinate: 1_000_000,
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
+  /** Per address: clients that register themselves, and documents of clients that are fetched. */
+  oauth: { registrationsPerHour: 60, documentsPerHour: 120, idleClientDays: 90 },
   /** Above this the editor's `z` is clamped, so that `top + 1` stays a different number. */
   z: 1_000_000_000_000,
   arrange: {

@@ -22,11 +22,16 @@ const tagBytes = 16
 const headBytes = 1 + keyIdBytes + nonceBytes
 const minSecretLength = 32
 
-/** @param purpose no two have a key in common */
-export function openEncryption(secretKey: string, purpose: string): Encryption {
+/** 32 bytes that only the holder of the key can tell. @param purpose no two have a key in common */
+export function deriveKey(secretKey: string, purpose: string): Buffer {
   if (secretKey.length < minSecretLength)
     throw new Error(`SECRET_KEY must be at least ${minSecretLength} characters.`)
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', `corkboard ${purpose} ${version}`, 32))
+  return Buffer.from(hkdfSync('sha256', secretKey, '', `corkboard ${purpose} ${version}`, 32))
+}
+
+/** @param purpose no two have a key in common */
+export function openEncryption(secretKey: string, purpose: string): Encryption {
+  const key = deriveKey(secretKey, purpose)
   const keyId = createHash('sha256').update(key).digest().subarray(0, keyIdBytes)
   const options = { authTagLength: tagBytes }
   return {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
+import { registerOAuth } from '../api/oauth/register.ts'
 import { RateLimiter } from '../api/rate-limit.ts'
 import { TokenLimiter } from '../api/token-limiter.ts'
 import type { FileRead } from '../api/route.ts'
@@ -31,6 +32,7 @@ import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
 import { startDelivering, type Deliverer } from '../workers/deliver.ts'
 import { startEndingUploads } from '../workers/end-uploads.ts'
+import { startForgettingApplications } from '../workers/forget-applications.ts'
 import { startHealing } from '../workers/heal.ts'
 import type { Loop } from '../workers/loop.ts'
 import { startPickUp, type PickUp } from '../workers/pick-up.ts'
@@ -39,7 +41,7 @@ import { startReclaiming } from '../workers/reclaim.ts'
 import { startRetention } from '../workers/retention.ts'
 import { startWatchingFeeds } from '../workers/watch-feeds.ts'
 import { searchIndexer } from '../workers/search.ts'
-import { reachableHost, type Config } from './config.ts'
+import { isLoopback, reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
 import { registerPartUploads } from './part-uploads.ts'
@@ -166,6 +168,7 @@ export async function compose(
   })
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const indexer = searchIndexer(database)
+  const limiter = new RateLimiter(clock)
   const tokenLimiter = new TokenLimiter({ database, clock, log })
   const reads = new ReadAudit({ database, log })
   const live: LiveBoards = { database, queue, documents, nodes }
@@ -182,7 +185,7 @@ export async function compose(
     `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`
   await registerApi(app, {
     tokens,
-    limiter: new RateLimiter(clock),
+    limiter,
     tokenLimiter,
     requestsPerHour: config.rateLimitPerHour,
     publicUrl,
@@ -199,6 +202,7 @@ export async function compose(
       importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
+      localOnly: isLoopback(config.host),
       indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
       files: storage.store,
       storageBytes: config.storageBytes,
@@ -215,6 +219,11 @@ export async function compose(
     passwords: options.passwords ?? openPasswords(),
     devices: openEncryption(config.secretKey, 'browsers that signed in'),
     publicUrl,
+  })
+  await registerOAuth(app, {
+    ...{ database, sessions, egress, limiter, log, publicUrl },
+    secretKey: config.secretKey,
+    requestsPerHour: config.rateLimitPerHour,
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)
@@ -285,6 +294,7 @@ export async function compose(
       startWatchingFeeds({ database, log }),
       indexer.start(log),
       startEndingUploads({ database, files: storage.store, clock, log }),
+      startForgettingApplications({ database, clock, log }),
       startReclaiming({ database, files: storage.store, clock, log }),
     )
   }

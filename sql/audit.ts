@@ -8,6 +8,7 @@ export interface ReadEntry {
   displayName: string | null
   tokenId: string
   serviceAccountId: string | null
+  clientId: string | null
   method: string
   /** Without query. */
   path: string
@@ -25,14 +26,14 @@ export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promis
   if (entries.length === 0) return
   await tx`
     insert into audit_entries (
-      occurred_at, action, user_id, display_name, token_id, service_account_id, method, path, status, workspace_id,
+      occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status, workspace_id,
       board_id, resource_type, resource_id, request_id, ip
     )
-    select s.at, v.action, v."userId", v."displayName", v."tokenId", v."serviceAccountId", v.method, v.path, v.status,
+    select s.at, v.action, v."userId", v."displayName", v."tokenId", v."serviceAccountId", v."clientId", v.method, v.path, v.status,
       v."workspaceId", v."boardId", v."resourceType", v."resourceId", v."requestId", v.ip
     from (select stamp() as at offset 0) s
     cross join json_to_recordset(${JSON.stringify(entries)}::text::json) as v(
-      action text, "userId" uuid, "displayName" text, "tokenId" uuid, "serviceAccountId" uuid, method text, path text,
+      action text, "userId" uuid, "displayName" text, "tokenId" uuid, "serviceAccountId" uuid, "clientId" text, method text, path text,
       status integer, "workspaceId" uuid, "boardId" uuid, "resourceType" text, "resourceId" text, "requestId" text, ip text
     )`
 }

@@ -17,6 +17,9 @@ export interface Principal {
   tokenId: string
   /** Null for a person. */
   serviceAccountId: string | null
+  /** Of an access token that an application got: what it was allowed, whose tokens share an hour, and who it is. */
+  grantId: string | null
+  clientId: string | null
   email: string
   displayName: string | null
   tier: 'free' | 'pro'
@@ -69,6 +72,43 @@ export async function mintToken(
   return { token: value, tokenId: row!.id }
 }
 
+export interface NewAccessToken {
+  value: string
+  grantId: string
+  userId: string
+  /** Of its client. */
+  name: string
+  scopes: Scope[]
+  lastsSeconds: number
+}
+
+/** The token of an application, under what its user has allowed it. */
+export async function saveAccessToken(tx: Transaction, token: NewAccessToken): Promise<void> {
+  await tx`
+    insert into tokens (user_id, name, prefix, hash, scopes, expires_at, grant_id)
+    values (
+      ${token.userId}, ${token.name}, ${token.value.slice(0, 9)}, ${tokenHash(token.value)}, ${token.scopes},
+      now() + ${token.lastsSeconds} * interval '1 second', ${token.grantId}
+    )`
+}
+
+export async function revokeAccessToken(tx: Transaction, value: string): Promise<void> {
+  await tx`update tokens set revoked_at = now() where hash = ${tokenHash(value)} and revoked_at is null`
+}
+
+/** Of applications, a day after their end. @returns how many */
+export async function purgeAccessTokens(tx: Transaction, now: Date, batch: number): Promise<number> {
+  const { count } = await tx`
+    delete from tokens
+    where id = any (array(
+      select id from tokens
+      where grant_id is not null and expires_at < ${now}::timestamptz - interval '1 day'
+      limit ${batch}
+      for update skip locked
+    ))`
+  return count
+}
+
 /** @returns whether there was such a token that was not revoked yet */
 export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
   const rows =
@@ -115,10 +155,11 @@ export class TokenVerifier {
   async #lookUp(hash: Buffer): Promise<Principal | null> {
     return this.#database.asSystem(async (tx) => {
       const [row] = await tx<(Omit<Principal, 'scopes'> & { scopes: Scope[] })[]>`
-        select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", u.email,
-          u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit"
+        select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", t.grant_id as "grantId",
+          g.client_id as "clientId", u.email, u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit"
         from tokens t
         join users u on u.id = t.user_id
+        left join oauth_grants g on g.id = t.grant_id
         left join service_accounts s on s.id = t.user_id
         left join workspaces w on w.id = s.workspace_id
         left join users payer on payer.id = w.owner_id

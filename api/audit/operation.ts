@@ -19,7 +19,7 @@ export function operationOf(
     display_name: principal.displayName,
     token_id: principal.tokenId,
     service_account_id: principal.serviceAccountId,
-    client_id: null,
+    client_id: principal.clientId,
     method: request.method,
     path: request.url.split('?', 1)[0]!.slice(0, 1000),
     status: Number(Object.keys(route.answers)[0]),

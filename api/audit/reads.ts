@@ -39,6 +39,7 @@ export class ReadAudit {
       displayName: principal.displayName,
       tokenId: principal.tokenId,
       serviceAccountId: principal.serviceAccountId,
+      clientId: principal.clientId,
       method: request.method,
       path: request.url.split('?', 1)[0]!.slice(0, 1000),
       status: read.status,

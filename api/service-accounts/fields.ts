@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { ScopeError } from '../authenticate.ts'
 import { scopes, type Principal, type Scope } from '../../sql/tokens.ts'
 
 export const accountName = Type.String({ maxLength: limits.name })
@@ -38,8 +39,9 @@ export function scopesOf(given: Scope[] | undefined, principal: Principal): Scop
   const wanted = scopes.filter((scope) => scope === 'read' || given?.includes(scope))
   const lacking = wanted.find((scope) => !principal.scopes.includes(scope))
   if (lacking === undefined) return wanted
-  throw new ServiceError(
-    'insufficient_scope',
+  throw new ScopeError(
+    principal,
+    lacking,
     `scopes: this token lacks \`${lacking}\`, so it cannot give it to another.`,
   )
 }

@@ -2,12 +2,13 @@
 import type { SignInContext } from '../sign-in/context.ts'
 import { html } from '../sign-in/html.ts'
 import type { PageRoute } from '../sign-in/visit.ts'
+import { applicationsSection } from './applications.ts'
 import type { Section, Settings } from './section.ts'
 import { passwordSection } from './password.ts'
 import { sessionsSection } from './sessions.ts'
 import { tokensSection } from './tokens.ts'
 
-const sections: readonly Section[] = [tokensSection, sessionsSection, passwordSection]
+const sections: readonly Section[] = [tokensSection, applicationsSection, sessionsSection, passwordSection]
 
 export function settingsPages(context: SignInContext): PageRoute[] {
   const settings: Settings = {

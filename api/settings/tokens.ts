@@ -108,7 +108,7 @@ async function showTokens({ database }: SignInContext, { signedIn, csrf }: OwnVi
     (tx) => tx<TokenRow[]>`
       select id, name, prefix, scopes, created_at, expires_at, last_used_at, coalesce(expires_at <= now(), false) as expired
       from tokens
-      where user_id = ${signedIn.userId} and revoked_at is null
+      where user_id = ${signedIn.userId} and revoked_at is null and grant_id is null
       order by created_at desc, id
       limit 500`,
   )

@@ -58,7 +58,7 @@ export function sendPage(reply: FastifyReply, page: Page, status = 200): Fastify
   return keepToItself(reply, page.formAction)
     .code(status)
     .type('text/html; charset=utf-8')
-    .send(shell(page).text)
+    .send(renderPage(page))
 }
 
 /** @param to a local path, or an address of which the caller is sure */
@@ -71,6 +71,9 @@ function keepToItself(reply: FastifyReply, formAction?: readonly string[]): Fast
     .removeHeader('access-control-allow-origin')
     .removeHeader('access-control-expose-headers')
 }
+
+/** The page alone, for whoever sends it with `pageHeaders`. */
+export const renderPage = (page: Page): string => shell(page).text
 
 /** @throws when a source would end the directive */
 export function pageHeaders(formAction: readonly string[] = []): Record<string, string> {

@@ -1,7 +1,7 @@
 /** `/docs`, outside the API root: the API description in Swagger UI, whose files are served from here. */
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { apiRoot } from '../../api/app.ts'
+import { apiRoot } from '../../api/root.ts'
 import { contentSecurityPolicy } from './security.ts'
 
 export async function registerDocs(app: FastifyInstance): Promise<void> {

@@ -292,7 +292,7 @@ test('[AU7] reads are told together, and at the latest when the service stops', 
   const user = await service.user({ name: 'Reader' })
   const reads = new ReadAudit({ database: service.database, log: service.app.log })
   const principal = {
-    userId: user.userId, tokenId: user.tokenId, serviceAccountId: null, displayName: 'Reader', email: '', tier: 'pro' as const,
+    userId: user.userId, tokenId: user.tokenId, serviceAccountId: null, grantId: null, clientId: null, displayName: 'Reader', email: '', tier: 'pro' as const,
     scopes: ['read' as const], rateLimit: null,
   } // prettier-ignore
   const request = { method: 'GET', url: '/api/v1/images/abc?secret=1', id: 'r1', ip: '127.0.0.1' } as never

@@ -21,7 +21,7 @@ const bearer = () => ({ authorization: `Bearer ${user.token}` })
 const json = { 'content-type': 'application/json' }
 const exposed = [
   'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy', 'retry-after',
-  'idempotent-replay', 'x-request-id', 'etag',
+  'idempotent-replay', 'x-request-id', 'etag', 'www-authenticate',
 ] // prettier-ignore
 
 /** Every way in which a request can end before its handler, and after. */

@@ -62,7 +62,7 @@ test('[I10] the description is OpenAPI 3.1: its structure, its parameters, and e
     for (const [status, response] of Object.entries<any>(operation.responses)) {
       expect(status, where).toMatch(/^[1-5]\d\d$/)
       expect(response.description, where).toEqual(expect.any(String))
-      for (const { schema } of Object.values<any>(response.content)) ajv.compile(schema)
+      for (const { schema } of Object.values<any>(response.content ?? {})) ajv.compile(schema)
     }
   }
 })
@@ -88,7 +88,7 @@ test('[I11] of each operation the description has a success and every error that
     expect(
       Object.keys(operation.responses).filter((status) => status < '300'),
       where,
-    ).toHaveLength(path === '/images/{key}' ? 2 : 1) // a part of it is 206
+    ).toHaveLength(path === '/images/{key}' || path === '/mcp' ? 2 : 1) // a part of it is 206, no answer 202
   }
 })
 

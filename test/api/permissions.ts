@@ -117,6 +117,14 @@ const outcomesTo = (done: string) =>
 
 /** The smallest of GIFs. */
 const gif = 'GIF89a\x01\0\x01\0\0\0\0;'
+/** What the tool says comes with the error's code; of what was done, the text begins with something else. */
+const calls = (name: string, given: (scene: Scene) => object) => (scene: Scene) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: given(scene) },
+})
+const told = ({ result }: any) => (result.isError ? result.content[0].text.split(':', 1)[0] : 'done')
 const onBoard = ({ boardId }: Scene) => `?board=${boardId}`
 
 /** By method and path of the route; several where its body makes a difference. */
@@ -413,6 +421,14 @@ export const permissions: Record<string, Operation[]> = {
   'DELETE /boards/:id/cards': [
     { body: ({ cardIds }) => ({ card_ids: cardIds }), expect: writersOfTheBoard() },
   ],
+  'GET /boards/:id/cards/:cardId': [
+    {
+      expect: readers,
+      holds: ({ card }) => card.title,
+      sees: toAll([[...members, ...guests], 'scene']),
+    },
+    { trashed: true, expect: readers },
+  ],
   'PATCH /boards/:id/cards/:cardId': [
     { body: () => ({ title: 'New' }), expect: writersOfTheBoard() },
     { body: () => ({ title: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
@@ -544,6 +560,30 @@ export const permissions: Record<string, Operation[]> = {
       body: () => ({ items: [{ url: 'https://127.0.0.1/' }] }),
       trashed: true,
       expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
+  'POST /mcp': [
+    {
+      body: calls('read_cards', ({ boardId }) => ({ board_id: boardId })),
+      expect: anyone,
+      holds: told,
+      sees: toAll([[...members, ...guests], 'done'], [others, 'not_found']),
+    },
+    {
+      body: calls('create_cards', ({ boardId }) => ({ board_id: boardId, cards: [{ kind: 'note' }] })),
+      expect: anyone,
+      holds: told,
+      sees: toAll(
+        [['owner', 'editor', 'shared editor'], 'done'],
+        [['viewer', 'shared viewer'], 'forbidden'],
+        [others, 'not_found'],
+      ),
+    },
+    {
+      body: calls('delete_board', ({ boardId }) => ({ board_id: boardId })),
+      expect: anyone,
+      holds: told,
+      sees: toAll([['owner', 'editor'], 'done'], [['viewer', ...guests], 'forbidden'], [others, 'not_found']),
     },
   ],
 }

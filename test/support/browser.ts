@@ -71,14 +71,14 @@ export class Browser {
     body?: URLSearchParams,
     headers: Record<string, string> = {},
   ): Promise<Shown> {
-    const cookie = await this.jar.getCookieString(this.url)
+    const cookie = await this.jar.getCookieString(this.url + path)
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
       headers: { accept: 'text/html', ...(cookie ? { cookie } : {}), ...headers },
       ...(body ? { body } : {}),
     })
-    for (const line of response.headers.getSetCookie()) await this.jar.setCookie(line, this.url)
+    for (const line of response.headers.getSetCookie()) await this.jar.setCookie(line, this.url + path)
     const text = await response.text()
     const forms = formsOf(text)
     return {

@@ -1,0 +1,59 @@
+/** Who calls, and the calls of other operations that are made for them: under the same token, and counted once. */
+import { ServiceError } from '../../core/errors.ts'
+import { requireScope } from '../authenticate.ts'
+import { schemaMessage, type SchemaError } from '../error-reply.ts'
+import type { Attempt } from '../idempotency/attempts.ts'
+import { lowerCaseIds, perform } from '../perform.ts'
+import type { Answer, ApiContext, Call, Route } from '../route.ts'
+import { compileSchema } from '../validate.ts'
+
+export interface RouteInput {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: Record<string, unknown>
+}
+
+export interface Caller {
+  context: ApiContext
+  call: Call<never, never, unknown>
+  /** Of the request's idempotency key. */
+  attempt: Attempt | null
+}
+
+/**
+ * Calls the operation as its own request would: the same scope, schemas, handler, rights and audit entry. A second
+ * request through the server (`inject`) would come to the same, but count twice and lose the address, the id and the
+ * path of the request that was sent.
+ *
+ * @throws ServiceError
+ */
+export async function callRoute<Body>(
+  { context, call, attempt }: Caller,
+  route: Route,
+  input: RouteInput,
+): Promise<Body> {
+  requireScope(call.principal, route.scope)
+  const params = valid(route, 'params', { ...input.params })
+  const query = valid(route, 'query', { ...input.query })
+  const body = valid(route, 'body', { ...input.body })
+  const inner = { ...call, params: lowerCaseIds(params) as never, query: query as never, body: body as never }
+  const answer: Answer = await perform(context, route, inner, attempt)
+  return answer.body as Body
+}
+
+const partNames = { params: 'params', query: 'querystring', body: 'body' } as const
+const compiled = new WeakMap<object, ReturnType<typeof compileSchema>>()
+
+function valid<Part extends Record<string, unknown>>(
+  { schemas }: Route,
+  part: keyof typeof partNames,
+  value: Part,
+): Part {
+  const schema = schemas[part]
+  if (!schema) return value
+  let validate = compiled.get(schema)
+  if (!validate) compiled.set(schema, (validate = compileSchema(schema, partNames[part])))
+  if (!validate(value))
+    throw new ServiceError('bad_request', schemaMessage(validate.errors as SchemaError[], partNames[part]))
+  return value
+}

@@ -1,0 +1,121 @@
+import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { requireScope } from '../authenticate.ts'
+import { reportFailure } from '../error-reply.ts'
+import { route, type Answer } from '../route.ts'
+import { errorAnswer } from '../schemas.ts'
+import type { Caller } from './caller.ts'
+import { requireLocal } from './local-host.ts'
+import { idOf, messageLimits, readMessages, refuse, rpcCodes, rpcError } from './messages.ts'
+import { serveMessage, type Served } from './serve.ts'
+import { findTool } from './tools.ts'
+
+const message = Type.Object(
+  { jsonrpc: Type.Literal('2.0') },
+  { additionalProperties: true, description: 'A JSON-RPC 2.0 request, notification or response.' },
+)
+const messages = Type.Union([message, Type.Array(message)])
+const refusal = Type.Object({
+  jsonrpc: Type.Literal('2.0'),
+  error: Type.Object({ code: Type.Integer(), message: Type.String() }, { additionalProperties: true }),
+  id: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+})
+
+export const mcpRoute = route({
+  method: 'POST',
+  path: '/mcp',
+  scope: 'read',
+  summary:
+    'A JSON-RPC endpoint that speaks the Model Context Protocol, for AI agents. Tools need the scopes of their operations.',
+  schemas: {},
+  takesBytes: ['application/json'],
+  inMemory: true,
+  described: {
+    ...Type.Union([message, Type.Array(message, { minItems: 1, maxItems: messageLimits.batch })]),
+    description: `A message or, of protocol versions before 2026-07-28, a batch. Each message of a batch counts as a request.`,
+  },
+  answers: {
+    200: { ...messages, description: 'The answer, or those to the requests of a batch.' },
+    202: { type: 'null', description: 'There was nothing to answer: a notification or a response. No body.' },
+    400: { ...Type.Union([refusal, errorAnswer]), description: '`bad_request`, as a JSON-RPC error' },
+    404: { ...Type.Union([refusal, errorAnswer]), description: '`not_found`, or a method that there is not' },
+    406: { ...refusal, description: 'The client does not take application/json.' },
+    415: { ...refusal, description: '`unsupported_media_type`, as a JSON-RPC error' },
+  },
+  bodyLimitBytes: messageLimits.bodyBytes,
+  delegates: true,
+  async handle(context, call) {
+    const { request, principal } = call
+    const { host, origin } = request.headers
+    if (context.localOnly) requireLocal({ host, origin }, request.server.publicUrl())
+    const read = readMessages(call.body as Uint8Array | null, request.headers)
+    if (read.kind === 'refused') return read.answer
+    const caller = { context, call: call as never, attempt: request.attempt }
+    if (read.kind === 'batch') return answerBatch(caller, read.messages)
+    const tool = calledTool(read.message)
+    if (tool) requireScope(principal, tool.route.scope)
+    return asAnswer(await serveMessage(caller, read.message))
+  },
+})
+
+const asAnswer = ({ status, contentType, text }: Served): Answer => ({
+  status,
+  body: text,
+  ...(contentType === null ? {} : { headers: { 'content-type': contentType } }),
+})
+
+/** One after the other, so that a later message finds what an earlier one made. */
+async function answerBatch(caller: Caller, batch: unknown[]): Promise<Answer> {
+  const { request } = caller.call
+  if (request.attempt)
+    return refuse(
+      400,
+      rpcCodes.invalidRequest,
+      'Idempotency-Key goes with a single message, not with a batch.',
+    )
+  if (batch.some(namesVersion))
+    return refuse(400, rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.')
+  const answers: string[] = []
+  for (const [at, message] of batch.entries()) {
+    if (request.raw.socket.destroyed) break // nobody waits for the rest
+    const text = await answerOne(caller, message, at > 0)
+    if (text !== '') answers.push(text)
+  }
+  if (answers.length === 0) return { status: 202, body: '' }
+  return {
+    status: 200,
+    body: `[${answers.join(',')}]`,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+  }
+}
+
+async function answerOne(caller: Caller, message: unknown, counts: boolean): Promise<string> {
+  const { call } = caller
+  try {
+    if (counts) await call.charge()
+    if (isInitialize(message))
+      return JSON.stringify(
+        rpcError(rpcCodes.invalidRequest, 'Invalid Request: initialize goes alone.', idOf(message)),
+      )
+    return (await serveMessage(caller, message)).text
+  } catch (error) {
+    const { code, message: why } = reportFailure(error, call.request)
+    const rpcCode = error instanceof ServiceError ? rpcCodes.refused : rpcCodes.internalError
+    return JSON.stringify(rpcError(rpcCode, why, idOf(message), { code }))
+  }
+}
+
+/** Since 2026-07-28 each request does, and goes alone. */
+function namesVersion(message: unknown): boolean {
+  const { params } = (message ?? {}) as { params?: { _meta?: unknown } | null }
+  const meta = params?._meta
+  return typeof meta === 'object' && meta !== null && PROTOCOL_VERSION_META_KEY in meta
+}
+
+const isInitialize = (message: unknown) => (message as { method?: unknown } | null)?.method === 'initialize'
+
+function calledTool(message: unknown) {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
+  return method === 'tools/call' ? findTool(params?.name) : undefined
+}

@@ -1,0 +1,29 @@
+/** Answers that fit the context window of a model. */
+
+/** Characters of JSON that a page of a list takes, about 8,000 tokens. */
+const pageChars = 24_000
+
+/** The first of the items that fit, one at least. */
+export function fitting<Item>(items: Item[], chars = pageChars): Item[] {
+  let left = chars
+  const end = items.findIndex((item, at) => (left -= JSON.stringify(item).length) < 0 && at > 0)
+  return end < 0 ? items : items.slice(0, end)
+}
+
+/** Where a page ends of which fewer items are shown than were read. */
+export function pageEndAt(
+  shown: number,
+  page: { items: unknown[]; offset: number; has_more: boolean },
+): { has_more: boolean; next_offset: number | null } {
+  const more = page.has_more || shown < page.items.length
+  return { has_more: more, next_offset: more ? page.offset + shown : null }
+}
+
+/** Never ends within a character. */
+export function cut(text: string, chars: number): string {
+  if (text.length <= chars) return text
+  const end = isHighSurrogate(text.charCodeAt(chars - 1)) ? chars - 1 : chars
+  return text.slice(0, end)
+}
+
+const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit < 0xdc00

@@ -1,0 +1,125 @@
+import Type from 'typebox'
+import { ServiceError } from '../../../core/errors.ts'
+import { limits } from '../../../core/limits.ts'
+import { listBoards as listRoute } from '../../boards/list.ts'
+import { readBoardById } from '../../boards/read.ts'
+import { readTree } from '../../boards/tree.ts'
+import { nullable, uuid } from '../../schemas.ts'
+import { fitting, pageEndAt } from '../fit.ts'
+import { boardId, count, goOn, pageInput, pageOutput, tool, workspaceId } from '../tool.ts'
+import { boardLine, shortBoard, showBoard, withoutEmpty, type Board } from './shown.ts'
+
+export const listBoards = tool({
+  name: 'list_boards',
+  title: 'List boards',
+  description:
+    'Boards that you can see, oldest first. To find one by its name use search, to see how boards are nested read_board_tree.',
+  route: listRoute,
+  input: {
+    workspace_id: workspaceId,
+    parent_board_id: Type.Optional(
+      Type.Union([uuid, Type.Literal('root')], {
+        description: 'Only the boards directly below this one; `root`: only top-level boards.',
+      }),
+    ),
+    trash: Type.Optional(Type.Boolean({ description: 'The trash, in place of live boards.' })),
+    ...pageInput(50),
+  },
+  output: { boards: Type.Array(shortBoard), ...pageOutput },
+  call: ({ workspace_id, parent_board_id, trash, limit, offset }) => ({
+    query: {
+      limit,
+      offset,
+      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
+      ...(parent_board_id === undefined ? {} : { parent: parent_board_id }),
+      ...(trash ? { deleted: '1' } : {}),
+    },
+  }),
+  show({ boards, offset, has_more }: { boards: Board[]; offset: number; has_more: boolean }) {
+    const shown = fitting(boards.map(showBoard))
+    const end = pageEndAt(shown.length, { items: boards, offset, has_more })
+    return {
+      said: `${count(shown.length, 'board')}.${goOn(end)}`,
+      lines: boards.slice(0, shown.length).map(boardLine),
+      content: { boards: shown, offset, ...end },
+    }
+  },
+})
+
+const capacity = Type.Object({ limit: Type.Integer(), used: Type.Integer(), remaining: Type.Integer() })
+
+export const readBoard = tool({
+  name: 'read_board',
+  title: 'Read a board',
+  description:
+    'A board itself: its name, place, view, schedule, properties; and how many cards its owner may still add (null: no cap). Its cards are in read_cards, its groups in list_groups.',
+  route: readBoardById,
+  input: { board_id: boardId },
+  output: { board: shortBoard, capacity: nullable(capacity) },
+  call: ({ board_id }) => ({ params: { id: board_id } }),
+  show: ({
+    board,
+    capacity,
+  }: {
+    board: Board
+    capacity: { limit: number; used: number; remaining: number } | null
+  }) => ({
+    said: board.deleted
+      ? 'The board is in the trash: it can be read, and restored.'
+      : 'The board is live.' + (capacity ? ` Its owner may add ${count(capacity.remaining, 'card')}.` : ''),
+    lines: [showBoard(board)],
+    content: { board: showBoard(board), capacity },
+  }),
+})
+
+interface TreeBoard {
+  id: string
+  parent_board_id: string | null
+  name: string
+  depth: number
+  card_count: number
+  updated_at: string | null
+  deleted: boolean
+}
+
+const treeBoard = Type.Object({
+  id: uuid,
+  name: Type.String(),
+  depth: Type.Integer(),
+  parent_board_id: Type.Optional(uuid),
+  card_count: Type.Integer(),
+})
+
+export const readBoardTree = tool({
+  name: 'read_board_tree',
+  title: 'Read the tree of boards',
+  description:
+    'How boards are nested: below one board (board_id), or in a whole workspace (workspace_id); one of the two. Parents come before children; depth 0 is the start.',
+  route: readTree,
+  input: {
+    board_id: Type.Optional({ ...uuid, description: 'The board to start from.' }),
+    workspace_id: workspaceId,
+    depth: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.treeDepth.max, default: 3 })),
+    ...pageInput(100, 200),
+  },
+  output: { boards: Type.Array(treeBoard), total: Type.Integer(), ...pageOutput },
+  call({ board_id, workspace_id, depth }) {
+    if ((board_id === undefined) === (workspace_id === undefined))
+      throw new ServiceError('bad_request', 'Exactly one of board_id and workspace_id is required.')
+    return { query: { depth, ...(board_id ? { root: board_id } : { workspace: workspace_id }) } }
+  },
+  show({ boards, count: total }: { boards: TreeBoard[]; count: number }, { limit = 100, offset = 0 }) {
+    const items = boards
+      .slice(offset, offset + limit)
+      .map(({ id, name, depth, parent_board_id, card_count }) =>
+        withoutEmpty({ id, name, depth, parent_board_id, card_count }),
+      )
+    const shown = fitting(items)
+    const end = pageEndAt(shown.length, { items, offset, has_more: offset + limit < total })
+    return {
+      said: `${count(shown.length, 'board')} of ${total}.${goOn(end)}`,
+      lines: shown,
+      content: { boards: shown, total, offset, ...end },
+    }
+  },
+})

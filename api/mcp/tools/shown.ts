@@ -1,0 +1,63 @@
+/** Boards and cards as tools show them: what is empty is left out, long texts are cut. */
+import Type, { type Static } from 'typebox'
+import { boardAnswer, cardAnswer, type groupAnswer } from '../../schemas.ts'
+import { cut } from '../fit.ts'
+
+export type Board = Static<typeof boardAnswer>
+export type Card = Omit<Static<typeof cardAnswer>, 'group_id'> & { group_id?: string }
+export type Group = Static<typeof groupAnswer>
+
+const optional = { board: Type.Partial(boardAnswer).properties, card: Type.Partial(cardAnswer).properties }
+
+export const shortBoard = Type.Object({
+  ...optional.board,
+  id: boardAnswer.properties.id,
+  name: Type.String(),
+})
+export const shortCard = Type.Object({
+  ...optional.card,
+  id: Type.String(),
+  kind: Type.String(),
+  body_length: Type.Optional(
+    Type.Integer({ description: 'Of the whole text, where `body` is only its beginning; see `read_card`.' }),
+  ),
+})
+/** What a write did is enough; the caller knows the rest. */
+export const placedCard = Type.Pick(shortCard, [
+  'id',
+  'kind',
+  'title',
+  'x',
+  'y',
+  'w',
+  'h',
+  'group_id',
+  'created',
+])
+
+/** Characters of a card's text that lists show. */
+const bodyChars = 600
+const lineChars = 200
+
+export const showBoard = (board: Board) => withoutEmpty(board)
+export const boardLine = ({ id, name, parent_board_id }: Board) => withoutEmpty({ id, name, parent_board_id })
+
+export function showCard({ html: _html, created_at: _made, z: _z, ...card }: Card) {
+  const { body } = card
+  if (body === null || body.length <= bodyChars) return withoutEmpty(card)
+  return withoutEmpty({ ...card, body: cut(body, bodyChars), body_length: body.length })
+}
+
+export const cardLine = ({ id, kind, title, body, url }: Card) =>
+  withoutEmpty({ id, kind, title, text: body === null ? null : cut(body, lineChars), url })
+
+export const showPlaced = ({ id, kind, title, x, y, w, h, group_id, created }: Card) =>
+  withoutEmpty({ id, kind, title, x, y, w, h, group_id, created })
+
+/** Null, undefined, and lists of nothing say nothing. */
+export const withoutEmpty = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0),
+    ),
+  )

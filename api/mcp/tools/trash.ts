@@ -1,0 +1,54 @@
+import Type from 'typebox'
+import { deleteBoard as deleteRoute } from '../../boards/delete.ts'
+import { restoreBoard as restoreRoute } from '../../boards/restore.ts'
+import { identifiers } from '../../schemas.ts'
+import { boardId, tool } from '../tool.ts'
+import { boardLine, shortBoard, showBoard, type Board } from './shown.ts'
+
+export const deleteBoard = tool({
+  name: 'delete_board',
+  title: 'Delete a board',
+  description:
+    'Puts a board with its cards into the trash, for everybody; open canvases are closed. restore_board brings it back within 30 days. Boards below it stay.',
+  route: deleteRoute,
+  destructive: true,
+  idempotent: true,
+  input: { board_id: boardId },
+  output: { board: shortBoard },
+  call: ({ board_id }) => ({ params: { id: board_id } }),
+  show: ({ board }: { board: Board }) => ({
+    said: 'The board is in the trash. restore_board brings it back within 30 days.',
+    lines: [boardLine(board)],
+    content: { board: showBoard(board) },
+  }),
+})
+
+export const restoreBoard = tool({
+  name: 'restore_board',
+  title: 'Restore a board',
+  description: 'Brings a board back from the trash with its cards.',
+  route: restoreRoute,
+  idempotent: true,
+  input: { board_id: boardId },
+  output: {
+    board: shortBoard,
+    restored: Type.Boolean({ description: 'false: it was live already.' }),
+    dropped_identifiers: identifiers,
+  },
+  call: ({ board_id }) => ({ params: { id: board_id } }),
+  show: ({
+    board,
+    restored,
+    dropped_identifiers,
+  }: {
+    board: Board
+    restored: boolean
+    dropped_identifiers: { scope: string; value: string }[]
+  }) => ({
+    said:
+      (restored ? 'The board is back.' : 'The board was live already.') +
+      (dropped_identifiers.length > 0 ? ' Another board has taken some of its identifiers meanwhile.' : ''),
+    lines: [boardLine(board)],
+    content: { board: showBoard(board), restored, dropped_identifiers },
+  }),
+})

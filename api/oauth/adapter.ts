@@ -1,0 +1,196 @@
+/**
+ * What the provider keeps, in the database. An opaque value is what lets its bearer in, so it is never written down: rows
+ * go by its hash, and what belongs to it is encrypted. What is used once is used once, also by two at the same moment.
+ */
+import { createHash } from 'node:crypto'
+import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
+import { DecryptionError, type Encryption } from '../../platform/encryption.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
+import {
+  consumeArtifact,
+  deleteArtifact,
+  findArtifact,
+  saveArtifact,
+  type Artifact,
+} from '../../sql/oauth-artifacts.ts'
+import { clientUsed, deleteClient, findClient, saveClient } from '../../sql/oauth-clients.ts'
+import { endGrant, findGrant, saveGrant, useGrant } from '../../sql/oauth-grants.ts'
+import { revokeAccessToken, saveAccessToken, type Scope } from '../../sql/tokens.ts'
+import { knownScopes } from './scopes.ts'
+
+export interface Store {
+  database: Database
+  encryption: Encryption
+}
+
+export const grantKey = (grantId: string): Buffer => keyOf('Grant', grantId)
+
+const keyOf = (kind: string, id: string) => createHash('sha256').update(`${kind}\0${id}`).digest()
+
+/** @param kind the provider's name of what is kept */
+export function openAdapter(kind: string, store: Store): Adapter {
+  switch (kind) {
+    case 'Client':
+      return clients(store)
+    case 'Grant':
+      return grants(store)
+    case 'Session':
+      return sessions
+    default:
+      return artifacts(kind, store)
+  }
+}
+
+/** Who is signed in is the service's own session's to say, at each consent: the provider remembers nobody. */
+const sessions: Adapter = {
+  ...others(),
+  upsert: async () => undefined,
+  find: async () => undefined,
+  destroy: async () => undefined,
+}
+
+function clients({ database, encryption }: Store): Adapter {
+  return {
+    ...others(),
+    async upsert(id, payload) {
+      const metadata = encryption.seal(JSON.stringify(payload), `Client ${id}`)
+      await database.asSystem((tx) => saveClient(tx, { id, metadata }))
+    },
+    async find(id) {
+      if (!/^[\w-]{1,100}$/.test(id)) return undefined
+      const metadata = await database.asSystem((tx) => findClient(tx, id))
+      return metadata ? open(encryption, `Client ${id}`, metadata) : undefined
+    },
+    destroy: (id) => database.asSystem((tx) => deleteClient(tx, id)),
+  }
+}
+
+function grants({ database, encryption }: Store): Adapter {
+  return {
+    ...others(),
+    async upsert(id, payload) {
+      const key = grantKey(id)
+      const granted = Object.values(payload.resources ?? {}).join(' ')
+      await database.asSystem(async (tx) => {
+        await saveGrant(tx, {
+          key,
+          payload: seal(encryption, key, payload),
+          userId: payload.accountId!,
+          clientId: payload.clientId!,
+          scopes: knownScopes(granted),
+        })
+        await clientUsed(tx, payload.clientId!)
+      })
+    },
+    async find(id) {
+      const key = grantKey(id)
+      const payload = await database.asSystem((tx) => findGrant(tx, key))
+      const opened = payload && open(encryption, about(key), payload)
+      return opened ? { ...opened, jti: id } : undefined
+    },
+    destroy: (id) => database.asSystem((tx) => endGrant(tx, grantKey(id))),
+  }
+}
+
+function artifacts(kind: string, { database, encryption }: Store): Adapter {
+  return {
+    ...others(),
+    async upsert(id, payload, expiresIn) {
+      const key = keyOf(kind, id)
+      const artifact = {
+        kind,
+        key,
+        payload: seal(encryption, key, payload),
+        lastsSeconds: expiresIn ?? null,
+      }
+      const { grantId } = payload
+      const saved = await database.asSystem(async (tx) => {
+        if (grantId === undefined || kind === 'Interaction') {
+          await saveArtifact(tx, { ...artifact, grantId: null })
+          return true
+        }
+        return issue(tx, id, payload, artifact)
+      })
+      if (!saved) throw new errors.InvalidGrant('grant not found')
+    },
+    async find(id) {
+      const key = keyOf(kind, id)
+      const found = await database.asSystem((tx) => findArtifact(tx, kind, key))
+      const opened = found && open(encryption, about(key), found.payload)
+      if (!opened) return undefined
+      const payload = { ...opened, jti: id }
+      return found.consumedAt
+        ? { ...payload, consumed: Math.floor(found.consumedAt.getTime() / 1000) }
+        : payload
+    },
+    async consume(id) {
+      const key = keyOf(kind, id)
+      const first = await database.asSystem((tx) => consumeArtifact(tx, kind, key))
+      if (first) return
+      // Somebody was quicker, at the same moment: one of the two has stolen it.
+      const found = await database.asSystem((tx) => findArtifact(tx, kind, key))
+      const grantId = found && open(encryption, about(key), found.payload)?.grantId
+      if (grantId) await database.asSystem((tx) => endGrant(tx, grantKey(grantId)))
+      throw new errors.InvalidGrant('already used')
+    },
+    async destroy(id) {
+      await database.asSystem(async (tx) => {
+        if (kind === 'AccessToken') await revokeAccessToken(tx, id)
+        await deleteArtifact(tx, kind, keyOf(kind, id))
+      })
+    },
+    revokeByGrantId: (grantId) => database.asSystem((tx) => endGrant(tx, grantKey(grantId))),
+  }
+}
+
+/** Under a grant that has not ended: false when it has. */
+async function issue(
+  tx: Transaction,
+  value: string,
+  payload: AdapterPayload,
+  artifact: Omit<Artifact, 'grantId'>,
+): Promise<boolean> {
+  const lastsSeconds = artifact.lastsSeconds ?? 0
+  const grant = await useGrant(tx, grantKey(payload.grantId!), lastsSeconds)
+  if (!grant) return false
+  await saveArtifact(tx, { ...artifact, grantId: grant.id })
+  if (artifact.kind !== 'AccessToken') return true
+  const scopes: Scope[] = knownScopes(payload.scope ?? '')
+  await saveAccessToken(tx, {
+    ...{ value, grantId: grant.id, userId: payload.accountId!, name: grant.clientName, scopes },
+    lastsSeconds,
+  })
+  await clientUsed(tx, payload.clientId!)
+  return true
+}
+
+/** Without the value itself, which the provider puts into it. */
+function seal(encryption: Encryption, key: Buffer, payload: AdapterPayload): Buffer {
+  return encryption.seal(JSON.stringify({ ...payload, jti: undefined }), about(key))
+}
+
+const about = (key: Buffer) => key.toString('hex')
+
+/** Undefined when it was sealed under another SECRET_KEY: then the client registers, or asks, again. */
+function open(encryption: Encryption, belongsTo: string, sealed: Buffer): AdapterPayload | undefined {
+  try {
+    return JSON.parse(encryption.open(sealed, belongsTo)) as AdapterPayload
+  } catch (error) {
+    if (error instanceof DecryptionError) return undefined
+    throw error
+  }
+}
+
+/** What the provider asks for with features that are off. */
+function others(): Adapter {
+  const never = (): Promise<never> => Promise.reject(new Error('not in use'))
+  return {
+    upsert: never,
+    find: never,
+    findByUserCode: never,
+    findByUid: never,
+    consume: never,
+    destroy: never,
+    revokeByGrantId: never,
+  }
+}

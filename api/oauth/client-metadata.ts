@@ -1,0 +1,99 @@
+/**
+ * What clients say of themselves (RFC 7591), brought to what there is here before it is judged and answered: what it asks
+ * for that does not exist is left out, what cannot be meant well is refused.
+ */
+import { errors } from 'oidc-provider'
+import { knownScopes } from './scopes.ts'
+
+export interface ClientMetadata {
+  client_id?: string
+  client_name?: unknown
+  redirect_uris?: unknown
+  grant_types?: unknown
+  response_types?: unknown
+  scope?: unknown
+  application_type?: string
+  token_endpoint_auth_method?: string
+  software_id?: unknown
+  software_version?: unknown
+}
+
+const most = { redirectUris: 20, uriLength: 2000, nameLength: 200 }
+
+/** Changes `metadata` in place. @throws InvalidClientMetadata, InvalidRedirectUri */
+export function bringInOrder(metadata: ClientMetadata): void {
+  const { client_name: name, scope } = metadata
+  if (name !== undefined && (typeof name !== 'string' || name.length > most.nameLength))
+    throw new errors.InvalidClientMetadata(
+      `client_name must be text of at most ${most.nameLength} characters`,
+    )
+  for (const field of ['software_id', 'software_version'] as const) {
+    const value = metadata[field]
+    if (value !== undefined && (typeof value !== 'string' || value.length > most.nameLength))
+      throw new errors.InvalidClientMetadata(`${field} must be text of at most ${most.nameLength} characters`)
+  }
+  if (typeof scope === 'string') {
+    const known = knownScopes(scope)
+    if (known.length > 0) metadata.scope = known.join(' ')
+    else delete metadata.scope
+  }
+  metadata.response_types = ['code']
+  metadata.grant_types = Array.isArray(metadata.grant_types)
+    ? grantTypes.filter((type) => type === 'authorization_code' || asks(metadata.grant_types, type))
+    : [...grantTypes]
+  // A document is for anybody to read: no secret can be in it.
+  if (isDocumentUrl(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
+    metadata.token_endpoint_auth_method = 'none'
+  metadata.application_type = applicationType(redirectUris(metadata.redirect_uris))
+}
+
+const grantTypes = ['authorization_code', 'refresh_token']
+const asks = (list: unknown, type: string) => Array.isArray(list) && list.includes(type)
+
+/** A client whose metadata are where its id says (draft-ietf-oauth-client-id-metadata-document). */
+export const isDocumentUrl = (clientId: string | undefined): boolean =>
+  clientId?.startsWith('https://') ?? false
+
+function redirectUris(given: unknown): URL[] {
+  if (!Array.isArray(given) || given.length === 0) return [] // the provider says what is missing
+  if (given.length > most.redirectUris)
+    throw new InvalidRedirectUris(`redirect_uris must be at most ${most.redirectUris}`)
+  return given.map((uri) => {
+    const url = typeof uri === 'string' && uri.length <= most.uriLength ? URL.parse(uri) : null
+    if (!url) throw new InvalidRedirectUris('redirect_uris must be whole URLs of at most 2000 characters')
+    const fault = faultOf(url)
+    if (fault) throw new InvalidRedirectUris(`redirect_uris: ${url.protocol}//${url.host} ${fault}`)
+    return url
+  })
+}
+
+class InvalidRedirectUris extends errors.CustomOIDCProviderError {
+  constructor(description: string) {
+    super('invalid_redirect_uri', description)
+  }
+}
+
+/** Where an answer may go: https, this machine by http, or a scheme that a program has for itself (RFC 8252). */
+function faultOf({ protocol, hostname, username, password, hash }: URL): string | null {
+  if (username || password) return 'must not hold a user name or a password'
+  if (hash) return 'must not have a fragment'
+  if (protocol === 'https:') return null
+  if (protocol === 'http:')
+    return loopback.has(hostname) ? null : 'must begin with https:// (http is for localhost)'
+  return notAPrograms.has(protocol) ? 'has a scheme that cannot be used here' : null
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Schemes that a browser acts upon itself, or that lead to something other than a client. */
+const notAPrograms = new Set(
+  `javascript data vbscript file filesystem blob about view-source ws wss ftp ftps gopher mailto tel sms urn jar intent
+  chrome chrome-extension moz-extension resource ms-settings search-ms ldap ssh telnet`
+    .split(/\s+/)
+    .map((scheme) => `${scheme}:`),
+)
+
+/** Ports are free only for programs on the user's machine, so that decides it, whatever the client says. */
+function applicationType(uris: URL[]): 'native' | 'web' {
+  return uris.some(({ protocol }) => protocol !== 'https:') ? 'native' : 'web'
+}

@@ -1,0 +1,13 @@
+/** What somebody is asked. */
+import type { Scope } from '../../sql/tokens.ts'
+
+export interface ConsentRequest {
+  clientId: string
+  clientName: string
+  redirectUri: URL
+  scopes: Scope[]
+}
+
+/** The host, or of a program on the user's machine its scheme. */
+export const whereTo = ({ protocol, host }: URL): string =>
+  protocol === 'https:' || protocol === 'http:' ? host : protocol

@@ -1,0 +1,133 @@
+/**
+ * The page on which somebody allows a client to act for them, or not. It says what is known of the client, which is where
+ * the answer goes; all else is the client's own word.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errors, type InteractionResults, type Provider } from 'oidc-provider'
+import { ServiceError } from '../../core/errors.ts'
+import type { Database } from '../../sql/database.ts'
+import { recordFor } from '../../sql/audit.ts'
+import { describeGrant } from '../../sql/oauth-grants.ts'
+import type { Scope } from '../../sql/tokens.ts'
+import { formOperation } from '../sign-in/operation.ts'
+import type { OwnVisit, PageRoute, VisitAnswer } from '../sign-in/visit.ts'
+import { grantKey } from './adapter.ts'
+import { consentPage } from './consent-page.ts'
+import { whereTo, type ConsentRequest } from './consent-request.ts'
+import { paths } from './provider.ts'
+import { scopesToAsk } from './scopes.ts'
+
+export interface ConsentOptions {
+  database: Database
+  provider(): Provider
+  /** Before the provider reads a request. */
+  prepare(request: IncomingMessage): void
+}
+
+export function consentPages(options: ConsentOptions): PageRoute[] {
+  const path = `${paths.interaction}/:uid`
+  return [
+    { method: 'GET', path, needs: 'session', handle: (visit) => ask(options, visit) },
+    { method: 'POST', path, needs: 'session', handle: (visit) => decide(options, visit) },
+  ]
+}
+
+async function ask(options: ConsentOptions, visit: OwnVisit): Promise<VisitAnswer> {
+  const { asked } = await load(options, visit)
+  return consentPage(asked, visit)
+}
+
+async function decide(options: ConsentOptions, visit: OwnVisit): Promise<VisitAnswer> {
+  const { interaction, asked } = await load(options, visit)
+  if (interaction.result) return { redirect: interaction.returnTo } // decided already: a form that was sent twice
+  if (visit.form.get('decision') !== 'allow') {
+    return finish(options, visit, { error: 'access_denied', error_description: 'The user said no.' })
+  }
+  const scopes = asked.scopes.filter((scope) => scope === 'read' || visit.form.has(`scope_${scope}`))
+  const { userId } = visit.signedIn
+  const grantId = await grant(options, visit, { asked, scopes, resources: resourcesOf(interaction.params) })
+  interaction.params['scope'] = scopes.join(' ') // what is issued from here on is what was allowed
+  await interaction.persist()
+  return finish(options, visit, { login: { accountId: userId, remember: false }, consent: { grantId } })
+}
+
+async function finish(
+  { provider }: ConsentOptions,
+  { request, reply }: OwnVisit,
+  result: InteractionResults,
+): Promise<VisitAnswer> {
+  return { redirect: await provider().interactionResult(request.raw, reply.raw, result) }
+}
+
+interface Interaction {
+  uid: string
+  params: Record<string, unknown>
+  returnTo: string
+  result?: object
+  persist(): Promise<string>
+}
+
+/** Of this browser, which has its cookie; nobody else's. @throws ServiceError `not_found` */
+async function load(
+  options: ConsentOptions,
+  { request, reply }: OwnVisit,
+): Promise<{ interaction: Interaction; asked: ConsentRequest }> {
+  options.prepare(request.raw)
+  const interaction = await details(options.provider(), request.raw, reply.raw)
+  const { uid } = request.params as { uid: string }
+  if (!interaction || interaction.uid !== uid) throw over()
+  const { params } = interaction
+  const client = await options.provider().Client.find(String(params['client_id']))
+  const redirectUri = URL.parse(String(params['redirect_uri']))
+  if (!client || !redirectUri) throw over()
+  const scopes = scopesToAsk(params['scope'] as string | undefined, client.scope)
+  const clientName = visible(client.clientName ?? '') || whereTo(redirectUri)
+  return { interaction, asked: { clientId: client.clientId, clientName, redirectUri, scopes } }
+}
+
+async function details(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Interaction | null> {
+  try {
+    return (await provider.interactionDetails(request, response)) as unknown as Interaction
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) return null
+    throw error
+  }
+}
+
+const over = () =>
+  new ServiceError(
+    'not_found',
+    'This request is over, or was begun in another browser. Go back to the application and connect it again.',
+  )
+
+const resourcesOf = ({ resource }: Record<string, unknown>) =>
+  (Array.isArray(resource) ? resource : [resource]) as string[]
+
+async function grant(
+  { database, provider }: ConsentOptions,
+  { request, signedIn }: OwnVisit,
+  { asked, scopes, resources }: { asked: ConsentRequest; scopes: Scope[]; resources: string[] },
+): Promise<string> {
+  const { Grant } = provider()
+  const { userId } = signedIn
+  const granted = new Grant({ accountId: userId, clientId: asked.clientId })
+  for (const resource of resources) granted.addResourceScope(resource, scopes.join(' '))
+  const grantId = await granted.save()
+  const { clientName, redirectUri } = asked
+  const operation = formOperation(request, signedIn, {
+    action: 'application.connect',
+    named: { type: 'application', id: asked.clientId },
+  })
+  await database.asSystem(async (tx) => {
+    await describeGrant(tx, grantKey(grantId), { clientName, redirectHost: whereTo(redirectUri) })
+    await recordFor(tx, userId, operation)
+  })
+  return grantId
+}
+
+/** Without what is not seen, or turns the writing round. */
+const visible = (name: string) => name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()

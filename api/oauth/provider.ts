@@ -1,0 +1,204 @@
+/** The authorization server: oidc-provider, told what there is here. What is not named here is off. */
+import { createPrivateKey } from 'node:crypto'
+import { Provider, errors, interactionPolicy, type Configuration } from 'oidc-provider'
+import type { Egress } from '../../platform/egress.ts'
+import type { Logger } from '../../platform/log.ts'
+import { makeToken, scopes } from '../../sql/tokens.ts'
+import { openAdapter, type Store } from './adapter.ts'
+import { bringInOrder, type ClientMetadata } from './client-metadata.ts'
+import { fetchBy } from './fetch-document.ts'
+import { apiResource, isOurs } from './resources.ts'
+
+export interface ProviderOptions extends Store {
+  /** Where clients reach the service; the issuer. */
+  publicUrl: string
+  egress: Pick<Egress, 'fetch'>
+  log: Logger
+  /** 32 bytes each, the same in every process. */
+  keys: { cookies: Buffer; signing: Buffer }
+  /** Whether the client that asks may make us read its document now. */
+  mayFetch(clientId: string): boolean
+  /** A page for a person whose browser was sent here with something wrong. */
+  errorPage(fault: { error: string; error_description?: string }): string
+}
+
+export const paths = {
+  authorization: '/oauth/authorize',
+  interaction: '/oauth/interaction',
+  token: '/oauth/token',
+  registration: '/oauth/register',
+  revocation: '/oauth/revoke',
+}
+
+export const authMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
+
+const minute = 60
+const day = 86_400
+const ttlSeconds = {
+  accessToken: 60 * minute,
+  code: minute,
+  interaction: 60 * minute,
+  /** Without being used. */
+  refreshToken: 30 * day,
+  /** However often it is used. */
+  grant: 365 * day,
+  /** In which a client may read what it registered. */
+  registration: 90 * day,
+}
+
+export function openProvider(options: ProviderOptions): Provider {
+  const provider = new Provider(options.publicUrl, configuration(options) as Configuration)
+  provider.proxy = true // mount.ts says the host and the protocol, by the headers that a proxy would set
+  provider.on('server_error', (_ctx, error) =>
+    options.log.error({ err: error }, 'a request for authorization failed'),
+  )
+  // Access tokens look like all tokens of this service, and are found by the same hash.
+  Object.assign(provider.AccessToken.prototype, {
+    generateTokenId(this: { format: string }) {
+      this.format = 'opaque'
+      return makeToken()
+    },
+  })
+  return provider
+}
+
+function configuration(options: ProviderOptions) {
+  const { database, publicUrl } = options
+  return {
+    adapter: (kind: string) => openAdapter(kind, options),
+    clientAuthMethods: [...authMethods],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      id_token_signed_response_alg: 'EdDSA',
+      token_endpoint_auth_method: 'client_secret_basic',
+    },
+    // Any origin may call the endpoints for programs: nothing there goes by cookies.
+    clientBasedCORS: () => true,
+    cookies: {
+      keys: [options.keys.cookies.toString('base64url')],
+      names: {
+        session: 'corkboard_oauth',
+        interaction: 'corkboard_oauth_interaction',
+        resume: 'corkboard_oauth_resume',
+      },
+      long: { httpOnly: true, sameSite: 'lax', path: '/oauth' },
+      short: { httpOnly: true, sameSite: 'lax' },
+    },
+    enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
+    expiresWithSession: () => false,
+    extraClientMetadata: {
+      properties: ['software_id', 'software_version'],
+      validator(_ctx: unknown, key: string, _value: unknown, metadata: ClientMetadata) {
+        if (key === 'software_id') bringInOrder(metadata)
+      },
+    },
+    features: {
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowFetch: (_ctx: unknown, clientId: string) => options.mayFetch(clientId),
+        allowClient: () => true,
+        cacheDuration: { min: 60, max: day },
+      },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        // Of several names of the one service the first; without any, the API.
+        defaultResource: (_ctx: unknown, _client: unknown, oneOf?: string[]) =>
+          oneOf?.[0] ?? apiResource(publicUrl),
+        getResourceServerInfo(_ctx: unknown, resource: string) {
+          if (!isOurs(resource, publicUrl)) throw new errors.InvalidTarget()
+          return {
+            scope: scopes.join(' '),
+            accessTokenFormat: 'opaque' as const,
+            accessTokenTTL: ttlSeconds.accessToken,
+          }
+        },
+        useGrantedResource: () => true,
+      },
+      revocation: { enabled: true },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+    },
+    fetch: fetchBy(options.egress),
+    async findAccount(_ctx: unknown, userId: string) {
+      const [found] = await database.asSystem(
+        (tx) => tx`
+          select from users u
+          where u.id = ${userId} and not exists (select from service_accounts s where s.id = u.id)`,
+      )
+      return found && { accountId: userId, claims: () => ({ sub: userId }) }
+    },
+    interactions: {
+      policy: askEachTime(),
+      url: (_ctx: unknown, { uid }: { uid: string }) =>
+        `${new URL(publicUrl).pathname.replace(/\/$/, '')}${paths.interaction}/${uid}`,
+    },
+    issueRefreshToken: (_ctx: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
+      client.grantTypeAllowed('refresh_token'),
+    // For tokens that say who somebody is, which are never issued: the library wants one.
+    jwks: { keys: [signingKey(options.keys.signing)] },
+    loadExistingGrant: (ctx: GrantContext) =>
+      ctx.oidc.result?.consent?.grantId
+        ? ctx.oidc.provider.Grant.find(ctx.oidc.result.consent.grantId)
+        : undefined,
+    pkce: { required: () => true },
+    renderError(ctx: { type: string; body: string }, out: { error: string; error_description?: string }) {
+      ctx.type = 'html'
+      ctx.body = options.errorPage(out)
+    },
+    responseTypes: ['code'],
+    rotateRefreshToken: true,
+    routes: {
+      authorization: paths.authorization,
+      token: paths.token,
+      registration: paths.registration,
+      revocation: paths.revocation,
+      jwks: '/oauth/jwks',
+    },
+    scopes: [...scopes],
+    ttl: {
+      AccessToken: ttlSeconds.accessToken,
+      AuthorizationCode: ttlSeconds.code,
+      Grant: ttlSeconds.grant,
+      IdToken: minute,
+      Interaction: ttlSeconds.interaction,
+      RefreshToken: ttlSeconds.refreshToken,
+      RegistrationAccessToken: ttlSeconds.registration,
+      Session: minute,
+    },
+  }
+}
+
+interface GrantContext {
+  oidc: {
+    provider: Provider
+    result?: { consent?: { grantId?: string } }
+  }
+}
+
+/** Nobody is remembered: each request is for a person to look at, who is told which account it is for. */
+function askEachTime() {
+  const { Check, Prompt } = interactionPolicy
+  return (['login', 'consent'] as const).map(
+    (name) =>
+      new Prompt(
+        { name, requestable: true },
+        new Check(
+          `${name}_each_time`,
+          `${name} is asked for each request`,
+          (ctx) => (ctx.oidc as { result?: Record<string, unknown> }).result?.[name] === undefined,
+        ),
+      ),
+  )
+}
+
+/** Ed25519 of a seed: RFC 8410 with the seed at its end. */
+function signingKey(seed: Buffer) {
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ format: 'jwk' })
+}

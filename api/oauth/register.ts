@@ -1,0 +1,53 @@
+/** OAuth 2.0 for applications that people connect: everything below /oauth, and what is told of it under /.well-known. */
+import type { FastifyInstance } from 'fastify'
+import type { Provider } from 'oidc-provider'
+import { limits } from '../../core/limits.ts'
+import type { Egress } from '../../platform/egress.ts'
+import { deriveKey, openEncryption } from '../../platform/encryption.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../sql/database.ts'
+import type { RateLimiter } from '../rate-limit.ts'
+import { registerPages } from '../sign-in/pages.ts'
+import type { Sessions } from '../sign-in/session.ts'
+import { consentPages } from './consent.ts'
+import { errorPage } from './error-page.ts'
+import { registerMetadata } from './metadata.ts'
+import { addressAs, currentAddress, mountProvider } from './mount.ts'
+import { openProvider } from './provider.ts'
+
+export interface OAuthOptions {
+  database: Database
+  sessions: Sessions
+  egress: Pick<Egress, 'fetch'>
+  limiter: RateLimiter
+  log: Logger
+  secretKey: string
+  requestsPerHour: number
+  /** Where clients reach the service, without a slash; asked only once it listens. */
+  publicUrl(): string
+}
+
+export async function registerOAuth(app: FastifyInstance, options: OAuthOptions): Promise<void> {
+  const { database, limiter, log, secretKey, publicUrl } = options
+  const encryption = openEncryption(secretKey, 'oauth')
+  const keys = {
+    cookies: deriveKey(secretKey, 'oauth cookies'),
+    signing: deriveKey(secretKey, 'oauth signing'),
+  }
+  let opened: Provider | null = null
+  const provider = () =>
+    (opened ??= openProvider({
+      ...{ database, encryption, keys, log, errorPage },
+      publicUrl: publicUrl(),
+      egress: options.egress,
+      mayFetch: () =>
+        limiter.take(currentAddress(), limits.oauth.documentsPerHour, 'client document').allowed,
+    }))
+  registerMetadata(app, publicUrl)
+  await mountProvider(app, {
+    ...{ provider, publicUrl, limiter },
+    limits: { requests: options.requestsPerHour, registrations: limits.oauth.registrationsPerHour },
+  })
+  const prepare = (request: Parameters<typeof addressAs>[0]) => addressAs(request, publicUrl())
+  await registerPages(app, options, consentPages({ database, provider, prepare }))
+}

@@ -1,0 +1,110 @@
+/** Applications that the account has connected: what each may do, and the way to end it. */
+import { withOperation } from '../../sql/operation.ts'
+import { disconnectApplication } from '../../sql/oauth-grants.ts'
+import { scopes, type Scope } from '../../sql/tokens.ts'
+import type { SignInContext } from '../sign-in/context.ts'
+import { html, type Html } from '../sign-in/html.ts'
+import { formOperation } from '../sign-in/operation.ts'
+import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import type { Section } from './section.ts'
+import { time } from './time.ts'
+
+interface ApplicationRow {
+  client_id: string
+  client_name: string
+  redirect_host: string
+  scopes: Scope[]
+  since: Date
+  last_used_at: Date | null
+}
+
+export const applicationsSection: Section = {
+  id: 'applications',
+  title: 'Connected applications',
+  show: showApplications,
+  pages: (context) => [
+    {
+      method: 'POST',
+      path: '/settings/applications/disconnect',
+      needs: 'session',
+      handle: (visit) => disconnect(context, visit),
+    },
+  ],
+}
+
+async function disconnect(
+  { database }: SignInContext,
+  { request, form, signedIn }: OwnVisit,
+): Promise<VisitAnswer> {
+  const clientId = form.get('client_id') ?? ''
+  if (clientId === '' || clientId.includes('\0')) return { redirect: '/settings#applications' }
+  const operation = formOperation(request, signedIn, {
+    action: 'application.disconnect',
+    named: { type: 'application', id: clientId.slice(0, 1000) },
+  })
+  await withOperation(operation, () =>
+    database.asUser(signedIn.userId, (tx) => disconnectApplication(tx, clientId)),
+  )
+  return { redirect: '/settings#applications' }
+}
+
+/** Each once, however often it was connected. */
+async function showApplications({ database }: SignInContext, { signedIn, csrf }: OwnVisit): Promise<Html> {
+  const rows = await database.asUser(
+    signedIn.userId,
+    (tx) => tx<ApplicationRow[]>`
+      select g.client_id, min(g.created_at) as since, max(t.last_used_at) as last_used_at,
+        (array_agg(g.client_name order by g.created_at desc))[1] as client_name,
+        string_agg(distinct g.redirect_host, ', ') as redirect_host,
+        array(
+          select distinct unnest(o.scopes)
+          from oauth_grants o
+          where o.user_id = ${signedIn.userId} and o.client_id = g.client_id and o.revoked_at is null and o.ends_at > now()
+        ) as scopes
+      from oauth_grants g
+      left join lateral (
+        select max(t.last_used_at) as last_used_at from tokens t where t.grant_id = g.id
+      ) t on true
+      where g.user_id = ${signedIn.userId} and g.revoked_at is null and g.ends_at > now()
+      group by g.client_id
+      order by since desc, g.client_id
+      limit 500`,
+  )
+  return html`<p class="note">
+      Programs of others that you have allowed to act as you. Their names are their own word. To disconnect
+      one ends its access at once.
+    </p>
+    ${rows.length === 0 ? html`<p>There are none.</p>` : applicationTable(rows, csrf)}`
+}
+
+const applicationTable = (rows: ApplicationRow[], csrf: Html) =>
+  html`<table>
+    <thead>
+      <tr>
+        <th>Application</th>
+        <th>Answers went to</th>
+        <th>It may</th>
+        <th>Since</th>
+        <th>Last used</th>
+        <th></th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            <td>${row.client_name}</td>
+            <td>${row.redirect_host}</td>
+            <td>${scopes.filter((scope) => row.scopes.includes(scope)).join(', ')}</td>
+            <td>${time(row.since, '')}</td>
+            <td>${time(row.last_used_at, 'never')}</td>
+            <td>
+              <form method="post" action="/settings/applications/disconnect">
+                ${csrf}<input type="hidden" name="client_id" value="${row.client_id}" />
+                <button class="bad">Disconnect</button>
+              </form>
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`

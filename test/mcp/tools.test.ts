@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tools } from '../../api/mcp/tools.ts'
+import { openEgress } from '../../platform/egress.ts'
+import { listCards, nowhere } from '../api/board.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { openSite, serves, type Site } from '../support/site.ts'
+import { makeScene, titlesOf, type Scene } from './scene.ts'
+
+let service: TestService
+let site: Site
+let user: TestUser
+
+beforeAll(async () => {
+  site = await openSite()
+  service = await startService({ workers: false, egress: openEgress({ allow: ['127.0.0.1'] }) })
+  user = await service.user()
+})
+afterAll(async () => {
+  await service.stop()
+  await site.close()
+})
+
+const titles = (boardId: string) => titlesOf(user, boardId)
+const ids = (list: { id: string }[]) => list.map(({ id }) => id)
+
+/** What each tool does, seen by its answer and by REST. */
+const successes: Record<string, (scene: Scene) => Promise<void>> = {
+  async list_workspaces({ agent }) {
+    const { workspaces, has_more } = await agent.does('list_workspaces')
+    expect(ids(workspaces)).toEqual([user.workspaceId])
+    expect(has_more).toBe(false)
+  },
+  async search({ agent, board, cards }) {
+    const name = `Needle ${randomUUID()}`
+    await user.api.patch(`/boards/${board.id}`, { name })
+    await user.api.patch(`/boards/${board.id}/cards/${cards[0]!.id}`, { body: `x ${name} y` })
+    const found = await agent.does('search', { query: name })
+    expect(ids(found.boards.items)).toEqual([board.id])
+    expect(found.cards.items).toMatchObject([{ id: cards[0]!.id, excerpt: `x ${name} y` }])
+    expect((await agent.does('search', { query: name, kind: 'card' })).boards.items).toEqual([])
+  },
+  async resolve({ agent, board, cards, identifier }) {
+    const { matches } = await agent.does('resolve', identifier)
+    expect(matches).toMatchObject([{ type: 'card', id: cards[0]!.id, board_id: board.id }])
+  },
+  async list_boards({ agent, board, other }) {
+    await user.api.patch(`/boards/${other.id}`, { parent_board_id: board.id })
+    const { boards } = await agent.does('list_boards', { parent_board_id: board.id })
+    expect(ids(boards)).toEqual([other.id])
+    await user.api.delete(`/boards/${other.id}`)
+    expect(ids((await agent.does('list_boards', { trash: true, limit: 100 })).boards)).toContain(other.id)
+  },
+  async read_board({ agent, board }) {
+    expect(await agent.does('read_board', { board_id: board.id })).toMatchObject({
+      board: { id: board.id, name: 'Wall', workspace_id: user.workspaceId },
+      capacity: null,
+    })
+  },
+  async read_board_tree({ agent, board, other }) {
+    await user.api.patch(`/boards/${other.id}`, { parent_board_id: board.id })
+    const { boards, total } = await agent.does('read_board_tree', { board_id: board.id })
+    expect(boards).toMatchObject([
+      { id: board.id, depth: 0, card_count: 2 },
+      { id: other.id, depth: 1, parent_board_id: board.id },
+    ])
+    expect(total).toBe(2)
+  },
+  async read_cards({ agent, board, cards }) {
+    const page = await agent.does('read_cards', { board_id: board.id, include: ['props', 'identifiers'] })
+    expect(ids(page.cards)).toEqual(ids(cards))
+    expect(page).toMatchObject({ total: 2, cards: [{ title: 'First', body: 'one' }, { props: { a: 1 } }] })
+  },
+  async read_card({ agent, board, cards, identifier }) {
+    const { card } = await agent.does('read_card', { board_id: board.id, card_id: cards[0]!.id })
+    expect(card).toMatchObject({ title: 'First', body: 'one', identifiers: [identifier], x: 0, y: 0 })
+  },
+  async list_groups({ agent, board, groupId }) {
+    const { groups } = await agent.does('list_groups', { board_id: board.id })
+    expect(groups).toMatchObject([{ id: groupId, name: 'Group', card_count: 0 }])
+  },
+  async create_board({ agent, board }) {
+    const made = await agent.does('create_board', { name: 'Made', parent_board_id: board.id })
+    const { body } = await user.api.get(`/boards/${made.board.id}`)
+    expect(body.board).toMatchObject({ name: 'Made', parent_board_id: board.id })
+  },
+  async update_board({ agent, board }) {
+    await agent.does('update_board', { board_id: board.id, name: 'Changed', scheduled_date: '2030-01-02' })
+    const { body } = await user.api.get(`/boards/${board.id}`)
+    expect(body.board).toMatchObject({ name: 'Changed', scheduled_date: '2030-01-02', view: 'canvas' })
+  },
+  async move_boards({ agent, board, other }) {
+    const asked = { board_ids: [other.id, nowhere], parent_board_id: board.id }
+    expect(await agent.does('move_boards', asked)).toMatchObject({
+      moved: [other.id],
+      skipped: [{ board_id: nowhere, reason: 'missing' }],
+    })
+    expect((await user.api.get(`/boards/${other.id}`)).body.board.parent_board_id).toBe(board.id)
+  },
+  async restore_board({ agent, board }) {
+    await user.api.delete(`/boards/${board.id}`)
+    expect(await agent.does('restore_board', { board_id: board.id })).toMatchObject({ restored: true })
+    expect(await agent.does('restore_board', { board_id: board.id })).toMatchObject({ restored: false })
+    expect(await titles(board.id)).toEqual(['First', 'Second'])
+  },
+  async create_cards({ agent, board, identifier }) {
+    const made = await agent.does('create_cards', {
+      board_id: board.id,
+      cards: [
+        {
+          kind: 'link',
+          url: 'https://example.test/',
+          title: 'Link',
+          identifiers: [{ scope: 's', value: 'v' }],
+        },
+        { kind: 'note', title: 'Changed', identifiers: [identifier] },
+      ],
+      update_existing: true,
+    })
+    expect(made).toMatchObject({ created: 1, updated: 1, live: true })
+    expect(await titles(board.id)).toEqual(['Changed', 'Second', 'Link'])
+  },
+  async update_cards({ agent, board, cards, groupId }) {
+    const changes = [
+      { id: cards[0]!.id, title: 'New', group_id: groupId },
+      { id: 'nobody', title: 'x' },
+    ]
+    const done = await agent.does('update_cards', { board_id: board.id, cards: changes })
+    expect(done).toMatchObject({ updated: 1, not_found: ['nobody'] })
+    expect((await listCards(user, board.id))[0]).toMatchObject({
+      title: 'New',
+      body: 'one',
+      group_id: groupId,
+    })
+  },
+  async move_cards({ agent, board, other, cards }) {
+    const asked = { board_id: board.id, to_board_id: other.id, card_ids: [cards[0]!.id, 'nobody'] }
+    expect(await agent.does('move_cards', asked)).toMatchObject({ moved: 1, not_found: ['nobody'] })
+    expect([await titles(board.id), await titles(other.id)]).toEqual([['Second'], ['First']])
+  },
+  async arrange_cards({ agent, board, cards }) {
+    const asked = { board_id: board.id, layout: 'column' }
+    const dry = await agent.does('arrange_cards', { ...asked, dry_run: true })
+    expect(await listCards(user, board.id)).toMatchObject([{ x: 0 }, { x: 300 }])
+    const done = await agent.does('arrange_cards', asked)
+    expect(done.cards).toEqual(dry.cards)
+    const shown = await listCards(user, board.id)
+    expect(shown.map(({ id, x, y, w, h }) => ({ id, x, y, w, h }))).toEqual(done.cards)
+    expect(shown.map(({ x }) => x)).toEqual([shown[0]!['x'], shown[0]!['x']])
+    expect(ids(shown)).toEqual(ids(cards))
+  },
+  async restore_cards({ agent, board, cards, identifier }) {
+    const gone = await agent.does('delete_cards', { board_id: board.id, card_ids: [cards[0]!.id] })
+    await agent.does('restore_cards', { board_id: board.id, cards: gone.cards })
+    const shown = await listCards(user, board.id, '&include=identifiers')
+    const back = shown.find(({ title }) => title === 'First')!
+    expect(back).toMatchObject({ body: 'one', x: 0, y: 0, w: 280, identifiers: [identifier] })
+  },
+  async create_group({ agent, board }) {
+    const { group } = await agent.does('create_group', { board_id: board.id, name: 'Made', shape: 'hug' })
+    const { body } = await user.api.get(`/boards/${board.id}/groups`)
+    expect(body.groups).toContainEqual(group)
+    expect(group).toMatchObject({ name: 'Made', shape: 'hug' })
+  },
+  async update_group({ agent, board, groupId }) {
+    await agent.does('update_group', { board_id: board.id, group_id: groupId, name: 'New' })
+    expect((await user.api.get(`/boards/${board.id}/groups`)).body.groups).toMatchObject([{ name: 'New' }])
+  },
+  async ungroup({ agent, board, cards, groupId }) {
+    await user.api.patch(`/boards/${board.id}/cards/${cards[0]!.id}`, { group_id: groupId })
+    expect(await agent.does('ungroup', { board_id: board.id, group_id: groupId })).toMatchObject({
+      ungrouped: 1,
+    })
+    expect(await titles(board.id)).toEqual(['First', 'Second'])
+    expect((await user.api.get(`/boards/${board.id}/groups`)).body.groups).toEqual([])
+  },
+  async import_urls({ agent, board }) {
+    site.pages.set('/page', serves('<title>Far away</title>', 'text/html'))
+    const items = [{ url: `${site.url}/page` }, { url: `${site.url}/gone` }]
+    const done = await agent.does('import_urls', { board_id: board.id, items })
+    expect(done).toMatchObject({ created: 1, failed: 1, results: [{}, { code: 'upstream_rejected' }] })
+    expect(await titles(board.id)).toContain('Far away')
+  },
+  async delete_board({ agent, board }) {
+    await agent.does('delete_board', { board_id: board.id })
+    expect((await user.api.get(`/boards/${board.id}`)).body.board.deleted).toBe(true)
+  },
+  async delete_cards({ agent, board, cards }) {
+    const asked = { board_id: board.id, card_ids: [cards[0]!.id, 'nobody'] }
+    const done = await agent.does('delete_cards', asked)
+    expect(done).toMatchObject({ deleted: 1, not_found: ['nobody'] })
+    expect(done.cards).toEqual([
+      { id: cards[0]!.id, kind: 'note', title: 'First', x: 0, y: 0, restore_token: expect.any(String) },
+    ])
+    expect(await titles(board.id)).toEqual(['Second'])
+  },
+}
+
+describe('[MC2] each tool does what its operation does, and answers by its output schema', () => {
+  test('[MC2] every tool is here', () => {
+    expect(Object.keys(successes).sort()).toEqual(tools.map(({ name }) => name).sort())
+  })
+  test.each(Object.entries(successes))('[MC2] %s', async (_name, succeeds) => {
+    await succeeds(await makeScene(service.url, user))
+  })
+})
