@@ -20,7 +20,7 @@ const list = request('tools/list')
 
 const scopesOf = (name: string) => tools.find((tool) => tool.name === name)!.route.scope
 
-test('[MC5] tools that the scopes of a token do not allow are not listed', async () => {
+test('[MC5] tools that the scopes of a token do not allow are not listed', { timeout: 120_000 }, async () => {
   const listed = async (scopes: ('read' | 'write' | 'delete')[]) => {
     const { token } = await service.token(user, { scopes })
     const { client } = await openAgent(service.url, token)
@@ -61,34 +61,42 @@ test.each(['create_board', 'delete_board'])(
   },
 )
 
-test('[MC5] without a token every message is 401 that says where to get one', async () => {
-  for (const token of [null, 'cork_wrong']) {
-    const answer = await postMcp(service.url, token, list)
-    expect([answer.status, answer.body.code]).toEqual([401, 'invalid_token'])
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer resource_metadata=/)
-  }
-})
+test(
+  '[MC5] without a token every message is 401 that says where to get one',
+  { timeout: 120_000 },
+  async () => {
+    for (const token of [null, 'cork_wrong']) {
+      const answer = await postMcp(service.url, token, list)
+      expect([answer.status, answer.body.code]).toEqual([401, 'invalid_token'])
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer resource_metadata=/)
+    }
+  },
+)
 
 // ---- what tools say of themselves
 
-test('[MC6] a tool says what it does: reading, destroying, whether it may be repeated, reaching out', async () => {
-  const { client } = await openAgent(service.url, user.token)
-  const listed = (await client.listTools()).tools
-  for (const { name, title, description, annotations, inputSchema, outputSchema } of listed) {
-    const { route } = tools.find((tool) => tool.name === name)!
-    expect([name, annotations?.readOnlyHint]).toEqual([name, route.method === 'GET'])
-    if (route.method === 'GET')
-      expect(annotations).toMatchObject({ destructiveHint: false, idempotentHint: true })
-    if (route.method === 'PATCH' || route.scope === 'delete')
-      expect([name, annotations?.destructiveHint]).toEqual([name, true])
-    expect(annotations?.openWorldHint).toBe(name === 'import_urls')
-    expect([title, description].every((text) => (text?.length ?? 0) > 5)).toBe(true)
-    expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
-    expect(outputSchema?.['properties']).toHaveProperty('notice')
-  }
-  // An agent has them in its context all the time.
-  expect(JSON.stringify(listed).length).toBeLessThan(60_000)
-})
+test(
+  '[MC6] a tool says what it does: reading, destroying, whether it may be repeated, reaching out',
+  { timeout: 120_000 },
+  async () => {
+    const { client } = await openAgent(service.url, user.token)
+    const listed = (await client.listTools()).tools
+    for (const { name, title, description, annotations, inputSchema, outputSchema } of listed) {
+      const { route } = tools.find((tool) => tool.name === name)!
+      expect([name, annotations?.readOnlyHint]).toEqual([name, route.method === 'GET'])
+      if (route.method === 'GET')
+        expect(annotations).toMatchObject({ destructiveHint: false, idempotentHint: true })
+      if (route.method === 'PATCH' || route.scope === 'delete')
+        expect([name, annotations?.destructiveHint]).toEqual([name, true])
+      expect(annotations?.openWorldHint).toBe(name === 'import_urls')
+      expect([title, description].every((text) => (text?.length ?? 0) > 5)).toBe(true)
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(outputSchema?.['properties']).toHaveProperty('notice')
+    }
+    // An agent has them in its context all the time.
+    expect(JSON.stringify(listed).length).toBeLessThan(60_000)
+  },
+)
 
 // ---- where it is reached from
 
@@ -114,48 +122,58 @@ const statusFrom = (url: string, headers: Record<string, string>) =>
     sent.end(JSON.stringify(list))
   })
 
-test('[MC10] on a loopback address only names and pages of this machine are answered', async () => {
-  const from = (headers: Record<string, string>) => statusFrom(service.url, headers)
-  for (const host of ['localhost', 'localhost:4000', '127.0.0.1:1', '127.3.2.1', '[::1]:4000'])
-    expect([host, await from({ host })]).toEqual([host, 200])
-  for (const host of [
-    'evil.test',
-    'localhost.evil.test',
-    '127.0.0.1.evil.test',
-    '10.0.0.1',
-    'a b',
-    '127.0.0.1@evil.test',
-  ])
-    expect([host, await from({ host })]).toEqual([host, 403])
-  for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://[::1]:1'])
-    expect([origin, await from({ origin })]).toEqual([origin, 200])
-  for (const origin of ['http://evil.test', 'null', 'http://localhost.evil.test'])
-    expect([origin, await from({ origin })]).toEqual([origin, 403])
-})
+test(
+  '[MC10] on a loopback address only names and pages of this machine are answered',
+  { timeout: 120_000 },
+  async () => {
+    const from = (headers: Record<string, string>) => statusFrom(service.url, headers)
+    for (const host of ['localhost', 'localhost:4000', '127.0.0.1:1', '127.3.2.1', '[::1]:4000'])
+      expect([host, await from({ host })]).toEqual([host, 200])
+    for (const host of [
+      'evil.test',
+      'localhost.evil.test',
+      '127.0.0.1.evil.test',
+      '10.0.0.1',
+      'a b',
+      '127.0.0.1@evil.test',
+    ])
+      expect([host, await from({ host })]).toEqual([host, 403])
+    for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://[::1]:1'])
+      expect([origin, await from({ origin })]).toEqual([origin, 200])
+    for (const origin of ['http://evil.test', 'null', 'http://localhost.evil.test'])
+      expect([origin, await from({ origin })]).toEqual([origin, 403])
+  },
+)
 
-test('[MC10] PUBLIC_URL is a name of it, too; on another address a token is all that it takes', async () => {
-  const named = await startService({
-    workers: false,
-    testDatabase: { url: service.databaseUrl, admin: service.admin, drop: () => Promise.resolve() },
-    config: { publicUrl: 'https://boards.example' },
-  })
-  try {
-    expect(await statusFrom(named.url, { host: 'boards.example', origin: 'https://boards.example' })).toBe(
-      200,
-    )
-    expect(await statusFrom(named.url, { host: 'boards.example', origin: 'https://other.example' })).toBe(403)
-    expect(await statusFrom(named.url, { host: 'other.example' })).toBe(403)
-  } finally {
-    await named.stop()
-  }
-  const open = await startService({
-    workers: false,
-    testDatabase: { url: service.databaseUrl, admin: service.admin, drop: () => Promise.resolve() },
-    config: { host: '0.0.0.0' },
-  })
-  try {
-    expect(await statusFrom(open.url, { host: 'any.example', origin: 'https://any.example' })).toBe(200)
-  } finally {
-    await open.stop()
-  }
-})
+test(
+  '[MC10] PUBLIC_URL is a name of it, too; on another address a token is all that it takes',
+  { timeout: 120_000 },
+  async () => {
+    const named = await startService({
+      workers: false,
+      testDatabase: { url: service.databaseUrl, admin: service.admin, drop: () => Promise.resolve() },
+      config: { publicUrl: 'https://boards.example' },
+    })
+    try {
+      expect(await statusFrom(named.url, { host: 'boards.example', origin: 'https://boards.example' })).toBe(
+        200,
+      )
+      expect(await statusFrom(named.url, { host: 'boards.example', origin: 'https://other.example' })).toBe(
+        403,
+      )
+      expect(await statusFrom(named.url, { host: 'other.example' })).toBe(403)
+    } finally {
+      await named.stop()
+    }
+    const open = await startService({
+      workers: false,
+      testDatabase: { url: service.databaseUrl, admin: service.admin, drop: () => Promise.resolve() },
+      config: { host: '0.0.0.0' },
+    })
+    try {
+      expect(await statusFrom(open.url, { host: 'any.example', origin: 'https://any.example' })).toBe(200)
+    } finally {
+      await open.stop()
+    }
+  },
+)

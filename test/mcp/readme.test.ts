@@ -56,19 +56,23 @@ test('[MC19] the README’s table has each tool with its title, its operation an
   expect(messageLimits.bodyBytes).toBe(4 * 1024 * 1024)
 })
 
-test('[MC19] what the README tells Claude Code is an address and a header that work', async () => {
-  const [, url, name, value] =
-    /^claude mcp add --transport http corkboard (\S+) --header "([^:]+): (.+)"\n$/.exec(snippet('sh'))!
-  expect(await toolsAt(url!, { [name!]: value! })).toEqual(allTools)
-})
+test(
+  '[MC19] what the README tells Claude Code is an address and a header that work',
+  { timeout: 120_000 },
+  async () => {
+    const [, url, name, value] =
+      /^claude mcp add --transport http corkboard (\S+) --header "([^:]+): (.+)"\n$/.exec(snippet('sh'))!
+    expect(await toolsAt(url!, { [name!]: value! })).toEqual(allTools)
+  },
+)
 
-test('[MC19] so are those of the README’s .mcp.json', async () => {
+test('[MC19] so are those of the README’s .mcp.json', { timeout: 120_000 }, async () => {
   const { corkboard } = JSON.parse(snippet('json')).mcpServers
   expect(corkboard.type).toBe('http')
   expect(await toolsAt(corkboard.url, corkboard.headers)).toEqual(allTools)
 })
 
-test('[MC19] the README’s agent makes a board', async () => {
+test('[MC19] the README’s agent makes a board', { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'corkboard-agent-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'))
@@ -79,7 +83,7 @@ test('[MC19] the README’s agent makes a board', async () => {
   expect(body.board.name).toBe('Made by an agent')
 })
 
-test('[MC19] the README’s curl lists boards', async () => {
+test('[MC19] the README’s curl lists boards', { timeout: 120_000 }, async () => {
   const { stdout } = await run('sh', ['-c', snippet('sh', 1)])
   expect(JSON.parse(stdout).result.structuredContent.boards).toEqual(expect.any(Array))
 })

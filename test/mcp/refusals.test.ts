@@ -46,36 +46,40 @@ const onBoard: Record<string, (boardId: string, scene: Scene) => Record<string, 
   delete_cards: (board_id, { cards }) => ({ board_id, card_ids: [cards[0]!.id] }),
 }
 
-test('[MC3] to a stranger a board is as one that there is not, by every tool, and stays as it is', async () => {
-  const scene = await makeScene(service.url, user)
-  const other = await openAgent(service.url, stranger.token)
-  const before = await user.api.get(`/boards/${scene.board.id}/export`)
-  for (const [tool, args] of Object.entries(onBoard)) {
-    const [theirs, none] = [
-      await other.fails(tool, args(scene.board.id, scene)),
-      await other.fails(tool, args(nowhere, scene)),
-    ]
-    expect([tool, theirs]).toEqual([tool, none])
-    // A restore token of somebody else's is refused before the board is looked for.
-    expect([tool, theirs]).toEqual([
-      tool,
-      expect.stringMatching(tool === 'restore_cards' ? /^bad_request: / : /^not_found: /),
-    ])
-  }
-  const after = await user.api.get(`/boards/${scene.board.id}/export`)
-  expect([after.body.board, after.body.cards]).toEqual([before.body.board, before.body.cards])
-  expect(Object.keys(onBoard).length + 5).toBe(tools.length)
-  const found = await other.does('search', { query: 'First' })
-  expect([found.boards.items, found.cards.items]).toEqual([[], []])
-  expect((await other.does('list_boards')).boards).toEqual([])
-  expect((await other.does('resolve', scene.identifier)).matches).toEqual([])
-  expect(
-    await other.does('move_boards', { board_ids: [scene.board.id], parent_board_id: null }),
-  ).toMatchObject({
-    moved: [],
-    skipped: [{ reason: 'missing' }],
-  })
-})
+test(
+  '[MC3] to a stranger a board is as one that there is not, by every tool, and stays as it is',
+  { timeout: 120_000 },
+  async () => {
+    const scene = await makeScene(service.url, user)
+    const other = await openAgent(service.url, stranger.token)
+    const before = await user.api.get(`/boards/${scene.board.id}/export`)
+    for (const [tool, args] of Object.entries(onBoard)) {
+      const [theirs, none] = [
+        await other.fails(tool, args(scene.board.id, scene)),
+        await other.fails(tool, args(nowhere, scene)),
+      ]
+      expect([tool, theirs]).toEqual([tool, none])
+      // A restore token of somebody else's is refused before the board is looked for.
+      expect([tool, theirs]).toEqual([
+        tool,
+        expect.stringMatching(tool === 'restore_cards' ? /^bad_request: / : /^not_found: /),
+      ])
+    }
+    const after = await user.api.get(`/boards/${scene.board.id}/export`)
+    expect([after.body.board, after.body.cards]).toEqual([before.body.board, before.body.cards])
+    expect(Object.keys(onBoard).length + 5).toBe(tools.length)
+    const found = await other.does('search', { query: 'First' })
+    expect([found.boards.items, found.cards.items]).toEqual([[], []])
+    expect((await other.does('list_boards')).boards).toEqual([])
+    expect((await other.does('resolve', scene.identifier)).matches).toEqual([])
+    expect(
+      await other.does('move_boards', { board_ids: [scene.board.id], parent_board_id: null }),
+    ).toMatchObject({
+      moved: [],
+      skipped: [{ reason: 'missing' }],
+    })
+  },
+)
 
 test.each([
   ['read_cards', {}, 'board_id is required'],
@@ -109,40 +113,44 @@ test.each([
   expect(text).toMatch(/Correct the arguments and call again\.$/)
 })
 
-test('[MC4] what a board refuses is told with what to do about it, and nothing is changed', async () => {
-  const { agent, board, cards, groupId } = await makeScene(service.url, user)
-  const viewer = await service.user()
-  await service.share(board.id, viewer, 'viewer')
-  const guest = await openAgent(service.url, viewer.token)
-  expect(await guest.fails('update_board', { board_id: board.id, name: 'x' })).toMatch(
-    /^forbidden: .* Ask the person to give it access/,
-  )
-  expect(await agent.fails('read_card', { board_id: board.id, card_id: 'nobody' })).toMatch(
-    /^not_found: No such card on this board\. .*read_cards\.$/,
-  )
-  expect(
-    await agent.fails('update_cards', {
-      board_id: board.id,
-      cards: [
-        { id: cards[0]!.id, title: 'changed' },
-        { id: cards[1]!.id, group_id: 'nowhere' },
-      ],
-    }),
-  ).toMatch(/^bad_request: group_id/)
-  await user.api.delete(`/boards/${board.id}`)
-  expect(await agent.fails('ungroup', { board_id: board.id, group_id: groupId })).toMatch(
-    /^conflict: .* Read the present state, then decide\.$/,
-  )
-  expect(await titlesOf(user, board.id)).toEqual(['First', 'Second'])
-  const free = await service.user({ tier: 'free' })
-  const full = await makeBoard(free)
-  await makeCards(
-    free,
-    full.id,
-    Array.from({ length: 100 }, () => ({})),
-  )
-  const poor = await openAgent(service.url, free.token)
-  expect(await poor.fails('create_cards', { board_id: full.id, cards: [{ kind: 'note' }] })).toMatch(
-    /^limit_reached: .* Tell the person/,
-  )
-})
+test(
+  '[MC4] what a board refuses is told with what to do about it, and nothing is changed',
+  { timeout: 120_000 },
+  async () => {
+    const { agent, board, cards, groupId } = await makeScene(service.url, user)
+    const viewer = await service.user()
+    await service.share(board.id, viewer, 'viewer')
+    const guest = await openAgent(service.url, viewer.token)
+    expect(await guest.fails('update_board', { board_id: board.id, name: 'x' })).toMatch(
+      /^forbidden: .* Ask the person to give it access/,
+    )
+    expect(await agent.fails('read_card', { board_id: board.id, card_id: 'nobody' })).toMatch(
+      /^not_found: No such card on this board\. .*read_cards\.$/,
+    )
+    expect(
+      await agent.fails('update_cards', {
+        board_id: board.id,
+        cards: [
+          { id: cards[0]!.id, title: 'changed' },
+          { id: cards[1]!.id, group_id: 'nowhere' },
+        ],
+      }),
+    ).toMatch(/^bad_request: group_id/)
+    await user.api.delete(`/boards/${board.id}`)
+    expect(await agent.fails('ungroup', { board_id: board.id, group_id: groupId })).toMatch(
+      /^conflict: .* Read the present state, then decide\.$/,
+    )
+    expect(await titlesOf(user, board.id)).toEqual(['First', 'Second'])
+    const free = await service.user({ tier: 'free' })
+    const full = await makeBoard(free)
+    await makeCards(
+      free,
+      full.id,
+      Array.from({ length: 100 }, () => ({})),
+    )
+    const poor = await openAgent(service.url, free.token)
+    expect(await poor.fails('create_cards', { board_id: full.id, cards: [{ kind: 'note' }] })).toMatch(
+      /^limit_reached: .* Tell the person/,
+    )
+  },
+)
