@@ -1,6 +1,7 @@
 /**
  * The gateway: sockets at /collab, spoken to in the Hocuspocus protocol. Document name = board id, token = an access
- * token, or none for who is signed in by the socket's cookie. The hooks, in the order in which they run, are the list `extensions` in `openGateway`.
+ * token, or none for who is signed in by the socket's cookie. The hooks, in the order in which they run, are the list
+ * `extensions` in `openGateway`.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

@@ -28,7 +28,8 @@ export function allowancesOf(
   if (device !== null) return [{ name: `device ${device}`, ...ofAccount }]
   return [
     { name: `address ${network(request.ip)}`, ...ofAddress },
-    { name: `account ${email.toLowerCase()}`, ...ofAccount },
+    // By its id, however the e-mail is written: the database decides which letters are the same.
+    { name: `account ${userId ?? email.toLowerCase()}`, ...ofAccount },
   ]
 }
 

@@ -213,6 +213,21 @@ test('[SI24] a dump of the database holds no session, link, password, token or d
   expect((await signIn(new Browser(service.url), { email: user.email, password: phc })).status).toBe(422)
 })
 
+test('[SI14] an account has 100 sessions at most; the one that was used longest ago goes first', async () => {
+  const user = await person(service)
+  await signIn(user.browser, user)
+  await service.admin`
+    insert into sessions (user_id, hash, ip, expires_at, last_seen_at)
+    select ${user.userId}, sha256(n::text::bytea), '', now() + interval '1 day', now() - n * interval '1 hour'
+    from generate_series(1, 99) n`
+  await signIn(new Browser(service.url), user)
+  const [left] = await service.admin`
+    select count(*)::integer as n, round(extract(epoch from now() - min(last_seen_at)) / 3600)::integer as hours
+    from sessions where user_id = ${user.userId}`
+  expect(left).toEqual({ n: 100, hours: 98 })
+  expect(await isSignedIn(user.browser)).toBe(true)
+})
+
 test('[SI14] nobody who asks for a page makes the service keep anything, but for a failed attempt', async () => {
   const count = async () =>
     (await service.admin`select count(*)::integer as n from sessions`)[0]!['n'] as number
