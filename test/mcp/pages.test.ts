@@ -1,6 +1,7 @@
 /** Answers fit the context window of a model, and nothing is lost by that. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeBoard, makeCards } from '../api/board.ts'
+import { until } from '../support/editor.ts'
 import { openAgent } from '../support/mcp.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 
@@ -110,6 +111,9 @@ test('[MC15] lists of boards, trees and hits go on where they ended', async () =
   expect(
     await walk('read_board_tree', { workspace_id: own.workspaceId, limit: 200 }, (page) => page.boards),
   ).toEqual(sorted([root.id, ...all]))
+  const indexed = async () =>
+    (await own.api.get('/search?q=pages&kind=board&limit=500')).body.boards.items.length === 131
+  await until(indexed, 'all boards are in the search index', 20_000)
   const hits = await walk(
     'search',
     { query: 'pages', kind: 'board', limit: 50 },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../api/mcp/tools.ts'
 import { openEgress } from '../../platform/egress.ts'
 import { listCards, nowhere } from '../api/board.ts'
+import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { openSite, serves, type Site } from '../support/site.ts'
 import { makeScene, titlesOf, type Scene } from './scene.ts'
@@ -35,7 +36,12 @@ const successes: Record<string, (scene: Scene) => Promise<void>> = {
     const name = `Needle ${randomUUID()}`
     await user.api.patch(`/boards/${board.id}`, { name })
     await user.api.patch(`/boards/${board.id}/cards/${cards[0]!.id}`, { body: `x ${name} y` })
-    const found = await agent.does('search', { query: name })
+    let found = await agent.does('search', { query: name })
+    // A loaded machine may take longer to bring it into the index.
+    await until(async () => {
+      found = await agent.does('search', { query: name })
+      return found.boards.items.length > 0 && found.cards.items.length > 0
+    }, 'the board and the card are found')
     expect(ids(found.boards.items)).toEqual([board.id])
     expect(found.cards.items).toMatchObject([{ id: cards[0]!.id, excerpt: `x ${name} y` }])
     expect((await agent.does('search', { query: name, kind: 'card' })).boards.items).toEqual([])

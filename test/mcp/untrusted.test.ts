@@ -1,6 +1,7 @@
 /** Cards that try to speak for the service, or for the person. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeBoard, makeCards, type Shown } from '../api/board.ts'
+import { until } from '../support/editor.ts'
 import { openAgent } from '../support/mcp.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 
@@ -60,6 +61,11 @@ test('[MC14] what stands on a board comes between two lines that nobody could kn
     ['update_cards', { board_id: board.id, cards: [{ id: cards[0]!.id, color: 'red' }] }, 1],
     ['create_cards', { board_id: board.id, cards: [{ kind: 'note', title: injection.slice(0, 100) }] }, 1],
   ]
+  const indexed = async () => {
+    const { body } = await user.api.get('/search?q=END%20DATA')
+    return body.boards.items.length + body.cards.items.length === 4
+  }
+  await until(indexed, 'all of it is in the search index', 20_000)
   for (const [tool, args, count] of reads) {
     const text = await agent.reads(tool, args)
     const { ours, data, mark } = split(text)
