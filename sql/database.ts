@@ -99,12 +99,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const held = new Set<string>()
   const service = { ...settings, connection: { ...settings.connection, role: 'corkboard_system' } }
   const system = postgres(options.url, { ...service, max: 2 })
-  const searchTimeout = String(limits.search.timeoutMs) as unknown as number
-  const searcher = postgres(options.url, {
-    ...settings,
-    connection: { ...settings.connection, statement_timeout: searchTimeout },
-    max: 4,
-  })
+  const impatient = {
+    ...settings.connection,
+    statement_timeout: String(limits.search.timeoutMs) as unknown as number,
+  }
+  const searcher = postgres(options.url, { ...settings, max: 4, connection: impatient })
 
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const operation = role === requestRole ? currentOperation() : undefined

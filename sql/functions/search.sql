@@ -53,11 +53,15 @@ begin
 
   if p_wait then
     return query
-    select 'pending', p.board_id, null::text, null::text, null::text, null::text, null::timestamptz
+    select distinct 'pending', p.board_id, null::text, null::text, null::text, null::text, null::timestamptz
     from (
-      select board_id from search_pending where workspace_id = any (workspaces)
-      union
-      select board_id from search_pending where board_id = any (shared)
+      select x.board_id
+      from unnest(workspaces) as scope
+      cross join lateral (select x.board_id from search_pending x where x.workspace_id = scope offset 0) x
+      union all
+      select x.board_id
+      from unnest(shared) as scope
+      cross join lateral (select x.board_id from search_pending x where x.board_id = scope offset 0) x
     ) p
     limit 1000;
     if found then

@@ -263,5 +263,5 @@ test('[BB37] no list, search, feed, cursor or id reads anything of another tenan
     expect(texts[0], path).toBe(texts[1])
     statuses.add(answers[0]!.status)
   }
-  expect([...statuses].toSorted()).toEqual([200, 400, 404])
+  expect(statuses).toEqual(new Set([200, 400, 404]))
 }, 120_000) // prettier-ignore

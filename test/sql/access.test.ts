@@ -344,11 +344,12 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   }
   expect(using).toContain('sql/database.ts')
   expect(using.filter((path) => !path.startsWith('sql/'))).toEqual([])
-  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen', 'lock'])
-  await database.callAsSystem((tag) => {
-    expect(Object.keys(tag)).toEqual([]) // a statement, and nothing else of the client
-    return tag`select 1`
-  })
+  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen', 'lock', 'search'])
+  for (const call of [database.callAsSystem, database.search])
+    await call((tag) => {
+      expect(Object.keys(tag)).toEqual([]) // a statement, and nothing else of the client
+      return tag`select 1`
+    })
 
   const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
   // They take the role of a request from the same settings; but for the service's own statements.
