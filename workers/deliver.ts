@@ -97,6 +97,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       for (const delivery of claimed) lanes.hold(lanes.of(delivery.webhookId), delivery)
       for (const lane of touched) {
         lane.mayHaveMore = true
+        handBack(lanes.trim(lane))
         advance(lane)
       }
     }
@@ -215,8 +216,8 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         for (const delivery of deliveries) lanes.hold(lanes.of(delivery.webhookId), delivery)
         end()
         for (const lane of new Set(deliveries.map(({ webhookId }) => lanes.of(webhookId)))) {
-          if (state.stopped) handBack(lanes.empty(lane))
-          else advance(lane)
+          handBack(state.stopped ? lanes.empty(lane) : lanes.trim(lane))
+          advance(lane)
         }
       },
       release: end,

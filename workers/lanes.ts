@@ -85,6 +85,14 @@ export class Lanes {
     return lane.held.splice(0).map(({ delivery }) => delivery)
   }
 
+  /** Takes out what is too much of it: it was claimed before a failure was known. */
+  trim(lane: Lane): ClaimedDelivery[] {
+    if (lane.typicalMs !== null) return []
+    const tooMany = Math.max(0, Math.min(lane.held.length, -this.room(lane)))
+    this.heldInAll -= tooMany
+    return lane.held.splice(lane.held.length - tooMany).map(({ delivery }) => delivery)
+  }
+
   /** Of which something has been held for too long. */
   stale(): Lane[] {
     const latest = performance.now() - heldAtMostMs
