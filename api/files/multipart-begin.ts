@@ -50,6 +50,7 @@ export const beginUpload = route({
       extension: extensionOf(body.filename),
       lifetimeMs: limits.files.sessionMs,
     })
+    let isNamed = false
     try {
       const uploadId = await context.files.beginMultipart(key, contentType)
       const answer = {
@@ -62,11 +63,13 @@ export const beginUpload = route({
       await context.database.asUser(account, async (tx) => {
         const named = await tx`select from name_upload(${key}, ${uploadId}) as named where named`
         if (named.length === 0) throw noUpload()
+        isNamed = true
         currentOperation()?.concerns({ type: 'upload', id: key, board: query.board.toLowerCase() })
         currentOperation()?.answers(answer, 201)
       })
       return { status: 201, body: answer }
     } catch (error) {
+      if (isNamed) throw error // it may be committed, and with it the answer under an idempotency key
       await giveUpUpload(context, account, key).catch((left: unknown) =>
         context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
       )

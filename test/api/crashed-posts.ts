@@ -1,6 +1,7 @@
 /** Every POST of the API as a request that writes, for what becomes of it when its answer is lost. */
 import { randomUUID } from 'node:crypto'
 import type { TestService, TestUser } from '../support/service.ts'
+import { openSite, png, serves, type Site } from '../support/site.ts'
 import { makeBoard, makeCards, succeeded } from './board.ts'
 import { sendParts } from './file.ts'
 
@@ -17,6 +18,14 @@ export interface Post {
 }
 
 const gif = 'GIF89a\x01\0\x01\0\0\0\0;'
+
+/** Where imports read from: the path `/a`, and `/a?placed`. */
+export async function openPictures(): Promise<Site> {
+  const site = await openSite()
+  site.pages.set('/a', serves(png(30, 20)))
+  site.pages.set('/a?placed', serves(png(50, 20)))
+  return site
+}
 
 /** @param remote a URL that imports may read */
 export async function everyPost(service: TestService, user: TestUser, remote: string): Promise<Post[]> {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
 import type { ApiAnswer } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { openSite, png, serves, type Site } from '../support/site.ts'
-import { everyPost } from './crashed-posts.ts'
+import type { Site } from '../support/site.ts'
+import { everyPost, openPictures } from './crashed-posts.ts'
 
 let service: TestService
 let user: TestUser
@@ -14,9 +14,7 @@ let site: Site
 beforeAll(async () => {
   service = await startService({ workers: false, config: { egressAllow: ['127.0.0.1/32'] } })
   user = await service.user()
-  site = await openSite()
-  site.pages.set('/a', serves(png(30, 20)))
-  site.pages.set('/a?placed', serves(png(50, 20)))
+  site = await openPictures()
 })
 afterAll(async () => {
   await service.stop()

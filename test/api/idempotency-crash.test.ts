@@ -6,9 +6,9 @@ import { until } from '../support/editor.ts'
 import type { ApiAnswer, ApiClient } from '../support/http.ts'
 import { launch, makeDataDir } from '../support/instance.ts'
 import { startService, testSecretKey, type TestService, type TestUser } from '../support/service.ts'
-import { openSite, png, serves, type Site } from '../support/site.ts'
+import { png, serves, type Site } from '../support/site.ts'
 import { makeBoard } from './board.ts'
-import { everyPost, stateOf, type Post } from './crashed-posts.ts'
+import { everyPost, openPictures, stateOf, type Post } from './crashed-posts.ts'
 
 let service: TestService
 let user: TestUser
@@ -19,9 +19,7 @@ beforeAll(async () => {
   dataDir = await makeDataDir(afterAll)
   service = await startService({ workers: false, config: { dataDir, egressAllow: ['127.0.0.1/32'] } })
   user = await service.user()
-  site = await openSite()
-  site.pages.set('/a', serves(png(30, 20)))
-  site.pages.set('/a?placed', serves(png(50, 20)))
+  site = await openPictures()
 })
 afterAll(async () => {
   await service.stop()
