@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import {
   boundNumber,
+  fileFields,
   isCardId,
   isKind,
   numberDefaults,
@@ -32,6 +33,7 @@ import {
 } from './canvas.ts'
 import type { BuiltWrite, Written } from './board-queue.ts'
 import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
+import { fileKeysOf } from './file-references.ts'
 import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
@@ -61,7 +63,13 @@ export const wholeCard = { props: true, identifiers: true }
  */
 export async function createCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; cards: NewCard[]; layout?: LayoutName | undefined },
+  request: {
+    account: string
+    boardId: string
+    cards: NewCard[]
+    layout?: LayoutName | undefined
+    files?: AwayFiles
+  },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const { boardId, account, layout } = request
   const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
@@ -89,6 +97,7 @@ export async function createCards(
           const space = lease && !placed ? occupiedSpace(lease.board.document) : null
           const built = buildCreates(head, settleGroups(cards, isGroup), space, layout)
           contents = built.contents
+          built.write.files = filesToTake(request.files, cards)
           return built.write
         },
       })
@@ -114,7 +123,7 @@ export async function createCards(
 /** Changes cards. Cards that are not on the board are named. */
 export async function patchCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; patches: CardPatch[] },
+  request: { account: string; boardId: string; patches: CardPatch[]; files?: AwayFiles },
 ): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
   await requireWritable(live.database, account, boardId)
@@ -134,6 +143,7 @@ export async function patchCards(
         const builder = new UpdateBuilder(head.apiClient, head.apiClock)
         const write = emptyWrite()
         const carriers: Carrier[] = []
+        const found: CardPatch[] = []
         for (const patch of patches) {
           const shared = findCard(document, patch.id)
           if (!shared) {
@@ -141,6 +151,7 @@ export async function patchCards(
             continue
           }
           requireGroup(document, patch.change)
+          found.push(patch)
           if (patch.change.identifiers) {
             const before = readContent(shared).identifiers
             carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
@@ -151,6 +162,7 @@ export async function patchCards(
           if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
         }
         write.claims = claimsOf(carriers)
+        write.files = filesToTake(request.files, found)
         return finish(write, builder)
       },
     })
@@ -221,6 +233,21 @@ export async function removeCards(
 }
 
 // ---- what a write refers to
+
+/** Files that the account can read and the board's workspace does not have. */
+export type AwayFiles = ReadonlySet<string>
+
+/** Those that are named; of a card that comes back, all that it may name. */
+export function filesToTake(
+  away: AwayFiles = new Set(),
+  cards: (Pick<CardToCreate, 'change'> & { kept?: SharedMap | null })[],
+): string[] {
+  const named = cards.flatMap(({ change, kept }) => [
+    ...fileFields.flatMap((field) => change[field] ?? []).filter((key) => away.has(key)),
+    ...(kept ? fileKeysOf(kept.toJSON()) : []),
+  ])
+  return [...new Set(named)]
+}
 
 /** The group that a card would be in: as it is written, or as it was kept. */
 const groupNamedBy = ({ change, kept }: CardToCreate): string | null =>

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { moveCards } from '../../collab/move.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { showWritten } from '../files/show-images.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
 
@@ -39,6 +40,9 @@ export const moveCardsRoute = route({
       toBoardId,
       ids: body.card_ids,
     })
-    return { body: { to_board_id: toBoardId, moved: cards.length, cards, not_found: notFound, ...rest } }
+    const shown = await showWritten(context, principal.userId, cards)
+    return {
+      body: { to_board_id: toBoardId, moved: cards.length, cards: shown, not_found: notFound, ...rest },
+    }
   },
 })

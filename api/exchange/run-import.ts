@@ -6,6 +6,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { cardChange } from '../cards/card-input.ts'
+import { showWritten } from '../files/show-images.ts'
 import type { ApiContext } from '../route.ts'
 import { failedBy, fetchCard, type Failed } from './fetch-card.ts'
 import type { ImportItem } from './import-item.ts'
@@ -53,7 +54,8 @@ export async function runImport(context: ApiContext, request: Import): Promise<R
     await fetchAll(context, request, open, room)
     made = await createAll(context, request, open)
   }
-  return answerTo(request, tasks, made)
+  const cards = await showWritten(context, request.account, made.cards)
+  return answerTo(request, tasks, { ...made, cards })
 }
 
 function readItems(items: ImportItem[]): Task[] {
