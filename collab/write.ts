@@ -39,6 +39,7 @@ import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
 import { cardTimes, catchUp, safeContent } from './read.ts'
+import { sourcesIn } from './sources.ts'
 
 export type PresentedCard = Record<string, unknown>
 
@@ -69,9 +70,11 @@ export async function createCards(
     cards: NewCard[]
     layout?: LayoutName | undefined
     files?: AwayFiles
+    /** As `urlSource` and `identifierSource` write them: refused with `conflict` when a card of the board has one. */
+    newSources?: ReadonlySet<string>
   },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
-  const { boardId, account, layout } = request
+  const { boardId, account, layout, newSources } = request
   const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
   const identified = request.cards.some(({ change, removed }) => removed || change.identifiers?.length)
   if (!placed || identified || request.cards.some(({ change }) => change.group_id))
@@ -89,9 +92,10 @@ export async function createCards(
       return await live.queue.write(boardId, {
         op: randomUUID(),
         account,
-        reads: !placed ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
+        reads: !placed || newSources ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
         build(head) {
           if (from.mirror && from.mirror.seq !== head.seq) throw movedOn
+          if (newSources && sourcesIn(lease!.board.document, newSources).size > 0) throw isThere
           const isGroup = (id: string) =>
             lease ? findGroup(lease.board.document, id) !== null : (from.mirror?.ids.has(id) ?? false)
           const space = lease && !placed ? occupiedSpace(lease.board.document) : null
@@ -105,7 +109,7 @@ export async function createCards(
       lease?.release()
     }
   }
-  const needsDocument = !placed || (groups.length > 0 && mirror === null)
+  const needsDocument = !placed || newSources !== undefined || (groups.length > 0 && mirror === null)
   const written = await write({ mirror, document: needsDocument }).catch((error: unknown) => {
     if (error === movedOn) return write({ mirror: null, document: true })
     throw error
@@ -287,6 +291,9 @@ async function mirroredGroups(live: LiveBoards, boardId: string, ids: string[]):
 
 /** The board has changed since its mirror was read. */
 const movedOn = new Error('The board has moved on.')
+
+/** Another process has brought it meanwhile. */
+const isThere = new ServiceError('conflict', 'A card of this board comes from there already.')
 
 /** Of a write that looks at the groups of a document and at no card. */
 const noCards: ReadonlySet<string> = new Set()

@@ -39,7 +39,7 @@ type Result =
   { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
 
 const fetching = new Turns(limits.import.atOnce)
-/** Two imports on one board look for what is there, and create, one after the other. */
+/** Two imports on one board look for what is there, and create, one after the other; other processes meet at the commit. */
 const creating = new Turns(1)
 
 /** @throws ServiceError `bad_request` for an item whose form is wrong; then nothing happens */
@@ -181,14 +181,7 @@ async function createAll(
       [placed, undefined],
       [left.filter((task) => !placed.includes(task)), request.layout],
     ] as const) {
-      const some = await createWithinCap(context, request, tasks, layout).catch(async (error: unknown) => {
-        if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
-        // Somebody else has brought an identifier meanwhile.
-        await settleExisting(context, request, tasks)
-        const others = tasks.filter(({ result }) => !result)
-        if (others.length === tasks.length) throw error
-        return createWithinCap(context, request, others, layout)
-      })
+      const some = await createMissing(context, request, tasks, layout)
       made.cards.push(...some.cards)
       made.live &&= some.live
     }
@@ -199,6 +192,26 @@ async function createAll(
     return made
   } finally {
     end()
+  }
+}
+
+/** The commit refuses what other processes have brought meanwhile: then those that are still missing. */
+async function createMissing(
+  context: ApiContext,
+  request: Import,
+  tasks: Task[],
+  layout: LayoutName | undefined,
+): Promise<{ cards: PresentedCard[]; live: boolean }> {
+  for (let missing = tasks; ;) {
+    try {
+      return await createWithinCap(context, request, missing, layout)
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
+      await settleExisting(context, request, missing)
+      const others = missing.filter(({ result }) => !result)
+      if (others.length === missing.length) throw error
+      missing = others
+    }
   }
 }
 
@@ -219,6 +232,7 @@ async function createWithinCap(
         boardId,
         layout,
         cards: some.map((task) => ({ change: cardOf(task) })),
+        newSources: new Set(some.flatMap(({ sources }) => sources)),
       })
       for (const [n, task] of some.entries())
         task.result = { status: 'created', cardId: created.cards[n]!['id'] as string }

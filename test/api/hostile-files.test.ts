@@ -153,7 +153,7 @@ test('[UP9] of two uploads that race for the last byte of a quota one is 402', a
     const board = await makeBoard(owner)
     expect((await upload(service, owner, board.id, pngOf(99_000))).status).toBe(201)
     const answers = await Promise.all([1000, 1000].map((bytes) => upload(service, owner, board.id, pngOf(bytes)))) // prettier-ignore
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 402])
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 402])
     expect((await owner.api.get('/me')).body.storage).toEqual({ used: 100_000, limit: 100_000 })
   }
 })
@@ -164,5 +164,5 @@ test('[UP9] an upload in parts and one in a request that race for the last byte:
   const begin = (bytes: number) => owner.api.post(`/uploads/multipart?board=${board.id}`, { bytes })
   expect((await begin(100_000_000 - 1000)).status).toBe(201)
   const answers = await Promise.all([begin(1000), upload(service, owner, board.id, pngOf(1000))])
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 402])
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 402])
 })

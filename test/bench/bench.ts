@@ -60,6 +60,8 @@ export interface Bench {
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   receiver(): Promise<ReceiverServer>
+  /** Streams to disk and back, and nothing else. */
+  fileHandler(): Promise<CardServer>
   /** Bare SQL over Corkboard's own tables. */
   searchHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */

@@ -24,9 +24,9 @@ export async function residentBytes(pid: number): Promise<number> {
 export async function uploadAllAtOnce(load: UploadLoad): Promise<{ idle: number; peak: number }> {
   const idle = await residentBytes(load.pid)
   let peak = idle
-  let over = false
+  const over = new AbortController()
   const watching = (async () => {
-    while (!over) {
+    while (!over.signal.aborted) {
       peak = Math.max(peak, await residentBytes(load.pid))
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
@@ -45,7 +45,7 @@ export async function uploadAllAtOnce(load: UploadLoad): Promise<{ idle: number;
     const wrong = answers.find((line) => !line.includes(' 201 '))
     if (wrong !== undefined) throw new Error(`an upload was answered ${JSON.stringify(wrong)}`)
   } finally {
-    over = true
+    over.abort()
     await watching
   }
   return { idle, peak }
