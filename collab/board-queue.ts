@@ -130,7 +130,7 @@ export class BoardQueue {
   /** After a fault: this many commits take one item of this board alone. */
   singly = 0
   stalled = false
-  /** Its items are on their way in a large commit: nothing else of it is taken until that is settled. */
+  /** Its items are on their way in a commit: nothing else of it is taken until that is settled. */
   away = false
   readonly #waiters = new Set<() => void>()
 

@@ -1,6 +1,7 @@
 /**
- * The commit path: sockets and the API alike queue here, and one commit at a time takes all that queued meanwhile, over
- * all boards, in one call to the database.
+ * The commit path: sockets and the API alike queue here, and a commit takes all that queued meanwhile, over all boards,
+ * in one call to the database. When many writes of other boards wait, a second one goes beside it; a board's own follow
+ * each other.
  *
  *   edits   what editors changed. It is in memory and on their screens already, so it is appended without condition.
  *   writes  what the API wants to change. Built when the commit is put together, from the document as it is then;
@@ -15,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import { certainlyRolledBack, errorCode, type CommitCall } from '../sql/database.ts'
+import { certainlyRolledBack, commitLanes, errorCode, type CommitCall } from '../sql/database.ts'
 import { currentOperation } from '../sql/operation.ts'
 import { Assembler, isIndivisible, type BatchItem } from './assemble.ts'
 import {
@@ -78,7 +79,8 @@ export class CommitQueue {
   #arrived = 0
   #company = 0
   #gathered: (() => void) | null = null
-  #running: Promise<void> | null = null
+  /** Each commits one batch after the other until nothing is left that could go. */
+  #lanes = 0
   #scheduled = false
   #calledAgain = false
   #stopped = false
@@ -180,7 +182,7 @@ export class CommitQueue {
   /** Commits what is queued, then stops. Resolves early when that cannot be done within `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs
-    while (Date.now() < deadline && (this.#active.size > 0 || this.#running || this.#largeCount > 0)) {
+    while (Date.now() < deadline && (this.#active.size > 0 || this.#lanes > 0 || this.#largeCount > 0)) {
       this.#schedule()
       await delay(5)
     }
@@ -199,23 +201,27 @@ export class CommitQueue {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#stopped) return
-    if (this.#running) {
-      this.#calledAgain = true
-      return
-    }
+    this.#calledAgain = true
+    if (this.#scheduled || this.#stopped || this.#lanes === commitLanes) return
     this.#scheduled = true
     const start = () => {
       this.#scheduled = false
-      if (this.#running || this.#stopped) return
-      this.#calledAgain = false
-      this.#running = this.#run().finally(() => {
-        this.#running = null
+      if (this.#stopped || (this.#lanes > 0 && this.#waitingWrites() < secondLaneFrom)) return
+      this.#lanes += 1
+      void this.#run().finally(() => {
+        this.#lanes -= 1
         if (this.#calledAgain) this.#schedule() // something came in when the run had looked its last
       })
     }
     // What the sockets bring in this turn of the event loop goes together.
     setImmediate(start)
+  }
+
+  /** Writes of boards of which nothing is on its way. */
+  #waitingWrites(): number {
+    let count = 0
+    for (const { away, writes } of this.#active) if (!away) count += writes.length
+    return count
   }
 
   /**
@@ -242,7 +248,8 @@ export class CommitQueue {
       if (batch.length === 0) break
       const frames = this.#arrived
       this.#arrived = 0
-      if (await this.#commit(batch, false)) await this.#gather(frames)
+      const isAlone = this.#lanes === 1
+      if ((await this.#commit(batch, false)) && isAlone) await this.#gather(frames)
     }
     this.#wakeForRetries()
   }
@@ -250,6 +257,7 @@ export class CommitQueue {
   /** @returns whether it went through */
   async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
     this.#inFlight.add(batch)
+    for (const { queue } of batch) queue.away = true
     let answer: CommitAnswer | null
     try {
       answer = await this.#call(batch, aside)
@@ -258,6 +266,7 @@ export class CommitQueue {
       return false
     } finally {
       this.#inFlight.delete(batch)
+      for (const { queue } of batch) queue.away = false
     }
     if (answer) this.#settle(batch, answer)
     return answer !== null
@@ -271,7 +280,6 @@ export class CommitQueue {
     })
     this.#large = turn.finally(() => {
       this.#largeCount -= 1
-      for (const { queue } of batch) queue.away = false
       this.#schedule()
     })
   }
@@ -474,6 +482,9 @@ export class CommitQueue {
     }
   }
 }
+
+/** A second commit beside the first pays when so many writes wait for it: they keep the database busy, edits do not. */
+const secondLaneFrom = 8
 
 /** From so many frames in one commit on, the next one waits for company; and for how long. */
 const gatherFrom = 8

@@ -24,6 +24,9 @@ export interface CommitCall {
   removed: string | null
 }
 
+/** Commits that go beside each other; large ones not counted. */
+export const commitLanes = 2
+
 export interface DatabaseOptions {
   url: string
   poolSize?: number
@@ -43,9 +46,9 @@ export interface Database {
   /** Runs one statement as the service itself, in autocommit: one round trip in place of three. */
   callAsSystem<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
-   * One group commit, in autocommit: one round trip, on a connection of its own, whose plans and caches are warm.
-   * `again`: the first call has no answer and may still hold that connection, so this one takes another; `aside`: so
-   * does a large one, for which the others must not wait.
+   * One group commit, in autocommit: one round trip, on one of the connections kept for it, whose plans and caches
+   * are warm. `again`: the first call has no answer and may still hold its connection, so this one takes another;
+   * `aside`: so does a large one, for which the others must not wait.
    * Errors are the driver's own: their outcome has to be told apart.
    */
   commit(call: CommitCall, options?: { again?: boolean; aside?: boolean }): Promise<unknown>
@@ -84,7 +87,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
   }
   const sql = postgres(options.url, { ...settings, max: options.poolSize ?? 12 })
-  const committer = postgres(options.url, { ...settings, max: 1 })
+  const committer = postgres(options.url, { ...settings, max: commitLanes })
   // Locks are its session's; it does nothing else, so that they wait for no work.
   const locker = postgres(options.url, { ...settings, max: 1 })
   const held = new Set<string>()

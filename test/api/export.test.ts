@@ -116,7 +116,7 @@ test('[EX2] an export that is posted back rebuilds the board: fields, groups, wh
       const again = await exportOf(await postBack(exported))
       expect(comparable(again)).toEqual(comparable(exported))
     }),
-    { numRuns: 25 },
+    { numRuns: 40 },
   )
 }, 120_000)
 

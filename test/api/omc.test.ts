@@ -61,7 +61,7 @@ test('[EX6] the exports of random boards are valid OMC-JSON 2.8', async (context
       expect(exported).toHaveLength(1 + random.groups.length + cards.length)
       check(exported)
     }),
-    { numRuns: 25 },
+    { numRuns: 40 },
   )
 }, 120_000)
 

@@ -184,7 +184,7 @@ test('[BB37] what a tenant is answered does not depend on what other tenants hav
         expect(answers[0]).not.toMatch(/^5/)
       }
     }),
-    { numRuns: 10 },
+    { numRuns: 20 },
   )
   expect(refused).toBeGreaterThan(20)
   expect(await stateOf(victim)).toEqual(before)

@@ -344,3 +344,32 @@ test('[S12] a commit of thousands of cards holds up no other board, and what its
   expect(cardsIn(await fromLog(large)).has('meanwhile')).toBe(true)
   expect(await verifyBoard(database, large)).toEqual([])
 })
+
+test('[S13] eight writes of other boards do not wait for a commit that is under way, and the next one of its own board does', async () => {
+  const [held, ...others] = await Promise.all(Array.from({ length: 9 }, newBoard))
+  const post = (boardId: string, title: string) =>
+    user.api.post(`/boards/${boardId}/cards`, positioned(title))
+  await Promise.all(others.map((id) => post(id, 'early')))
+  const under = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  database.next(async (call, commit) => {
+    under.resolve()
+    await gate.promise
+    return commit(call)
+  })
+  const answered: string[] = []
+  const told = (boardId: string, title: string) =>
+    post(boardId, title).then(({ status }) => {
+      expect(status).toBe(201)
+      answered.push(title)
+    })
+  const first = told(held!, 'first')
+  await under.promise
+  const second = told(held!, 'second')
+  await Promise.all(others.map((id, n) => told(id, `other ${n}`)))
+  expect(answered).toHaveLength(8)
+  gate.resolve()
+  await Promise.all([first, second])
+  expect(answered.slice(8)).toEqual(['first', 'second'])
+  for (const boardId of [held!, ...others]) expect(await verifyBoard(database, boardId)).toEqual([])
+})

@@ -40,7 +40,7 @@ export const move: Measure = {
         name: `move of ${formatNumber(cardsPerRequest)} cards`,
         unit: 'ms',
         referenceName: 'POST and DELETE',
-        target: { atMost: 1.25 },
+        target: { atMost: 1 },
       }),
     ]
   },
