@@ -1,29 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boardIds, verifyBoard } from '../../collab/verify.ts'
+import { expect, test } from 'vitest'
+import { verifyBoard } from '../../collab/verify.ts'
 import { boundingBox } from '../../core/layout/box.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 
-let database: TestDatabase
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  database = await cloneDatabase()
-  service = await startService({ testDatabase: database, workers: false })
-  user = await service.user()
-})
-afterAll(async () => {
-  leaveAll()
-  for (const id of await boardIds(service.database))
-    expect(await verifyBoard(service.database, id)).toEqual([])
-  await service.stop()
-  await database.drop()
-})
+const { service, user } = await serviceOfFile({ workers: false })
 
 const arrange = (boardId: string, body?: unknown) => user.api.post(`/boards/${boardId}/arrange`, body)
 const places = (cards: Shown[]) => cards.map(({ id, x, y, w, h }: any) => ({ id, x, y, w, h }))
@@ -276,7 +261,7 @@ test('[Z37] two editors type and drag while the board is arranged: nothing typed
 }) // prettier-ignore
 
 test('[Z38] two processes that arrange and write on one board at once leave one consistent state', async () => {
-  const second = await startService({ testDatabase: database, workers: false })
+  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const board = await makeBoard(user)
   const made = await makeCards(user, board.id, scattered(30))
   const clients = [service, second].map(({ url }) => new ApiClient(url, user.token))

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import type { TestUser } from '../support/service.ts'
+import { nodesOfFile } from '../support/test-file.ts'
 import { makeBoard, nowhere, succeeded, type Shown } from './board.ts'
 
-let service: TestService
-let second: TestService
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
-  second = await startService({ testDatabase, workers: false })
-})
-afterAll(async () => {
-  await second.stop()
-  await service.stop()
-})
+const { here: service, there: second } = await nodesOfFile({ workers: false })
 
 const id7 = { scope: 'shotgrid', value: '7' }
 const id8 = { scope: 'shotgrid', value: '8' }

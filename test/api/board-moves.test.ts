@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { openEditor, until } from '../support/editor.ts'
+import type { TestUser } from '../support/service.ts'
+import { nodesOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard, nowhere, succeeded, type Shown } from './board.ts'
 
-let service: TestService
-let second: TestService
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
-  second = await startService({ testDatabase, workers: false })
-})
-afterAll(async () => {
-  leaveAll()
-  await second.stop()
-  await service.stop()
-})
+const { here: service, there: second } = await nodesOfFile({ workers: false })
 
 const move = (who: TestUser, boards: (Shown | string)[], parent?: string | null) =>
   who.api.post('/boards/move', {

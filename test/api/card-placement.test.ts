@@ -1,27 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boardIds, verifyBoard } from '../../collab/verify.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { leaveAll, openEditor } from '../support/editor.ts'
+import { expect, test } from 'vitest'
+import { openEditor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, succeeded, type Shown } from './board.ts'
 
-let database: TestDatabase
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  database = await cloneDatabase()
-  service = await startService({ testDatabase: database, workers: false })
-  user = await service.user()
-})
-afterAll(async () => {
-  leaveAll()
-  for (const id of await boardIds(service.database))
-    expect(await verifyBoard(service.database, id)).toEqual([])
-  await service.stop()
-  await database.drop()
-})
+const { service, user } = await serviceOfFile({ workers: false })
 
 interface Box {
   id: string
@@ -121,7 +105,7 @@ test('[C35] 1,000 cards are placed without overlap while an editor moves and add
 }) // prettier-ignore
 
 test('[C36] cards that two processes place on one board at the same time do not overlap', async () => {
-  const second = await startService({ testDatabase: database, workers: false })
+  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const board = await makeBoard(user)
   const clients = [service, second].map(({ url }) => new ApiClient(url, user.token))
   const placed = await Promise.all(
@@ -140,7 +124,7 @@ test('[C36] cards that two processes place on one board at the same time do not 
 })
 
 test('[C43] a board that a process has in memory reads with what another has written', async () => {
-  const second = await startService({ testDatabase: database, workers: false })
+  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const board = await makeBoard(user)
   const [here, there] = [service, second].map(({ url }) => new ApiClient(url, user.token)) as [
     ApiClient,

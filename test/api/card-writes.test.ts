@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { boardIds, verifyBoard } from '../../collab/verify.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { openEditor, until, type Editor } from '../support/editor.ts'
+import type { TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, makeCard, makeCards, succeeded, type Shown } from './board.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(async () => {
-  leaveAll()
-  for (const id of await boardIds(service.database))
-    expect(await verifyBoard(service.database, id)).toEqual([])
-  await service.stop()
-})
+const { service, user } = await serviceOfFile({ workers: false })
 
 const cardsPath = (board: Shown) => `/boards/${board.id}/cards`
 const open = (board: Shown): Promise<Editor> =>

@@ -1,29 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { boardIds, verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/verify.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 
-let database: TestDatabase
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  database = await cloneDatabase()
-  service = await startService({ testDatabase: database, workers: false })
-  user = await service.user()
-})
-afterAll(async () => {
-  leaveAll()
-  for (const id of await boardIds(service.database))
-    expect(await verifyBoard(service.database, id)).toEqual([])
-  await service.stop()
-  await database.drop()
-})
+const { service, user } = await serviceOfFile({ workers: false })
 
 const groupsPath = (boardId: string) => `/boards/${boardId}/groups`
 const makeGroup = async (boardId: string, fields: object = {}): Promise<Shown> =>
@@ -249,7 +234,7 @@ test('[U9] a group is in its mirror with the write itself, and no flush follows'
 })
 
 test('[U10] a group that was made a moment ago takes cards, also by another process, whatever that has in memory', async () => {
-  const second = await startService({ testDatabase: database, workers: false })
+  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const there = new ApiClient(second.url, user.token)
   for (const warm of [false, true]) {
     const board = await makeBoard(user)
@@ -272,7 +257,7 @@ test('[U10] a group that was made a moment ago takes cards, also by another proc
 }) // prettier-ignore
 
 test('[U11] cards that are written into a group while it is removed are in none afterwards, with one process and with two', async () => {
-  const second = await startService({ testDatabase: database, workers: false })
+  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const clients = [service, second].map(({ url }) => new ApiClient(url, user.token))
   const outcomes = new Set<number>()
   for (let round = 0; round < 16; round++) {

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService, type TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard, makeCards, nowhere, succeeded } from './board.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(async () => {
-  leaveAll()
-  await service.stop()
-})
+const { service, user } = await serviceOfFile({ workers: false })
 
 const find = async (q: string, rest = '', who = user): Promise<any> =>
   succeeded(await who.api.get(`/search?q=${encodeURIComponent(q)}${rest}`))

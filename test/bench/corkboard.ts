@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findEmbedded } from '../../sql/embedded.ts'
 import type { CardServer, EditorServer } from './bench.ts'
+import { freePort } from '../support/free-port.ts'
 import { ServerProcess } from './server-process.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -95,14 +95,6 @@ async function createBoards(api: CardServer['api'], count: number): Promise<stri
     ids.push(((await response.json()) as { board: { id: string } }).board.id)
   }
   return ids
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /**

@@ -1,32 +1,14 @@
 /** Editors that come back while the service cannot serve them: a stock provider gives up when it is refused, so it must not be. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { ServiceError } from '../../core/errors.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { gatedDatabase, type GatedDatabase } from '../support/gated-database.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { gatedServiceOfFile } from '../support/test-file.ts'
 
-let testDatabase: TestDatabase
-let database: GatedDatabase
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = gatedDatabase(testDatabase.url)
-  service = await startService({ testDatabase, database, editDeadlineMs: 500 })
-  user = await service.user()
-})
+const { service, database, user } = await gatedServiceOfFile({ editDeadlineMs: 500 })
 
 afterEach(() => {
   database.release()
   leaveAll()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await database.close()
-  await testDatabase.drop()
 })
 
 async function newBoard(): Promise<string> {

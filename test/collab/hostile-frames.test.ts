@@ -1,57 +1,37 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import * as encoding from 'lib0/encoding'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { openEditor, until, type Editor } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { processFaults } from '../support/process-faults.ts'
 import {
   authFrame,
   awarenessFrame,
   connect,
-  disconnectAll,
   enter,
   frame,
   syncFrame,
   type,
   updateFrame,
 } from '../support/raw-client.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 
 const maxFrameBytes = 300_000
 
-const nobody = { sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0 }
-
-let service: TestService
-let user: TestUser
+const { service, user } = await serviceOfFile({
+  bounds: {
+    maxFrameBytes,
+    maxRefusals: 5,
+    authenticationMs: 1500,
+    maxBoardsPerSocket: 4,
+    maxStatesPerConnection: 3,
+  },
+})
 let boardId: string
 let innocent: Editor
 
-beforeAll(async () => {
-  service = await startService({
-    bounds: {
-      maxFrameBytes,
-      maxRefusals: 5,
-      authenticationMs: 1500,
-      maxBoardsPerSocket: 4,
-      maxStatesPerConnection: 3,
-    },
-  })
-  user = await service.user()
-})
-
-afterEach(async () => {
-  leaveAll()
-  disconnectAll()
-  await until(() => service.gateway.counts().sockets === 0, 'no socket is left')
-  expect(service.gateway.counts()).toEqual(nobody)
-})
-
-afterAll(async () => {
-  await service.stop()
-  expect(processFaults()).toEqual([])
-})
+afterEach(() => everybodyGone(service))
 
 /** A board with an innocent editor on it. */
 async function newBoard(): Promise<void> {

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { openEditor, until, type Editor } from '../support/editor.ts'
 import { flood } from '../support/flood.ts'
-import { processFaults } from '../support/process-faults.ts'
-import { authFrame, connect, disconnectAll, enter, tcp, type RawClient } from '../support/raw-client.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { authFrame, connect, enter, tcp, type RawClient } from '../support/raw-client.ts'
+import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 
 const bounds = {
   maxUnreadBytes: 500_000,
@@ -15,29 +14,10 @@ const bounds = {
   maxSocketsPerAccount: 7,
 }
 
-const nobody = { sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0 }
+const { service, user } = await serviceOfFile({ bounds, headersTimeoutMs: 400 })
+const other = await service.user()
 
-let service: TestService
-let user: TestUser
-let other: TestUser
-
-beforeAll(async () => {
-  service = await startService({ bounds, headersTimeoutMs: 400 })
-  user = await service.user()
-  other = await service.user()
-})
-
-afterEach(async () => {
-  leaveAll()
-  disconnectAll()
-  await until(() => service.gateway.counts().sockets === 0, 'no socket is left')
-  expect(service.gateway.counts()).toEqual(nobody)
-})
-
-afterAll(async () => {
-  await service.stop()
-  expect(processFaults()).toEqual([])
-})
+afterEach(() => everybodyGone(service))
 
 const newBoard = async (owner = user): Promise<string> =>
   (await owner.api.post('/boards', { name: 'Target' })).body.board.id

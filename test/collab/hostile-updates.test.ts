@@ -1,33 +1,21 @@
 import * as encoding from 'lib0/encoding'
 import * as fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/verify.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { processFaults } from '../support/process-faults.ts'
 import { disconnectAll, enter, syncFrame, type, updateFrame, type RawClient } from '../support/raw-client.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({
-    debounceMs: 50,
-    bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
-  })
-  user = await service.user()
+const { service, user } = await serviceOfFile({
+  debounceMs: 50,
+  bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
 })
 
 afterEach(() => {
   leaveAll()
   disconnectAll()
-})
-
-afterAll(async () => {
-  await service.stop()
-  expect(processFaults()).toEqual([])
 })
 
 async function newBoard(): Promise<string> {

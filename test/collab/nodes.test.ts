@@ -1,26 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { openEditor, until } from '../support/editor.ts'
+import { nodesOfFile } from '../support/test-file.ts'
 
-let testDatabase: TestDatabase
-let here: TestService
-let there: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  here = await startService({ testDatabase })
-  there = await startService({ testDatabase })
-  user = await here.user()
-})
-
-afterAll(async () => {
-  leaveAll()
-  await there.stop()
-  await here.stop()
-  await testDatabase.drop()
-})
+const { here, there, user } = await nodesOfFile()
 
 const newBoard = async (): Promise<string> =>
   (await user.api.post('/boards', { name: 'Nodes' })).body.board.id

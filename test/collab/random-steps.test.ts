@@ -2,7 +2,7 @@
  * Two editors, on two processes, type in the cards of two boards while the API moves, arranges, changes and deletes them.
  * `STEPS=2000 SEED=7 npm test -- test/collab/random-steps.test.ts` for more.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/verify.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
@@ -10,32 +10,14 @@ import { makeBoard, makeCards, succeeded } from '../api/board.ts'
 import { shown } from '../crash/check.ts'
 import { mustSurvive, type Move, type Word } from '../crash/moved-words.ts'
 import { Random } from '../crash/random.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { nodesOfFile } from '../support/test-file.ts'
 
 const steps = Number(process.env['STEPS'] ?? 300)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
-let testDatabase: TestDatabase
-let here: TestService
-let there: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  here = await startService({ testDatabase })
-  there = await startService({ testDatabase })
-  user = await here.user()
-})
-
-afterAll(async () => {
-  leaveAll()
-  await there.stop()
-  await here.stop()
-  await testDatabase.drop()
-})
+const { here, there, user } = await nodesOfFile()
 
 test('[CM50] what has to survive a move is told from what need not', () => {
   const word = { text: 'w', cardId: 'c', board: 'a', typed: 5, acknowledged: 7 }

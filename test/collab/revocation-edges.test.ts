@@ -1,32 +1,24 @@
 /** Rights that end, come back, or end while someone comes in. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { processFaults } from '../support/process-faults.ts'
 import { disconnectAll, enter } from '../support/raw-client.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import type { TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 
 /** Open sockets learn of it within this time. */
 const within = 2000
 
-let service: TestService
 let owner: TestUser
 let guest: TestUser
 let boardId: string
 let ofOwner: Editor
 
-beforeAll(async () => {
-  service = await startService({ debounceMs: 50 })
-})
+const { service } = await serviceOfFile({ debounceMs: 50 })
 
 afterEach(() => {
   leaveAll()
   disconnectAll()
-})
-
-afterAll(async () => {
-  await service.stop()
-  expect(processFaults()).toEqual([])
 })
 
 /** A board of its owner, who has it open, and an account that has nothing to do with it yet. */

@@ -1,36 +1,20 @@
 /** The sequences that lose acknowledged work in designs that look right. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { tail } from '../../collab/log.ts'
 import { verifyBoard } from '../../collab/verify.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { connectionLost, gatedDatabase, type GatedDatabase } from '../support/gated-database.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { connectionLost, type GatedDatabase } from '../support/gated-database.ts'
+import { startService } from '../support/service.ts'
+import { gatedServiceOfFile } from '../support/test-file.ts'
 
-let testDatabase: TestDatabase
-let database: GatedDatabase
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = gatedDatabase(testDatabase.url)
-  service = await startService({ testDatabase, database, editDeadlineMs: 1500, writeDeadlineMs: 5000 })
-  user = await service.user()
-})
+const { service, database, user } = await gatedServiceOfFile({ editDeadlineMs: 1500, writeDeadlineMs: 5000 })
 
 afterEach(() => {
   database.release()
   database.afterSystem = null
   leaveAll()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await database.close()
-  await testDatabase.drop()
 })
 
 async function newBoard(): Promise<string> {
@@ -206,7 +190,7 @@ test('[S7] requests for one board that share a commit have each their own result
 
 test('[S8] two processes create on one board: all is there, on both, and the index is right', async () => {
   const boardId = await newBoard()
-  const other = await startService({ testDatabase })
+  const other = await startService({ testDatabase: service.testDatabase })
   try {
     const anna = await openEditor(service.url, { boardId, token: user.token })
     const ben = await openEditor(other.url, { boardId, token: user.token })

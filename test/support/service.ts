@@ -13,6 +13,8 @@ import { ApiClient } from './http.ts'
 export interface TestService extends Service {
   admin: Sql
   databaseUrl: string
+  /** For a second process on the same database. */
+  testDatabase: TestDatabase
   /** An account with a token, and a client that uses it. */
   user(options?: UserOptions): Promise<TestUser>
   member(workspaceId: string, user: TestUser, role: MemberRole): Promise<void>
@@ -71,6 +73,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     ...service,
     admin: database.admin,
     databaseUrl: database.url,
+    testDatabase: database,
     anonymous: client(null),
     async user(user = {}) {
       const email = `user${(users += 1)}-${Date.now()}@example.test`

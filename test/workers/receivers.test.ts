@@ -14,6 +14,7 @@ import { openEgress } from '../../platform/egress.ts'
 import { openLog } from '../../server/log.ts'
 import { makeBoard, succeeded, type Shown } from '../api/board.ts'
 import { until } from '../support/editor.ts'
+import { freePort } from '../support/free-port.ts'
 import { repository } from '../support/instance.ts'
 import { listen, onRequest } from '../support/listener.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -171,15 +172,6 @@ async function snippet(language: string): Promise<string> {
   const section = readme.split('\n## ').find((one) => one.startsWith('Receiving webhooks'))!
   const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\n\`\`\``).exec(section) ?? []
   return code
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 test.each([

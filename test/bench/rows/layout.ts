@@ -1,8 +1,9 @@
 import { defaultOptions, layoutNames, type LayoutCard } from '../../../core/layout/arrangement.ts'
 import { solveLayout } from '../../../core/layout/solve.ts'
-import type { Bench, CardServer, Measure, Row } from '../bench.ts'
+import type { Bench, Measure, Row } from '../bench.ts'
 import { rowOf, type Compared } from '../compare.ts'
 import { formatNumber } from '../table.ts'
+import { send } from '../timed-request.ts'
 
 const boundMs = 50
 const small = 1_000
@@ -128,21 +129,4 @@ function newCards(from: number): object[] {
       h: 100 + (n % 200),
     }
   })
-}
-
-async function send(
-  { api }: CardServer,
-  method: string,
-  path: string,
-  body: object,
-): Promise<{ ms: number; body: unknown }> {
-  const from = performance.now()
-  const response = await fetch(api.root + path, {
-    method,
-    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer: unknown = await response.json()
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
-  return { ms: performance.now() - from, body: answer }
 }

@@ -1,6 +1,7 @@
 import type { CardServer, Measure } from '../bench.ts'
 import { rowOf, type Compared } from '../compare.ts'
 import { formatNumber } from '../table.ts'
+import { send } from '../timed-request.ts'
 
 const cardsPerRequest = 1_000
 /** What lies on each of the boards besides. */
@@ -62,20 +63,3 @@ const newCards = (count: number, x: number): object[] =>
     x: x + (n % 50) * 300,
     y: Math.floor(n / 50) * 200,
   }))
-
-async function send(
-  { api }: CardServer,
-  method: string,
-  path: string,
-  body: object,
-): Promise<{ ms: number; body: unknown }> {
-  const from = performance.now()
-  const response = await fetch(api.root + path, {
-    method,
-    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer: unknown = await response.json()
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
-  return { ms: performance.now() - from, body: answer }
-}

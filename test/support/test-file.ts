@@ -1,0 +1,68 @@
+/** What the tests of one file have in common: started when the file is read, ended after its last test. */
+import { afterAll, expect } from 'vitest'
+import { boardIds, verifyBoard } from '../../collab/verify.ts'
+import { cloneDatabase } from './database.ts'
+import { leaveAll, until } from './editor.ts'
+import { gatedDatabase, type GatedDatabase } from './gated-database.ts'
+import { processFaults } from './process-faults.ts'
+import { disconnectAll } from './raw-client.ts'
+import { startService, type TestService, type TestServiceOptions, type TestUser } from './service.ts'
+
+/** The service, and an account. At the end nothing has been thrown past a handler, and every index equals its document. */
+export async function serviceOfFile(
+  options: TestServiceOptions = {},
+): Promise<{ service: TestService; user: TestUser }> {
+  const service = await startService(options)
+  afterAll(async () => {
+    leaveAll()
+    disconnectAll()
+    await expectIndexesRight(service)
+    await service.stop()
+    expect(processFaults()).toEqual([])
+  })
+  return { service, user: await service.user() }
+}
+
+/** Two processes on one database, and an account. */
+export async function nodesOfFile(
+  options: TestServiceOptions = {},
+): Promise<{ here: TestService; there: TestService; user: TestUser }> {
+  const testDatabase = await cloneDatabase()
+  const here = await startService({ ...options, testDatabase })
+  const there = await startService({ ...options, testDatabase })
+  afterAll(async () => {
+    leaveAll()
+    await there.stop()
+    await here.stop()
+    await testDatabase.drop()
+  })
+  return { here, there, user: await here.user() }
+}
+
+/** The service on a database whose commits the test can hold, and an account. */
+export async function gatedServiceOfFile(
+  options: TestServiceOptions = {},
+): Promise<{ service: TestService; database: GatedDatabase; user: TestUser }> {
+  const testDatabase = await cloneDatabase()
+  const database = gatedDatabase(testDatabase.url)
+  const service = await startService({ ...options, testDatabase, database })
+  afterAll(async () => {
+    leaveAll()
+    await service.stop()
+    await database.close()
+    await testDatabase.drop()
+  })
+  return { service, database, user: await service.user() }
+}
+
+export async function expectIndexesRight({ database }: TestService): Promise<void> {
+  for (const id of await boardIds(database)) expect(await verifyBoard(database, id)).toEqual([])
+}
+
+/** After a test that misbehaved: all leave, and the gateway holds nothing of them. */
+export async function everybodyGone({ gateway }: TestService): Promise<void> {
+  leaveAll()
+  disconnectAll()
+  await until(() => gateway.counts().sockets === 0, 'no socket is left')
+  expect(gateway.counts()).toEqual({ sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0 })
+}
