@@ -136,6 +136,13 @@ export const cardAnswer = Type.Object({
   sub: shown(Type.String()),
   props: shown(nullable(props)),
   identifiers: shown(identifiers),
+  width: Type.Optional(
+    nullable(Type.Integer({ description: 'Of an image card: pixels of the image that it shows.' })),
+  ),
+  height: shown(nullable(Type.Integer())),
+  bytes: Type.Optional(
+    nullable(Type.Integer({ description: 'Of an image card: the size of the file that it shows.' })),
+  ),
   raw: shown(Type.Unknown()),
   restore_token: shown(uuid),
   created: Type.Optional(Type.Boolean({ description: 'With `on_conflict`: it is new.' })),

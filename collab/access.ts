@@ -42,6 +42,7 @@ export async function boardAccess(database: Database, questions: AccessQuestion[
  * all the same.
  *
  * @param where the field that names the board, for messages
+ * @returns the board's workspace
  * @throws ServiceError `not_found`, `forbidden` or `conflict`
  */
 export async function requireWritable(
@@ -49,15 +50,16 @@ export async function requireWritable(
   account: string,
   boardId: string,
   where = '',
-): Promise<void> {
+): Promise<string> {
   const [board] = await database.asUser(
     account,
-    (tx) => tx<{ access: 'write' | 'read'; trashed: boolean }[]>`
-      select board_access(${account}, id, workspace_id) as access, deleted_at is not null as trashed
+    (tx) => tx<{ access: 'write' | 'read'; trashed: boolean; workspace_id: string }[]>`
+      select workspace_id, board_access(${account}, id, workspace_id) as access, deleted_at is not null as trashed
       from boards
       where id = ${boardId}`,
   )
   if (!board) throw noBoard(where)
   if (board.access !== 'write') throw notWritable(where)
   if (board.trashed) throw inTrash(where)
+  return board.workspace_id
 }

@@ -15,6 +15,8 @@ export interface BuiltWrite {
   top: number | null
   /** Whole cards that it removes, to be kept for their restore tokens. */
   removed: { token: string; id: string; state: Uint8Array }[]
+  /** Files that its cards name and the workspace of the board may not have yet; see sql/functions/files.sql. */
+  files?: string[]
   /** What no card of the board but `cards` may carry. */
   claims?: { identifiers: Identifier[]; cards: string[] } | null
   /** What the request's idempotency key keeps of it, from which its answer is made again; else the ids of new cards. */

@@ -23,10 +23,18 @@ export interface CommitAnswer {
   items: [n: number, outcome: Outcome, detail: RefusalDetail][]
   times: [n: number, id: string, created: number, updated: number][] | null
 }
-export type Outcome = 'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit' | 'identifier'
-export type RefusalDetail = number | [scope: string, value: string, card: string] | null
+export type Outcome =
+  'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit' | 'identifier' | 'storage'
+export type RefusalDetail =
+  number | [used: number, quota: number, bytes: number] | [scope: string, value: string, card: string] | null
 
-export function encodeCall(batch: BatchItem[], freeCardCap: number | null): CommitCall {
+/** What an owner may have, by tier. */
+export interface Quotas {
+  freeCardCap: number | null
+  storageBytes: { free: number; pro: number }
+}
+
+export function encodeCall(batch: BatchItem[], { freeCardCap, storageBytes }: Quotas): CommitCall {
   const blobs: Uint8Array[] = []
   let length = 0
   const put = (bytes: Uint8Array) => {
@@ -77,6 +85,7 @@ export function encodeCall(batch: BatchItem[], freeCardCap: number | null): Comm
           adds: built?.adds ?? 0,
           top: built?.top ?? null,
           a: write.operation && built?.made ? { ...write.operation, made: built.made } : write.operation,
+          files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
         }
       }
     }

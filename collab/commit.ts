@@ -30,14 +30,20 @@ import {
   type WriteRequest,
   type Written,
 } from './board-queue.ts'
-import { encodeCall, headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './commit-call.ts'
+import {
+  encodeCall,
+  headOf,
+  type CommitAnswer,
+  type Outcome,
+  type Quotas,
+  type RefusalDetail,
+} from './commit-call.ts'
 import type { BoardHead } from './log.ts'
 import { refusal, shuttingDown, tooLate } from './refusal.ts'
 
-export interface CommitQueueOptions {
+export interface CommitQueueOptions extends Quotas {
   /** `aside`: it is large, and the others must not wait for its connection. */
   commit(call: CommitCall, options: { again: boolean; aside: boolean }): Promise<unknown>
-  freeCardCap: number | null
   clock: Clock
   log: Logger
   /** A board's edits could not be committed for this long: its sockets are closed, nothing is acknowledged. */
@@ -282,7 +288,7 @@ export class CommitQueue {
 
   /** Null when the queue was stopped meanwhile. Throws when it is certain that nothing was written, and why. */
   async #call(batch: BatchItem[], aside: boolean): Promise<CommitAnswer | null> {
-    const call = encodeCall(batch, this.#options.freeCardCap)
+    const call = encodeCall(batch, this.#options)
     for (let attempt = 0; !this.#stopped; attempt++) {
       try {
         return (await withTimeout(

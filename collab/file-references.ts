@@ -31,20 +31,20 @@ export async function fileReferences(
     const until = new Date(removed_at.getTime() + limits.trashDays * dayMs)
     const document = new Y.Doc()
     replay(document, { snapshot: null, updates: [state] })
-    for (const key of keysIn(document.getMap('card').toJSON())) found.set(key, until)
+    for (const key of fileKeysOf(document.getMap('card').toJSON())) found.set(key, until)
     document.destroy()
   }
   const document = new Y.Doc()
   replay(document, log)
   for (const card of cardsOf(document).values())
-    for (const key of keysIn(card instanceof Y.AbstractType ? (card.toJSON() as unknown) : card))
+    for (const key of fileKeysOf(card instanceof Y.AbstractType ? (card.toJSON() as unknown) : card))
       found.set(key, null)
   document.destroy()
   return { position: log.seq, references: [...found].map(([image_key, until]) => ({ image_key, until })) }
 }
 
-/** In all texts and names of fields. Without recursion: an editor may nest as deep as it likes. */
-function keysIn(value: unknown): Set<string> {
+/** The keys of files in all texts and names of fields. Without recursion: an editor may nest as deep as it likes. */
+export function fileKeysOf(value: unknown): Set<string> {
   const keys = new Set<string>()
   const open: unknown[] = [value]
   for (let at = 0; at < open.length; at += 1) {

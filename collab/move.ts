@@ -10,6 +10,7 @@ import { cardsOf, cardsRoot, findCard, readContent, readShapes } from './canvas.
 import type { BuiltWrite } from './board-queue.ts'
 import type { BoardDocument } from './document.ts'
 import { UpdateBuilder, type StoredFields } from './edit.ts'
+import { fileKeysOf } from './file-references.ts'
 import { identifierKey, indexEdits } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
@@ -42,14 +43,14 @@ interface MovedCard {
 /**
  * The cards keep all that they hold, shared types too, and their time of creation; but for the group, which stays behind,
  * and the place, when something lies there. What editors typed is on the target as far as it was committed before;
- * typing that was still under way in the old card is lost.
+ * typing that was still under way in the old card is lost. Files come along into another workspace.
  *
  * @throws ServiceError
  */
 export async function moveCards(live: LiveBoards, request: MoveRequest): Promise<MoveAnswer> {
   const { account, boardId, toBoardId } = request
-  await requireWritable(live.database, account, boardId)
-  await requireWritable(live.database, account, toBoardId, 'to_board_id: ')
+  const workspace = await requireWritable(live.database, account, boardId)
+  const toWorkspace = await requireWritable(live.database, account, toBoardId, 'to_board_id: ')
   const ids = [...new Set(request.ids)]
   let moved: MovedCard[] = []
   let notFound: string[] = []
@@ -66,6 +67,7 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
           notFound = ids.filter((id) => !findCard(from.document, id))
           const copies = buildCopies(from, to.document, toHead, ids)
           moved = copies.moved
+          if (toWorkspace !== workspace) copies.write.files = filesOf(from.document, moved)
           return [buildRemoval(from.document, head, moved), copies.write]
         },
       })
@@ -83,6 +85,10 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
     renamed: Object.fromEntries(moved.flatMap(({ id, was }) => (id === was ? [] : [[was, id]]))),
     live: shown.every(Boolean),
   }
+}
+
+function filesOf(document: Y.Doc, moved: MovedCard[]): string[] {
+  return [...new Set(moved.flatMap(({ was }) => [...fileKeysOf(findCard(document, was)!.toJSON())]))]
 }
 
 function buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): BuiltWrite {

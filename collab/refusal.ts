@@ -21,6 +21,13 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
         'limit_reached',
         `The board owner's plan holds ${cap} cards; ${Number(detail)} are used and ${item.built?.adds ?? 0} more were sent.`,
       )
+    case 'storage': {
+      const [used, quota, bytes] = detail as [number, number, number]
+      return new ServiceError(
+        'limit_reached',
+        `The storage of the board's owner is ${quota} bytes, ${used} of them are used; the files of these cards, which come into its workspace, have ${bytes}.`,
+      )
+    }
     default:
       return noBoard(where)
   }

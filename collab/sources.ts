@@ -1,4 +1,5 @@
 /** Which cards of a board came from where: looked up in the document, which is ahead of the index. */
+import type * as Y from 'yjs'
 import { boundIdentifiers, type Identifier } from '../core/card.ts'
 import { cardsOf, findCard } from './canvas.ts'
 import type { LiveBoards } from './live.ts'
@@ -16,16 +17,18 @@ export async function findSources(
   wanted: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
   await catchUp(live, boardId)
-  return live.documents.withDocument(boardId, ({ document }) => {
-    const found = new Map<string, string>()
-    for (const id of cardsOf(document).keys()) {
-      const shared = findCard(document, id)
-      if (!shared) continue
-      const url = shared.get('url')
-      const sources = boundIdentifiers(shared.get('identifiers')).map(identifierSource)
-      if (typeof url === 'string') sources.push(urlSource(url))
-      for (const source of sources) if (wanted.has(source) && !found.has(source)) found.set(source, id)
-    }
-    return found
-  })
+  return live.documents.withDocument(boardId, ({ document }) => sourcesIn(document, wanted))
+}
+
+export function sourcesIn(document: Y.Doc, wanted: ReadonlySet<string>): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const id of cardsOf(document).keys()) {
+    const shared = findCard(document, id)
+    if (!shared) continue
+    const url = shared.get('url')
+    const sources = boundIdentifiers(shared.get('identifiers')).map(identifierSource)
+    if (typeof url === 'string') sources.push(urlSource(url))
+    for (const source of sources) if (wanted.has(source) && !found.has(source)) found.set(source, id)
+  }
+  return found
 }

@@ -19,6 +19,7 @@ import {
   buildCreates,
   buildPatch,
   cardsToCreate,
+  filesToTake,
   emptyWrite,
   finish,
   isPlaced,
@@ -28,6 +29,7 @@ import {
   settleGroups,
   timesOf,
   wholeCard,
+  type AwayFiles,
   type CardToCreate,
   type NewCard,
   type PresentedCard,
@@ -38,6 +40,7 @@ export interface UpsertRequest {
   boardId: string
   cards: NewCard[]
   layout?: LayoutName | undefined
+  files?: AwayFiles
 }
 
 interface Entry extends CardToCreate {
@@ -84,6 +87,7 @@ export async function upsertCards(
           build(head) {
             const built = buildUpsert(head, document, { entries, creates, matches, places, layout })
             contents = built.contents
+            built.write.files = filesToTake(request.files, entries)
             return built.write
           },
         })

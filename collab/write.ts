@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import {
   boundNumber,
+  fileFields,
   isCardId,
   isKind,
   numberDefaults,
@@ -32,11 +33,13 @@ import {
 } from './canvas.ts'
 import type { BuiltWrite, Written } from './board-queue.ts'
 import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
+import { fileKeysOf } from './file-references.ts'
 import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
 import { cardTimes, catchUp, safeContent } from './read.ts'
+import { sourcesIn } from './sources.ts'
 
 export type PresentedCard = Record<string, unknown>
 
@@ -68,9 +71,12 @@ export async function createCards(
     layout?: LayoutName | undefined
     /** What is to be kept with the commit of the cards of these ids; see `BuiltWrite.made`. */
     remember?(ids: string[]): string[]
+    files?: AwayFiles
+    /** As `urlSource` and `identifierSource` write them: refused with `conflict` when a card of the board has one. */
+    newSources?: ReadonlySet<string>
   },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
-  const { boardId, account, layout } = request
+  const { boardId, account, layout, newSources } = request
   const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
   const identified = request.cards.some(({ change, removed }) => removed || change.identifiers?.length)
   if (!placed || identified || request.cards.some(({ change }) => change.group_id))
@@ -88,15 +94,17 @@ export async function createCards(
       return await live.queue.write(boardId, {
         op: randomUUID(),
         account,
-        reads: !placed ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
+        reads: !placed || newSources ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
         build(head) {
           if (from.mirror && from.mirror.seq !== head.seq) throw movedOn
+          if (newSources && sourcesIn(lease!.board.document, newSources).size > 0) throw isThere
           const isGroup = (id: string) =>
             lease ? findGroup(lease.board.document, id) !== null : (from.mirror?.ids.has(id) ?? false)
           const space = lease && !placed ? occupiedSpace(lease.board.document) : null
           const built = buildCreates(head, settleGroups(cards, isGroup), space, layout)
           contents = built.contents
           if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
+          built.write.files = filesToTake(request.files, cards)
           return built.write
         },
       })
@@ -104,7 +112,7 @@ export async function createCards(
       lease?.release()
     }
   }
-  const needsDocument = !placed || (groups.length > 0 && mirror === null)
+  const needsDocument = !placed || newSources !== undefined || (groups.length > 0 && mirror === null)
   const written = await write({ mirror, document: needsDocument }).catch((error: unknown) => {
     if (error === movedOn) return write({ mirror: null, document: true })
     throw error
@@ -122,7 +130,7 @@ export async function createCards(
 /** Changes cards. Cards that are not on the board are named. */
 export async function patchCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; patches: CardPatch[] },
+  request: { account: string; boardId: string; patches: CardPatch[]; files?: AwayFiles },
 ): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
   await requireWritable(live.database, account, boardId)
@@ -142,6 +150,7 @@ export async function patchCards(
         const builder = new UpdateBuilder(head.apiClient, head.apiClock)
         const write = emptyWrite()
         const carriers: Carrier[] = []
+        const found: CardPatch[] = []
         for (const patch of patches) {
           const shared = findCard(document, patch.id)
           if (!shared) {
@@ -149,6 +158,7 @@ export async function patchCards(
             continue
           }
           requireGroup(document, patch.change)
+          found.push(patch)
           if (patch.change.identifiers) {
             const before = readContent(shared).identifiers
             carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
@@ -159,6 +169,7 @@ export async function patchCards(
           if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
         }
         write.claims = claimsOf(carriers)
+        write.files = filesToTake(request.files, found)
         return finish(write, builder)
       },
     })
@@ -230,6 +241,21 @@ export async function removeCards(
 
 // ---- what a write refers to
 
+/** Files that the account can read and the board's workspace does not have. */
+export type AwayFiles = ReadonlySet<string>
+
+/** Those that are named; of a card that comes back, all that it may name. */
+export function filesToTake(
+  away: AwayFiles = new Set(),
+  cards: (Pick<CardToCreate, 'change'> & { kept?: SharedMap | null })[],
+): string[] {
+  const named = cards.flatMap(({ change, kept }) => [
+    ...fileFields.flatMap((field) => change[field] ?? []).filter((key) => away.has(key)),
+    ...(kept ? fileKeysOf(kept.toJSON()) : []),
+  ])
+  return [...new Set(named)]
+}
+
 /** The group that a card would be in: as it is written, or as it was kept. */
 const groupNamedBy = ({ change, kept }: CardToCreate): string | null =>
   change.group_id === undefined && kept ? readContent(kept).group_id : (change.group_id ?? null)
@@ -268,6 +294,9 @@ async function mirroredGroups(live: LiveBoards, boardId: string, ids: string[]):
 
 /** The board has changed since its mirror was read. */
 const movedOn = new Error('The board has moved on.')
+
+/** Another process has brought it meanwhile. */
+const isThere = new ServiceError('conflict', 'A card of this board comes from there already.')
 
 /** Of a write that looks at the groups of a document and at no card. */
 const noCards: ReadonlySet<string> = new Set()

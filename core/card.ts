@@ -42,6 +42,9 @@ export const textFields = Object.keys(textLimits) as TextField[]
 /** Fields that every card carries, null when empty; the other text fields are left out when empty. */
 export const nullableFields = ['title', 'body', 'html', 'url', 'image_key', 'alt', 'color'] as const
 
+/** Those that hold keys of files. */
+export const fileFields = ['image_key', 'file_key', 'poster_key'] as const
+
 export const numberFields = ['x', 'y', 'w', 'h', 'z', 'rotation', 'size_bytes'] as const
 export type NumberField = (typeof numberFields)[number]
 

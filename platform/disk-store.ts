@@ -5,7 +5,7 @@
  *   parts/<upload id>/<number>.<md5>     the parts of uploads that are not completed
  *   incoming/<random>                    what is being written
  */
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
@@ -51,19 +51,20 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
   /** Writes a file beside and syncs it, and then lets `place` say where it goes; null: nowhere. */
   async function write(
     body: Readable | AsyncIterable<Buffer>,
-    place: (md5: string, bytes: number) => string | null,
-  ) {
+    place: (bytes: number) => string | null,
+    md5: Hash | null = null,
+  ): Promise<number | null> {
     await mkdir(incoming, { recursive: true })
     const draft = join(incoming, randomUUID())
     const file = await open(draft, 'wx', 0o600)
     try {
-      const { md5, bytes } = await fill(file, body)
-      const target = place(md5, bytes)
+      const bytes = await fill(file, body, md5)
+      const target = place(bytes)
       if (target === null) return null
       await file.sync()
       await rename(draft, target)
       await syncFolder(dirname(target))
-      return { md5, bytes }
+      return bytes
     } finally {
       await file.close()
       await rm(draft, { force: true })
@@ -105,7 +106,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
       faults(async () => {
         const path = objectPath(key)
         await mkdir(dirname(path), { recursive: true })
-        return (await write(body, () => path))!.bytes
+        return (await write(body, () => path))!
       }),
 
     head: (key) =>
@@ -168,7 +169,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
         const bytes = allParts(names.map((name) => join(uploadPath(uploadId), name)))
         // A part that was sent again meanwhile is gone under its old ETag.
         const stored = await write(bytes, () => path).catch(whenMissing(null))
-        if (!stored) return { outcome: 'wrong-parts' }
+        if (stored === null) return { outcome: 'wrong-parts' }
         await rm(uploadPath(uploadId), { recursive: true, force: true })
         return { outcome: 'stored' }
       }),
@@ -179,21 +180,25 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
       faults(async (): Promise<PartOutcome> => {
         const upload = uploadPath(uploadId)
         if (!(await stat(upload).catch(whenMissing(null)))) return { outcome: 'unknown' }
-        const name = (md5: string) => partName({ partNumber, etag: md5 })
+        const md5 = createHash('md5')
+        let etag = ''
         let gone = false
-        const stored = await write(atMost(body, bytes), (md5, came) =>
-          came === bytes ? join(upload, name(md5)) : null,
-        ).catch((error: NodeJS.ErrnoException) => {
+        const place = (came: number) => {
+          if (came !== bytes) return null
+          etag = md5.digest('hex')
+          return join(upload, partName({ partNumber, etag }))
+        }
+        const stored = await write(atMost(body, bytes), place, md5).catch((error: NodeJS.ErrnoException) => {
           gone = error.syscall === 'rename' && error.code === 'ENOENT' // aborted meanwhile
           if (!gone) throw error
           return null
         })
-        if (!stored) return { outcome: gone ? 'unknown' : 'wrong-size' }
+        if (stored === null) return { outcome: gone ? 'unknown' : 'wrong-size' }
         for (const other of await readdir(upload)) {
-          if (other.startsWith(`${partNumber}.`) && other !== name(stored.md5))
+          if (other.startsWith(`${partNumber}.`) && other !== partName({ partNumber, etag }))
             await rm(join(upload, other), { force: true })
         }
-        return { outcome: 'stored', etag: stored.md5 }
+        return { outcome: 'stored', etag }
       }),
   }
 }
@@ -206,18 +211,37 @@ const uploadIdPattern = /^[\w-]{10,100}$/
 const partName = ({ partNumber, etag }: CompletedPart) =>
   `${partNumber}.${/^[0-9a-f]{32}$/.test(etag) ? etag : 'none'}`
 
+/** Several chunks of a socket go in one write: each is a way to another thread and back. */
 async function fill(
   file: FileHandle,
   body: Readable | AsyncIterable<Buffer>,
-): Promise<{ md5: string; bytes: number }> {
-  const md5 = createHash('md5')
+  md5: Hash | null,
+): Promise<number> {
   let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    md5.update(chunk)
-    for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
-    bytes += chunk.length
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+  const write = async () => {
+    const chunks = waiting
+    const wanted = waitingBytes
+    waiting = []
+    waitingBytes = 0
+    if (wanted === 0) return
+    const { bytesWritten } = await file.writev(chunks)
+    if (bytesWritten < wanted) await writeRest(file, Buffer.concat(chunks).subarray(bytesWritten))
   }
-  return { md5: md5.digest('hex'), bytes }
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    md5?.update(chunk)
+    bytes += chunk.length
+    waiting.push(chunk)
+    waitingBytes += chunk.length
+    if (waitingBytes >= chunkBytes) await write()
+  }
+  await write()
+  return bytes
+}
+
+async function writeRest(file: FileHandle, rest: Buffer): Promise<void> {
+  for (let at = 0; at < rest.length;) at += (await file.write(rest, at)).bytesWritten
 }
 
 /** Ends one chunk after there were more than `limit` bytes: enough to tell that there are too many. */
@@ -259,5 +283,5 @@ async function faults<T>(work: () => Promise<T>): Promise<T> {
 
 /** A socket's `read` and `write` fail with a name of their own. */
 const syscallsOnFiles = new Set([
-  'open', 'write', 'fsync', 'rename', 'mkdir', 'stat', 'lstat', 'scandir', 'rm', 'rmdir', 'unlink', 'close',
+  'open', 'write', 'writev', 'fsync', 'rename', 'mkdir', 'stat', 'lstat', 'scandir', 'rm', 'rmdir', 'unlink', 'close',
 ]) // prettier-ignore

@@ -133,6 +133,7 @@ export async function compose(
   const queue = new CommitQueue({
     commit: (call, way) => database.commit(call, way),
     freeCardCap: config.freeCardCap,
+    storageBytes: config.storageBytes,
     clock,
     log,
     ...(options.editDeadlineMs ? { editDeadlineMs: options.editDeadlineMs } : {}),

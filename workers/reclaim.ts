@@ -82,17 +82,27 @@ async function readBoard(database: FileParts['database'], boardId: string): Prom
   })
 }
 
+/**
+ * Each workspace's row by the boards of that workspace. A board that names a file which its workspace has no row of keeps
+ * it wherever it is.
+ */
 async function mark({ database }: FileParts, now: Date): Promise<void> {
   await database.asSystem(async (tx) => {
+    const named = tx`exists (
+      select from file_references r
+      join board_documents d on d.board_id = r.board_id
+      where r.image_key = i.image_key and (
+        d.workspace_id = i.workspace_id
+        or not exists (select from images o where o.image_key = r.image_key and o.workspace_id = d.workspace_id)
+      )
+    )`
     await tx`delete from file_references where until <= ${now}`
     await tx`
       update images i set unreferenced_since = null, condemned_at = null
-      where i.unreferenced_since is not null
-        and exists (select from file_references r where r.image_key = i.image_key)`
+      where i.unreferenced_since is not null and ${named}`
     await tx`
       update images i set unreferenced_since = ${now}
-      where i.unreferenced_since is null
-        and not exists (select from file_references r where r.image_key = i.image_key)`
+      where i.unreferenced_since is null and not ${named}`
   })
 }
 

@@ -7,6 +7,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { requireReadableFiles } from '../files/require-readable.ts'
+import { showWritten } from '../files/show-images.ts'
 import { route, type ApiContext } from '../route.ts'
 import { boardParams, cardAnswer, cardFields, layout, live, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
@@ -54,7 +55,8 @@ export const createCardsRoute = route({
   async handle(context, { principal, params, body }) {
     const inputs = body.cards ?? [body]
     const where = (at: number) => (body.cards ? `cards[${at}].` : '')
-    await requireReadableFiles(context, principal.userId, inputs, where)
+    const target = { account: principal.userId, boardId: params.id }
+    const files = await requireReadableFiles(context, target, inputs, where)
     const kept = await removedCards(context, principal.userId, inputs)
     const cards = inputs.map((input, at): NewCard => {
       if (input.kind === undefined)
@@ -70,15 +72,18 @@ export const createCardsRoute = route({
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
       return removed ? { change, removed } : { change }
     })
-    const request = { account: principal.userId, boardId: params.id, cards, layout: body.layout }
+    const request = { ...target, cards, layout: body.layout, files }
     const written = body.on_conflict
       ? await upsertCards(context.live, request)
       : await createCards(context.live, request)
-    return { status: 201, body: { board_id: params.id, ...written } }
+    const shown = await showWritten(context, principal.userId, written.cards)
+    return { status: 201, body: { board_id: params.id, ...written, cards: shown } }
   },
-  async rebuild({ database, live }, { principal, params, body }, made) {
+  async rebuild(context, { principal, params, body }, made) {
+    const { database, live } = context
     await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const cards = await readCards(live, params.id, made.map((id) => id.replace(matchedMark, ''))) // prettier-ignore
+    const read = await readCards(live, params.id, made.map((id) => id.replace(matchedMark, ''))) // prettier-ignore
+    const cards = await showWritten(context, principal.userId, read)
     const answer = { board_id: params.id, cards, live: true }
     if (!body.on_conflict) return { status: 201, body: answer }
     const found = new Set(made.filter((id) => id.startsWith(matchedMark)).map((id) => id.slice(1)))

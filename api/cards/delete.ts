@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { removeCards } from '../../collab/write.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { showWritten } from '../files/show-images.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
 
@@ -24,7 +25,7 @@ export const deleteCard = route({
       boardId: params.id,
       ids: [params.cardId],
     })
-    const [card] = cards
+    const [card] = await showWritten(context, principal.userId, cards)
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { deleted: true, card, restore_with: hint(params.id), live } }
   },
@@ -63,7 +64,7 @@ export const deleteManyCards = route({
       body: {
         board_id: params.id,
         deleted: cards.length,
-        cards,
+        cards: await showWritten(context, principal.userId, cards),
         not_found: notFound,
         restore_with: hint(params.id),
         live,

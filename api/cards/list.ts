@@ -5,6 +5,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { since } from '../feed.ts'
+import { showImages } from '../files/show-images.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
 import { route, type Answer, type ApiContext } from '../route.ts'
 import {
@@ -74,7 +75,8 @@ export const listCards = route({
     if (query.source === 'index' || query.cursor !== undefined)
       return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const { cards, total } = await readPage(context.live, params.id, page, include)
+    const { cards: found, total } = await readPage(context.live, params.id, page, include)
+    const cards = await showImages(context, principal.userId, found)
     return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }
   },
 })

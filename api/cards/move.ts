@@ -4,6 +4,7 @@ import { readCards } from '../../collab/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
+import { showWritten } from '../files/show-images.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
 
@@ -42,14 +43,19 @@ export const moveCardsRoute = route({
       toBoardId,
       ids: body.card_ids,
     })
-    return { body: { to_board_id: toBoardId, moved: cards.length, cards, not_found: notFound, ...rest } }
+    const shown = await showWritten(context, principal.userId, cards)
+    return {
+      body: { to_board_id: toBoardId, moved: cards.length, cards: shown, not_found: notFound, ...rest },
+    }
   },
-  async rebuild({ database, live }, { principal, body }, made) {
+  async rebuild(context, { principal, body }, made) {
+    const { database, live } = context
     const toBoardId = body.to_board_id.toLowerCase()
     await database.asUser(principal.userId, (tx) => requireVisible(tx, toBoardId))
     const moved = made.map((pair) => pair.split('>') as [was: string, id: string])
     const sources = new Set(moved.map(([was]) => was))
-    const cards = await readCards(live, toBoardId, moved.map(([, id]) => id)) // prettier-ignore
+    const read = await readCards(live, toBoardId, moved.map(([, id]) => id)) // prettier-ignore
+    const cards = await showWritten(context, principal.userId, read)
     return {
       body: {
         to_board_id: toBoardId,

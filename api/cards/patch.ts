@@ -4,6 +4,7 @@ import { bodyLimit } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireReadableFiles } from '../files/require-readable.ts'
+import { showWritten } from '../files/show-images.ts'
 import { route } from '../route.ts'
 import { boardParams, cardAnswer, cardFields, live, nullable, uuid } from '../schemas.ts'
 import { cardChange } from './card-input.ts'
@@ -38,13 +39,10 @@ export const patchCard = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patches = [toPatch(params.cardId, body, '')]
-    await requireReadableFiles(context, principal.userId, [body], () => '')
-    const { cards, live } = await patchCards(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      patches,
-    })
-    const [card] = cards
+    const target = { account: principal.userId, boardId: params.id }
+    const files = await requireReadableFiles(context, target, [body], () => '')
+    const { cards, live } = await patchCards(context.live, { ...target, patches, files })
+    const [card] = await showWritten(context, principal.userId, cards)
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { card, live } }
   },
@@ -78,12 +76,10 @@ export const patchManyCards = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patches = body.cards.map((input, at) => toPatch(input.id, input, `cards[${at}].`))
-    await requireReadableFiles(context, principal.userId, body.cards, (at) => `cards[${at}].`)
-    const { cards, notFound, live } = await patchCards(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      patches,
-    })
-    return { body: { board_id: params.id, cards, updated: cards.length, not_found: notFound, live } }
+    const target = { account: principal.userId, boardId: params.id }
+    const files = await requireReadableFiles(context, target, body.cards, (at) => `cards[${at}].`)
+    const { cards, notFound, live } = await patchCards(context.live, { ...target, patches, files })
+    const shown = await showWritten(context, principal.userId, cards)
+    return { body: { board_id: params.id, cards: shown, updated: cards.length, not_found: notFound, live } }
   },
 })

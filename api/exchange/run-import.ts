@@ -7,6 +7,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { cardChange } from '../cards/card-input.ts'
+import { showWritten } from '../files/show-images.ts'
 import type { ApiContext } from '../route.ts'
 import { failedBy, fetchCard, type Failed } from './fetch-card.ts'
 import type { ImportProgress } from './import-progress.ts'
@@ -43,7 +44,7 @@ type Result =
   { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
 
 const fetching = new Turns(limits.import.atOnce)
-/** Two imports on one board look for what is there, and create, one after the other. */
+/** Two imports on one board look for what is there, and create, one after the other; other processes meet at the commit. */
 const creating = new Turns(1)
 
 /** @throws ServiceError `bad_request` for an item whose form is wrong; then nothing happens */
@@ -64,7 +65,8 @@ export async function runImport(context: ApiContext, request: Import): Promise<R
   )
   const cards = [...before, ...made.cards]
   cards.sort((a, b) => order.get(a['id'] as string)! - order.get(b['id'] as string)!)
-  return answerTo(request, tasks, { ...made, cards })
+  const shown = await showWritten(context, request.account, cards)
+  return answerTo(request, tasks, { ...made, cards: shown })
 }
 
 /** What an earlier attempt of the same call came to. @returns the cards that it made */
@@ -204,20 +206,33 @@ async function createAll(
       [placed, undefined],
       [left.filter((task) => !placed.includes(task)), request.layout],
     ] as const) {
-      const some = await createWithinCap(context, request, tasks, layout).catch(async (error: unknown) => {
-        if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
-        // Somebody else has brought an identifier meanwhile.
-        await settleExisting(context, request, tasks)
-        const others = tasks.filter(({ result }) => !result)
-        if (others.length === tasks.length) throw error
-        return createWithinCap(context, request, others, layout)
-      })
+      const some = await createMissing(context, request, tasks, layout)
       made.cards.push(...some.cards)
       made.live &&= some.live
     }
     return made
   } finally {
     end()
+  }
+}
+
+/** The commit refuses what other processes have brought meanwhile: then those that are still missing. */
+async function createMissing(
+  context: ApiContext,
+  request: Import,
+  tasks: Task[],
+  layout: LayoutName | undefined,
+): Promise<{ cards: PresentedCard[]; live: boolean }> {
+  for (let missing = tasks; ;) {
+    try {
+      return await createWithinCap(context, request, missing, layout)
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
+      await settleExisting(context, request, missing)
+      const others = missing.filter(({ result }) => !result)
+      if (others.length === missing.length) throw error
+      missing = others
+    }
   }
 }
 
@@ -243,6 +258,7 @@ async function createWithinCap(
             some.map(({ item }) => item),
             ids,
           ),
+        newSources: new Set(some.flatMap(({ sources }) => sources)),
       })
       for (const [n, task] of some.entries())
         task.result = { status: 'created', cardId: created.cards[n]!['id'] as string }

@@ -15,6 +15,7 @@
 --                    part of the call with other writes, and both say what they have seen
 --              a     what its request leaves behind of itself (write); see functions/operations.sql. Its `made`, if there, takes
 --                    the place of the ids of new cards and groups
+--              files  {keys, free, pro}: files that its cards name, which the workspace of its board may not have, and quotas (write)
 --              claims  {identifiers: [{scope, value}], cards: [id]}: what none of the board's other cards may carry
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card; moved_from
 --            and was, the board that a card comes from and its id there
@@ -28,6 +29,7 @@
 --   missing | forbidden | trashed   refused
 --   limit      refused; detail: the cards of the owner
 --   identifier refused; detail: [scope, value, card] of one that another card carries
+--   storage    refused; detail: [used, quota, bytes], of the storage of the owner, who would get files of this size
 -- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
 do $$ begin
   execute format('grant create on schema %I to corkboard_system', 'corkboard');
@@ -149,7 +151,7 @@ begin
       -- Each pair once, from the side that adds cards if one does.
       for r in
         with standing as materialized (
-          select i.n, i.w, i.b, i.adds, i.claims, w.owner_id, o.tier,
+          select i.n, i.w, i.b, i.u, i.adds, i.claims, i.files, w.owner_id, o.tier,
             case
               when d.board_id is null then 'missing'
               when not i.b = any (locked) then 'busy'
@@ -174,6 +176,7 @@ begin
       loop
         outcome := r.outcome;
         partner_outcome := r.partner_outcome;
+        owner_at := null;
         detail := null;
         if outcome = 'ok' and partner_outcome = 'ok' then
           detail := identifier_carried(r.b, r.claims);
@@ -188,6 +191,12 @@ begin
               detail := to_json(counts[owner_at]);
             else
               counts[owner_at] := counts[owner_at] + r.adds;
+            end if;
+          end if;
+          if outcome = 'ok' and r.files is not null then
+            select f.outcome, f.detail into outcome, detail from take_files(r.b, r.u, r.files) f;
+            if outcome <> 'ok' and owner_at is not null then
+              counts[owner_at] := counts[owner_at] - r.adds;
             end if;
           end if;
         end if;
@@ -251,6 +260,12 @@ begin
           detail := to_json(counts[owner_at]);
         else
           counts[owner_at] := counts[owner_at] + r.adds;
+        end if;
+      end if;
+      if outcome = 'ok' and r.files is not null then
+        select f.outcome, f.detail into outcome, detail from take_files(r.b, r.u, r.files) f;
+        if outcome <> 'ok' and owner_at is not null then
+          counts[owner_at] := counts[owner_at] - r.adds;
         end if;
       end if;
       if outcome = 'ok' then

@@ -63,6 +63,8 @@ export interface Bench {
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   receiver(): Promise<ReceiverServer>
+  /** Streams to disk and back, and nothing else. */
+  fileHandler(): Promise<CardServer>
   /** Bare SQL over Corkboard's own tables, for the account that has most boards when it is started. */
   searchHandler(): Promise<CardServer>
   /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */

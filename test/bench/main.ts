@@ -7,6 +7,7 @@ import { boards } from './rows/boards.ts'
 import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { exchange } from './rows/exchange.ts'
+import { files } from './rows/files.ts'
 import { feeds } from './rows/feeds.ts'
 import { delivery } from './rows/delivery.ts'
 import { move } from './rows/move.ts'
@@ -43,6 +44,7 @@ const measures = [
   layout,
   arrange,
   exchange,
+  files,
   move,
   rate,
 ]

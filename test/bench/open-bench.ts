@@ -2,7 +2,13 @@ import type { Bench, EditorPeer, Server } from './bench.ts'
 import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
-import { startEditorPeer, startInsertHandler, startReceiver, startSearchHandler } from './peers/start.ts'
+import {
+  startEditorPeer,
+  startFileHandler,
+  startInsertHandler,
+  startReceiver,
+  startSearchHandler,
+} from './peers/start.ts'
 
 interface BenchOptions {
   seconds: number
@@ -53,6 +59,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     receiver: once(() => started(startReceiver())),
+    fileHandler: once(() => started(startFileHandler())),
     corkboardDatabaseUrl,
     searchHandler: once(async () => started(startSearchHandler(await corkboardDatabaseUrl()))),
     editorSubject: (peer: EditorPeer) => (options.calibrates ? copies[peer]() : corkboard()),

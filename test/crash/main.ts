@@ -1,6 +1,7 @@
 /** `npm run crash -- --rounds 200`: crash rounds by hand, and what they came to. */
 import { Command, InvalidArgumentError } from 'commander'
 import { EventRun } from './event-round.ts'
+import { FileRun } from './file-round.ts'
 import { MoveRun } from './move-round.ts'
 import { CrashRun, kills, type Kill } from './round.ts'
 
@@ -17,13 +18,23 @@ const options = new Command('crash')
   .option('--kill <what...>', `only these, of: ${Object.keys(kills).join(', ')}`)
   .option('--events <n>', 'instead, so many rounds of events and their deliveries', whole)
   .option('--moves <n>', 'instead, so many rounds of cards that move between boards', whole)
+  .option('--files <n>', 'instead, so many rounds of uploads, completions and reclaims', whole)
   .parse()
-  .opts<{ events?: number; moves?: number; rounds: number; minutes?: number; seed: number; kill?: Kill[] }>()
+  .opts<{
+    events?: number
+    moves?: number
+    files?: number
+    rounds: number
+    minutes?: number
+    seed: number
+    kill?: Kill[]
+  }>()
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const startedAt = performance.now()
 if (options.events !== undefined) process.exit(await eventRounds(options.events))
 if (options.moves !== undefined) process.exit(await moveRounds(options.moves))
+if (options.files !== undefined) process.exit(await fileRounds(options.files))
 const run = await CrashRun.start({ seed: options.seed, ...(options.kill ? { kills: options.kill } : {}) })
 process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
 let faults = 0
@@ -103,6 +114,30 @@ async function moveRounds(count: number): Promise<number> {
       `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${faults} lost, doubled or wrong`,
     )
     return faults > 0 ? 1 : 0
+  } finally {
+    await run.end()
+  }
+}
+
+/** @returns the exit code */
+async function fileRounds(count: number): Promise<number> {
+  const run = await FileRun.start({ seed: options.seed })
+  process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
+  try {
+    print(`seed ${options.seed}`)
+    const soFar = () =>
+      `${run.figures.acknowledged} files acknowledged, ${run.figures.brokenOff} uploads broken off, ${run.figures.condemned} reclaimed`
+    for (let n = 1; n <= count; n++) {
+      await run.round()
+      print(`${n}: so far ${soFar()}`)
+    }
+    const faults = await run.check()
+    for (const fault of faults) print(fault)
+    if (faults.length > 0) print(run.output)
+    print(
+      `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${soFar()}, ${run.figures.cleared} interrupted uploads cleared away, ${faults.length} lost, left over or miscounted`,
+    )
+    return faults.length > 0 ? 1 : 0
   } finally {
     await run.end()
   }

@@ -8,8 +8,9 @@ import { openPartUrls } from '../../platform/part-urls.ts'
 import { openS3Store } from '../../platform/s3-store.ts'
 import { openSupabaseStore } from '../../platform/supabase-store.ts'
 import { readConfig } from '../../server/config.ts'
-import { s3Credentials } from '../support/s3-double.ts'
-import { bucketName, openS3Double, openSupabaseDouble } from '../support/store-drivers.ts'
+import { launch, testDataDir } from '../support/instance.ts'
+import { s3Credentials, type Bucket } from '../support/s3-double.ts'
+import { bucketName, newBucket, openS3Double, openSupabaseDouble } from '../support/store-drivers.ts'
 import { serviceKey } from '../support/supabase-double.ts'
 
 test('[OS9] an S3 bucket that is not there, a wrong key and a dead server each give one line', async () => {
@@ -53,6 +54,53 @@ test('[OS9] a Supabase bucket that is not there, a wrong key and a dead server e
   await expect(openSupabaseStore(right).beginMultipart('key', 'video/mp4')).rejects.toMatchObject({
     code: 'storage_unavailable',
   })
+})
+
+test('[OS9] a bucket that may be read and not written gives one line', async () => {
+  const bucket: Bucket = { ...newBucket(), readOnly: true }
+  const s3 = await openS3Double(bucket)
+  const supabase = await openSupabaseDouble(bucket)
+  onTestFinished(async () => {
+    await s3.close()
+    await supabase.close()
+  })
+  await expect(s3.store.check()).rejects.toThrow(
+    /^The bucket \S+ at \S+ cannot be used: [^\n]*AccessDenied[^\n]*\. Check S3_ENDPOINT[^\n]*\.$/,
+  )
+  await expect(supabase.store.check()).rejects.toThrow(
+    /^The Supabase bucket \S+ at \S+ cannot be written: new row violates row-level security policy\. Check [^\n]*\.$/,
+  )
+})
+
+test('[OS9] with Supabase the keys of its S3 endpoint are checked too, when there are any', async () => {
+  const double = await openSupabaseDouble()
+  onTestFinished(() => double.close())
+  const s3 = { endpoint: `${double.url}/storage/v1/s3`, bucket: bucketName, ...s3Credentials, secretAccessKey: 'wrong' } // prettier-ignore
+  const options = { url: double.url, serviceKey, bucket: bucketName }
+  await expect(openSupabaseStore({ ...options, s3 }).check()).rejects.toThrow(/SignatureDoesNotMatch/)
+  await openSupabaseStore({ ...options, s3: null }).check()
+})
+
+test('[OS9] the start ends with that line, and nothing else', { timeout: 120_000 }, async () => {
+  const [s3, supabase] = [await openS3Double(), await openSupabaseDouble()]
+  onTestFinished(async () => {
+    await s3.close()
+    await supabase.close()
+  })
+  const keys = { S3_ACCESS_KEY_ID: s3Credentials.accessKeyId, S3_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey, S3_REGION: s3Credentials.region } // prettier-ignore
+  const dataDir = await testDataDir()
+  await writeFile(join(dataDir, 'files'), 'a file where the folder should be')
+  const starts: [Record<string, string>, RegExp][] = [
+    [{ STORAGE: 'disk' }, /^corkboard: The folder of files \S+ cannot be written: /],
+    [{ STORAGE: 's3', S3_ENDPOINT: s3.url, S3_BUCKET: 'another', ...keys }, /^corkboard: The bucket another at \S+ cannot be used: .*NoSuchBucket/],
+    [{ STORAGE: 'supabase', SUPABASE_URL: supabase.url, SUPABASE_SERVICE_KEY: serviceKey, S3_BUCKET: 'another', ...keys }, /^corkboard: The Supabase bucket another at \S+ cannot be found: /],
+  ] // prettier-ignore
+  for (const [env, line] of starts) {
+    const { code, stderr } = await launch(dataDir, { PORT: '0', LOG_LEVEL: 'silent', ...env }).ended
+    expect(code).toBe(1)
+    expect(stderr).toMatch(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  }
 })
 
 test('[OS9] a folder that cannot be made gives one line', async () => {

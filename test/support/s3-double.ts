@@ -15,6 +15,8 @@ export interface S3DoubleOptions {
 export interface Bucket {
   objects: Map<string, Buffer>
   uploads: Map<string, { key: string; parts: Map<number, Buffer> }>
+  /** Its keys may only read. */
+  readOnly?: boolean
 }
 
 export const s3Credentials = {
@@ -47,6 +49,8 @@ export function s3Handler(bucketName: string, bucket: Bucket, prefix = '', optio
       const path = url.pathname.slice(prefix.length + 1)
       const [name, ...rest] = path.split('/')
       if (name !== bucketName) throw new Refusal(404, 'NoSuchBucket')
+      if (bucket.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
+        throw new Refusal(403, 'AccessDenied')
       await answer(request, response, url, rest.join('/'))
     } catch (error) {
       request.resume()

@@ -29,6 +29,8 @@ export function supabaseHandler(bucketName: string, bucket: Bucket) {
     const key = parts.join('/')
     const object = bucket.objects.get(key)
     const missing = () => refuse('404', 'not_found', 'Object not found')
+    if (bucket.readOnly && request.method !== 'GET')
+      return refuse('403', 'Unauthorized', 'new row violates row-level security policy')
     switch (`${request.method} ${kind}`) {
       case 'GET bucket':
         return json({ id: bucketName, name: bucketName, public: false })

@@ -136,6 +136,47 @@ test('[RC3] a removed card keeps its file for as long as it can be restored', as
   expect(await isThere(key)).toBe(false)
 })
 
+test('[RC8] a file that moved to another workspace leaves the first one after 30 days, and stays in the other', async () => {
+  const owner = await service.user()
+  await service.member(owner.workspaceId, user, 'editor')
+  const other = await makeBoard(owner)
+  const key = await uploaded()
+  const usedBefore = await used()
+  const { body } = await user.api.post(`/boards/${boardId}/cards`, { kind: 'image', image_key: key })
+  const card_ids = [body.cards[0].id]
+  await user.api.post(`/boards/${boardId}/cards/move`, { to_board_id: other.id, card_ids })
+  await days(29)
+  expect(await service.admin`select from images where image_key = ${key}`).toHaveLength(2)
+  await days(4)
+  expect(await service.admin`select workspace_id from images where image_key = ${key}`).toEqual([
+    { workspace_id: owner.workspaceId },
+  ])
+  expect(await used()).toBeLessThan(usedBefore)
+  expect((await read(service, owner, key)).status).toBe(200)
+  await agree()
+  await user.api.delete(`/boards/${other.id}/cards/${card_ids[0]}`)
+  await service.admin`update removed_cards set removed_at = ${new Date(now)} where board_id = ${other.id}`
+  await days(65)
+  expect(await isThere(key)).toBe(false)
+  await agree()
+})
+
+test('[RC8] a file that a board of a workspace without it names stays where it is', async () => {
+  const stranger = await service.user()
+  const other = await makeBoard(stranger)
+  const key = await uploaded()
+  const editor = await openEditor(service.url, { boardId: other.id, token: stranger.token })
+  editor.document.transact(() => {
+    const card = new Y.Map<unknown>([['kind', 'image'], ['image_key', key]]) // prettier-ignore
+    card.set('body', new Y.Text())
+    editor.document.getMap('cards').set('elsewhere', card)
+  })
+  await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
+  await days(35)
+  expect((await read(service, user, key)).status).toBe(200)
+  expect((await read(service, stranger, key)).status).toBe(404)
+})
+
 test('[RC4] a file that is condemned is gone for everybody, and comes back when a reference had slipped in', async () => {
   const key = await uploaded()
   await reclaimFiles(parts())

@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { png } from '../../support/site.ts'
 import type { ApiAddress, ApiRequest } from './jobs.ts'
 
 const differentBodies = 64
@@ -16,21 +17,42 @@ export class ApiClient {
     this.headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' }
   }
 
-  /** Throws unless the answer is 200 or 201. */
+  /** Throws unless the answer is 200, 201 or 304. */
   async send(request: ApiRequest, turn: number): Promise<void> {
     const { statusCode, body } = await this.pool.request({
       method: request.method,
       path: this.basePath + request.path,
-      headers: this.headers,
-      body: request.body ?? (request.cards === 0 ? null : cardsBody(request.cards, turn)),
+      headers: {
+        ...this.headers,
+        ...(request.image ? { 'content-type': 'image/png' } : {}),
+        ...request.headers,
+      },
+      body: bodyOf(request, turn),
     })
-    if (statusCode === 200 || statusCode === 201) return void (await body.arrayBuffer())
+    if (statusCode === 200 || statusCode === 201 || statusCode === 304) return drain(body)
     throw new Error(`${request.method} ${request.path} answered ${statusCode}: ${await body.text()}`)
   }
 
   async close(): Promise<void> {
     await this.pool.destroy()
   }
+}
+
+async function drain(body: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of body) void chunk
+}
+
+function bodyOf({ body, image, cards }: ApiRequest, turn: number): string | Buffer | null {
+  if (image !== undefined) return imageOf(image)
+  return body ?? (cards === 0 ? null : cardsBody(cards, turn))
+}
+
+const images = new Map<number, Buffer>()
+
+function imageOf(bytes: number): Buffer {
+  const made = images.get(bytes) ?? Buffer.concat([png(400, 300), Buffer.alloc(bytes)], bytes)
+  images.set(bytes, made)
+  return made
 }
 
 const bodies = new Map<number, Buffer[]>()

@@ -16,12 +16,17 @@ export interface ApiAddress {
   token: string
 }
 
-/** A request of the API. `cards` is the number of positioned cards that its body creates; `body` is another one. */
+/**
+ * A request of the API. `cards` is the number of positioned cards that its body creates; `body` is another one, `image`
+ * the bytes of a PNG in its place.
+ */
 export interface ApiRequest {
   method: 'GET' | 'POST'
   path: string
   cards: number
   body?: string
+  image?: number
+  headers?: Record<string, string>
 }
 
 /** What a closed loop reached in its measured seconds. */

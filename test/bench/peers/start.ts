@@ -28,6 +28,11 @@ export async function startSearchHandler(databaseUrl: string): Promise<CardServe
   return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
 }
 
+export async function startFileHandler(): Promise<CardServer> {
+  const { port, ...server } = await startPeer('file handler', 'test/bench/peers/file-handler.ts', {})
+  return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
+}
+
 async function startPeer(
   name: string,
   file: string,

@@ -1,0 +1,96 @@
+-- Files that cards name, and the workspaces that have them. A file has a row in each workspace that it came to; its bytes
+-- are there once.
+do $$ begin
+  execute format('grant create on schema %I to corkboard_system', 'corkboard');
+end $$;
+
+-- What the caller has to know of files before a card on a board names them. `foreign`: the caller can't read it. `away`:
+-- the board's workspace doesn't have it. What is neither, or no file at all, is not among them.
+create or replace function named_files(keys text[], board uuid) returns table (key text, standing text)
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select k.key, case when f.readable then 'away' else 'foreign' end
+  from unnest(keys) as k(key)
+  cross join lateral (
+    select
+      bool_or(i.workspace_id in (select readable_workspaces(current_user_id()))
+        or i.board_id in (select readable_shared_boards(current_user_id()))) as readable,
+      bool_or(i.workspace_id = (select b.workspace_id from boards b where b.id = board)) as here
+    from images i
+    where i.image_key = k.key and i.condemned_at is null
+  ) f
+  where f.readable is not null and (not f.readable or not f.here)
+$$;
+
+-- Gives the workspace of a board a row of each of these files that the account can read and the workspace doesn't have.
+-- They are charged to the workspace's owner like an upload, whose row is locked while it is decided.
+--   ok     done, or nothing was to be done
+--   busy   the owner's row is held by another transaction
+--   storage  refused; detail: [used, quota, bytes of these files]
+-- Locks: the owner's row, not waited for; then that of storage_usage.
+create or replace function take_files(p_board uuid, p_account uuid, p_files json, out outcome text, out detail json)
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  place uuid;
+  owner users;
+  taken images[];
+  size bigint;
+  used bigint;
+  quota bigint;
+begin
+  outcome := 'ok';
+  select b.workspace_id into place from boards b where b.id = p_board;
+  taken := array(
+    select f
+    from (select distinct v.key from json_array_elements_text(p_files -> 'keys') as v(key)) k
+    cross join lateral (
+      select i
+      from images i
+      where i.image_key = k.key and i.condemned_at is null
+        and (i.workspace_id in (select readable_workspaces(p_account)) or i.board_id in (select readable_shared_boards(p_account)))
+      limit 1
+    ) as one(f)
+    where not exists (
+      select from images i where i.image_key = k.key and i.workspace_id = place and i.condemned_at is null
+    )
+  );
+  if taken = '{}' then
+    return;
+  end if;
+  select u.* into owner
+  from users u
+  where u.id = (select w.owner_id from workspaces w where w.id = place)
+  for no key update skip locked;
+  if not found then
+    outcome := 'busy';
+    return;
+  end if;
+  -- A condemned row of the workspace is counted already, and comes back.
+  select coalesce(sum(f.bytes), 0) into size
+  from unnest(taken) as f
+  where not exists (select from images i where i.image_key = f.image_key and i.workspace_id = place);
+  used := owner_storage(owner.id);
+  quota := case when owner.tier = 'pro' then (p_files ->> 'pro')::bigint else (p_files ->> 'free')::bigint end;
+  if size > 0 and used + size > quota then
+    outcome := 'storage';
+    detail := json_build_array(used, quota, size);
+    return;
+  end if;
+  perform set_config('corkboard.user_id', p_account::text, true); -- whose the event is
+  insert into images (image_key, workspace_id, board_id, content_type, bytes, width, height, file_name, created_by)
+  select f.image_key, place, p_board, f.content_type, f.bytes, f.width, f.height, f.file_name, p_account
+  from unnest(taken) as f
+  on conflict (image_key, workspace_id) do update set condemned_at = null, unreferenced_since = null;
+  perform set_config('corkboard.user_id', '', true);
+end $$;
+
+do $$
+declare
+  f text;
+begin
+  foreach f in array array['named_files(text[], uuid)', 'take_files(uuid, uuid, json)'] loop
+    execute format('alter function %s owner to corkboard_system', f);
+    execute format('revoke all on function %s from public', f);
+  end loop;
+end $$;
+grant execute on function named_files(text[], uuid) to corkboard_app;
+revoke create on schema corkboard from corkboard_system;

@@ -1,0 +1,187 @@
+/** What cards tell of their files, and files that come into another workspace with the cards that name them. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { digest, picture, png, pngOf, read, upload } from './file.ts'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { makeBoard, makeCard, succeeded, type Shown } from './board.ts'
+
+let service: TestService
+let user: TestUser
+let board: Shown
+/** Of another owner, in whose workspace `user` is an editor, and a member of it who sees nothing else. */
+let owner: TestUser
+let reader: TestUser
+let other: Shown
+
+beforeAll(async () => {
+  service = await startService({ workers: false, debounceMs: 20, config: { storageBytes: { free: 100_000, pro: 10 ** 9 } } }) // prettier-ignore
+  user = await service.user()
+  board = await makeBoard(user)
+})
+afterAll(async () => {
+  leaveAll()
+  await service.stop()
+})
+
+async function otherWorkspace(tier: 'free' | 'pro' = 'pro') {
+  owner = await service.user({ tier })
+  reader = await service.user()
+  await service.member(owner.workspaceId, user, 'editor')
+  await service.member(owner.workspaceId, reader, 'viewer')
+  other = await makeBoard(owner)
+}
+
+const uploaded = async (bytes = png): Promise<string> =>
+  (await upload(service, user, board.id, bytes)).body.image_key
+const used = async (who: TestUser) => (await who.api.get('/me')).body.storage.used
+const rowsOf = (key: string) =>
+  service.admin`
+    select workspace_id, board_id, bytes::integer as bytes, created_by from images where image_key = ${key} order by created_at`
+const move = (from: Shown, to: Shown, ids: string[]) =>
+  user.api.post(`/boards/${from.id}/cards/move`, { to_board_id: to.id, card_ids: ids })
+
+test('[FR10] an image card tells width, height and bytes of its file wherever a card is answered', async () => {
+  const key = await uploaded()
+  const figures = { width: 40, height: 30, bytes: png.length }
+  const path = `/boards/${board.id}/cards`
+  const sent = { kind: 'image', image_key: key, x: 0, y: 0, width: 7, height: 7, bytes: 7 }
+  const [card] = succeeded(await user.api.post(path, sent)).cards
+  expect(card).toMatchObject({ ...figures, w: 280, h: 180 })
+  const listed = async (who = user) =>
+    succeeded(await who.api.get(path)).cards.find((one: Shown) => one.id === card.id)
+  expect(await listed()).toMatchObject(figures)
+  expect(succeeded(await user.api.patch(`${path}/${card.id}`, { alt: 'x' })).card).toMatchObject(figures)
+  const patched = await user.api.patch(path, { cards: [{ id: card.id, alt: 'y' }] })
+  expect(succeeded(patched).cards[0]).toMatchObject(figures)
+  const second = await makeBoard(user)
+  expect(succeeded(await move(board, second, [card.id])).cards[0]).toMatchObject(figures)
+  expect(succeeded(await move(second, board, [card.id])).cards[0]).toMatchObject(figures)
+  // Neither another kind of card, nor another image.
+  const [pdf, note] = succeeded(await user.api.post(path, { cards: [{ kind: 'pdf', image_key: key }, { kind: 'image' }] })).cards // prettier-ignore
+  for (const field of ['width', 'height', 'bytes'])
+    expect([pdf[field], note[field]]).toEqual([undefined, undefined])
+  const removed = succeeded(await user.api.delete(`${path}/${card.id}`)).card
+  expect(removed).toMatchObject(figures)
+  expect(succeeded(await user.api.post(path, removed)).cards[0]).toMatchObject(figures)
+})
+
+test('[FR10] an image without a size has null, and one that the reader may not see tells nothing', async () => {
+  const cut = await uploaded(png.subarray(0, 20))
+  const path = `/boards/${board.id}/cards`
+  const [card] = succeeded(await user.api.post(path, { kind: 'image', image_key: cut })).cards
+  expect(card).toMatchObject({ width: null, height: null, bytes: 20 })
+  const guest = await service.user()
+  const mine = await makeBoard(user)
+  await service.share(mine.id, guest, 'viewer')
+  await makeCard(user, mine.id, { kind: 'image', image_key: cut }) // a file of another board
+  const seen = succeeded(await guest.api.get(`/boards/${mine.id}/cards`)).cards[0]
+  expect(seen.image_key).toBe(cut)
+  for (const field of ['width', 'height', 'bytes']) expect(seen).not.toHaveProperty(field)
+})
+
+test('[UP14] a card that moves takes its files along: a row of their own, charged, with an event', async () => {
+  await otherWorkspace()
+  const bytes = await picture(500, 20).png().toBuffer()
+  const key = await uploaded(bytes)
+  const card = await makeCard(user, board.id, { kind: 'image', image_key: key })
+  expect((await read(service, reader, key)).status).toBe(404)
+  const before = await used(user)
+  expect(succeeded(await move(board, other, [card.id])).cards[0]).toMatchObject({ width: 500, height: 20 })
+  const got = await read(service, reader, key)
+  expect([got.status, digest(got.bytes)]).toEqual([200, digest(bytes)])
+  expect(succeeded(await reader.api.get(`/boards/${other.id}/cards`)).cards[0]).toMatchObject({ width: 500 })
+  expect(await rowsOf(key)).toMatchObject([
+    { workspace_id: user.workspaceId, board_id: board.id },
+    { workspace_id: owner.workspaceId, board_id: other.id, bytes: bytes.length, created_by: user.userId },
+  ])
+  expect([await used(user), await used(owner)]).toEqual([before, bytes.length])
+  expect(succeeded(await owner.api.get('/images')).images).toMatchObject([
+    { image_key: key, board_id: other.id },
+  ])
+  const events = await service.admin`
+    select board_id, origin from events where type = 'image.created' and resource_id = ${key} order by id`
+  expect(events).toEqual([
+    { board_id: board.id, origin: 'api' },
+    { board_id: other.id, origin: 'api' },
+  ])
+  // There and back, and there again: nothing more.
+  succeeded(await move(other, board, [card.id]))
+  succeeded(await move(board, other, [card.id]))
+  expect(await rowsOf(key)).toHaveLength(2)
+})
+
+test('[UP14] files that only an editor knows of come along, those that the mover cannot read do not', async () => {
+  await otherWorkspace()
+  const stranger = await service.user()
+  const foreign = (await upload(service, stranger, (await makeBoard(stranger)).id)).body.image_key
+  const nested = await uploaded()
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  editor.document.transact(() => {
+    const card = new Y.Map<unknown>([['kind', 'grid'], ['image_key', foreign]]) // prettier-ignore
+    card.set('body', new Y.Text())
+    card.set('grid', [{ picture: nested }])
+    editor.document.getMap('cards').set('grid-of-two', card)
+  })
+  await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
+  succeeded(await move(board, other, ['grid-of-two']))
+  expect((await read(service, reader, nested)).status).toBe(200)
+  expect((await read(service, reader, foreign)).status).toBe(404)
+  expect(await rowsOf(foreign)).toHaveLength(1)
+})
+
+test('[UP14] a card that is posted, changed, matched or restored brings its files too', async () => {
+  await otherWorkspace()
+  const path = `/boards/${other.id}/cards`
+  const keys = await Promise.all(Array.from({ length: 6 }, () => uploaded()))
+  const posted = { kind: 'image', image_key: keys[0], x: 0, y: 0 }
+  const [card] = succeeded(await user.api.post(path, posted)).cards
+  succeeded(await user.api.patch(`${path}/${card.id}`, { image_key: keys[1] }))
+  succeeded(await user.api.patch(path, { cards: [{ id: card.id, poster_key: keys[2] }] }))
+  const identifiers = [{ scope: 's', value: 'v' }]
+  for (const image_key of [keys[3], keys[4]])
+    succeeded(await user.api.post(path, { kind: 'image', image_key, identifiers, on_conflict: 'identifier' }))
+  const kept = await makeCard(user, board.id, { kind: 'image', image_key: keys[5] })
+  const { restore_token } = succeeded(await user.api.delete(`/boards/${board.id}/cards/${kept.id}`)).card
+  succeeded(await user.api.post(path, { kind: 'image', restore_token }))
+  for (const key of keys) expect((await read(service, reader, key)).status).toBe(200)
+  expect(await used(owner)).toBe(6 * png.length)
+  // A write that finds no card brings nothing.
+  const unused = await uploaded()
+  expect((await user.api.patch(`${path}/none`, { image_key: unused })).status).toBe(404)
+  expect(await rowsOf(unused)).toHaveLength(1)
+})
+
+test('[UP15] over the storage of the owner nothing moves and nothing is made: 402 with the numbers', async () => {
+  await otherWorkspace('free')
+  const [small, large] = [await uploaded(pngOf(60_000)), await uploaded(pngOf(40_001))]
+  const path = `/boards/${other.id}/cards`
+  const card = await makeCard(user, board.id, { kind: 'image', image_key: large })
+  succeeded(await user.api.post(path, { kind: 'image', image_key: small }))
+  for (const refused of [
+    await move(board, other, [card.id]),
+    await user.api.post(path, { kind: 'image', image_key: large }),
+  ]) {
+    expect([refused.status, (refused.body as any).code]).toEqual([402, 'limit_reached'])
+    expect((refused.body as any).error).toMatch(/100000 bytes, 60000 of them.* 40001/)
+  }
+  expect(succeeded(await user.api.get(`/boards/${board.id}/cards`)).cards.map(({ id }: Shown) => id)).toContain(card.id) // prettier-ignore
+  expect(succeeded(await user.api.get(path)).cards).toHaveLength(1)
+  expect([await used(owner), (await rowsOf(large)).length]).toEqual([60_000, 1])
+})
+
+test('[UP15] moves and uploads that race for the last bytes of an owner never take more than there are', async () => {
+  await otherWorkspace('free')
+  const keys = await Promise.all(Array.from({ length: 8 }, () => uploaded(pngOf(30_000))))
+  const cards = await Promise.all(
+    keys.map((key) => makeCard(user, board.id, { kind: 'image', image_key: key })),
+  )
+  const answers = await Promise.all([
+    ...cards.map((card) => move(board, other, [card.id])),
+    ...keys.map(() => upload(service, user, other.id, pngOf(30_000))),
+  ])
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status < 300)).toHaveLength(3)
+  expect(statuses.filter((status) => status === 402)).toHaveLength(13)
+  expect(await used(owner)).toBe(90_000)
+})
