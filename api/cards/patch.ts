@@ -31,7 +31,7 @@ export const patchCard = route({
   method: 'PATCH',
   path: '/boards/:id/cards/:cardId',
   scope: 'write',
-  refuses: ['forbidden', 'conflict'],
+  refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change the fields of a card that are sent.',
   schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }), body: patch },
   answers: { 200: Type.Object({ card: cardAnswer, live }) },
@@ -52,7 +52,7 @@ export const patchManyCards = route({
   method: 'PATCH',
   path: '/boards/:id/cards',
   scope: 'write',
-  refuses: ['forbidden', 'conflict'],
+  refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change up to 1,000 cards.',
   schemas: {
     params: boardParams,

@@ -31,6 +31,7 @@ export const mcpRoute = route({
   schemas: {},
   takesBytes: ['application/json'],
   inMemory: true,
+  refuses: ['insufficient_scope', 'forbidden', 'not_found'],
   described: {
     ...Type.Union([message, Type.Array(message, { minItems: 1, maxItems: messageLimits.batch })]),
     description: `A message or, of protocol versions before 2026-07-28, a batch. Each message of a batch counts as a request.`,

@@ -1,6 +1,8 @@
 /** Every POST of the API as a request that writes, for what becomes of it when its answer is lost. */
 import { randomUUID } from 'node:crypto'
+import { toolCall } from '../support/mcp.ts'
 import type { TestService, TestUser } from '../support/service.ts'
+
 import { openSite, png, serves, type Site } from '../support/site.ts'
 import { makeBoard, makeCards, succeeded } from './board.ts'
 import { sendParts } from './file.ts'
@@ -81,6 +83,7 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
     { route: 'POST /uploads/multipart', path: `/uploads/multipart?board=${board.id}`, body: { bytes: 7 }, truth: ({ upload_id }) => has(upload_id) },
     { route: 'POST /uploads/multipart/parts', path: '/uploads/multipart/parts', body: { ...signed, part_numbers: [1] }, truth: ({ urls }) => has(urls[1]), again: true },
     { route: 'POST /uploads/multipart/complete', path: '/uploads/multipart/complete', body: { ...whole, parts }, truth: ({ image_key, bytes }) => image_key === whole.key && bytes === 5, again: true },
+    { route: 'POST /mcp', path: '/mcp', body: toolCall('create_board', { name: 'By an agent' }), headers: { accept: 'application/json' }, truth: ({ result }) => result.structuredContent.board.name === 'By an agent', again: true },
     { route: 'POST /uploads/multipart/abort', path: '/uploads/multipart/abort', body: ended, truth: ({ aborted, key }) => aborted && key === ended.key },
   ] // prettier-ignore
 }

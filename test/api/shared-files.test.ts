@@ -157,10 +157,12 @@ test('[UP15] over the storage of the owner nothing moves and nothing is made: 40
   const [small, large] = [await uploaded(pngOf(60_000)), await uploaded(pngOf(40_001))]
   const path = `/boards/${other.id}/cards`
   const card = await makeCard(user, board.id, { kind: 'image', image_key: large })
-  succeeded(await user.api.post(path, { kind: 'image', image_key: small }))
+  const [held] = succeeded(await user.api.post(path, { kind: 'image', image_key: small })).cards
   for (const refused of [
     await move(board, other, [card.id]),
     await user.api.post(path, { kind: 'image', image_key: large }),
+    await user.api.patch(`${path}/${held.id}`, { image_key: large }),
+    await user.api.patch(path, { cards: [{ id: held.id, image_key: large }] }),
   ]) {
     expect([refused.status, (refused.body as any).code]).toEqual([402, 'limit_reached'])
     expect((refused.body as any).error).toMatch(/100000 bytes, 60000 of them.* 40001/)
