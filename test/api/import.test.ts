@@ -33,7 +33,7 @@ beforeAll(async () => {
         return Promise.resolve(known[Math.min(nth, known.length - 1)]!)
       },
     }),
-    importMs: { item: 1500, call: 4000 },
+    importMs: { item: 4000, call: 9000 },
   })
   user = await service.user()
 })
@@ -376,10 +376,10 @@ test('[IM12] 100 hosts that never answer are given up in time, those that get no
     board.id,
     urls.map((url) => ({ url })),
   )
-  expect(performance.now() - from).toBeLessThan(8000) // 4 s in all are set in this test
+  expect(performance.now() - from).toBeLessThan(13_000) // 9 s in all are set in this test
   expect(body).toMatchObject({ created: 0, failed: 100 })
   expect(new Set(body.results.map(({ code }: any) => code))).toEqual(new Set(['upstream_error']))
-  expect(body.results[0].error).toBe('No complete answer within 1.5 s.')
+  expect(body.results[0].error).toBe('No complete answer within 4 s.')
   expect(body.results[99].error).toContain('did not get its turn')
   slow = false
   const again = await run(

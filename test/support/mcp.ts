@@ -5,6 +5,7 @@ import {
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
+import { holdAgainstDescription } from './description.ts'
 
 export interface Agent {
   client: Client
@@ -82,7 +83,9 @@ export async function postMcp(
   })
   const text = await response.text()
   const json = response.headers.get('content-type')?.includes('json') && text !== ''
-  return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : null }
+  const answer = { status: response.status, text, body: json ? JSON.parse(text) : null }
+  if (json || text === '') await holdAgainstDescription(serviceUrl, 'POST', '/mcp', answer)
+  return { ...answer, headers: response.headers }
 }
 
 let ids = 0
