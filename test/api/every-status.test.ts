@@ -93,6 +93,8 @@ function badQuery({ described }: Operation): string | null {
 
 for (const operation of operations) {
   const { method, template, path } = operation
+  // What is wrong with its body it says as JSON-RPC, and scopes are those of the tools: test/mcp holds both.
+  const isRpc = template === '/mcp'
   describe(`${method} ${template}`, () => {
     test(`[OA4] ${method} ${template}: 401 without a token, 429 over the limit`, async () => {
       expect(await send(operation, path, { token: null })).toMatchObject({ status: 401, code: 'invalid_token' }) // prettier-ignore
@@ -104,7 +106,7 @@ for (const operation of operations) {
     })
 
     test(`[OA4] ${method} ${template}: 403 without the scope, 400 for what it does not take, 404 for what is not there`, async () => {
-      if (operation.declares(403) && method !== 'GET') {
+      if (operation.declares(403) && method !== 'GET' && !isRpc) {
         const reader = await service.token(user, { scopes: ['read'] })
         const { status, code } = await send(operation, path, { token: reader.token })
         expect([status, code]).toEqual([403, 'insufficient_scope'])
@@ -119,7 +121,8 @@ for (const operation of operations) {
               ? await send(operation, template.replace(/\{\w+\}/g, 'none'), {})
               : null
       expect(operation.declares(400)).toBe(malformed !== null)
-      if (malformed) expect([malformed.status, malformed.code]).toEqual([400, 'bad_request'])
+      if (malformed)
+        expect([malformed.status, malformed.code]).toEqual([400, isRpc ? undefined : 'bad_request'])
       if (method === 'GET' && template.includes('{')) {
         const { status, code } = await send(operation, path, {})
         expect([status, code]).toEqual([404, 'not_found'])
@@ -133,7 +136,7 @@ for (const operation of operations) {
       const tooLarge = await send(operation, board, { headers: { ...large, 'content-length': 1e9 } })
       expect([tooLarge.status, tooLarge.code]).toEqual([413, 'payload_too_large'])
       const other = await send(operation, board, { headers: { 'content-type': 'text/csv' }, body: 'a,b' })
-      expect([other.status, other.code]).toEqual([415, 'unsupported_media_type'])
+      expect([other.status, other.code]).toEqual([415, isRpc ? undefined : 'unsupported_media_type'])
     })
 
     if (method !== 'POST') return
