@@ -369,7 +369,8 @@ describe('masonry, grid, row, column', () => {
           if (h < Infinity) expect(seat.y).toBe(Math.floor(at / count) * (h + options.gap))
           if (!['image', 'video'].includes(card.kind)) expect([seat.w, seat.h]).toEqual([w, h])
           else {
-            expect(keepsRatio(card, seat)).toBe(true)
+            // A card that would be thinner than cards may be has its longer side shortened instead.
+            expect(keepsRatio(card, seat) || Math.min(seat.w, seat.h) === 40).toBe(true)
             expect(seat.w <= w && seat.h <= h).toBe(true)
           }
         })
