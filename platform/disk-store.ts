@@ -5,12 +5,13 @@
  *   parts/<upload id>/<number>.<md5>     the parts of uploads that are not completed
  *   incoming/<random>                    what is being written
  */
-import { createHash, randomBytes, randomUUID, type Hash } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../core/errors.ts'
+import { fileChunkBytes, syncFolder, writeDurably } from './durable-file.ts'
 import { byPartNumber, storeUnavailable, type CompletedPart, type ObjectStore } from './object-store.ts'
 import type { PartUrls } from './part-urls.ts'
 import type { Clock } from './clock.ts'
@@ -48,32 +49,9 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
     return join(parts, uploadId)
   }
 
-  /** Writes a file beside and syncs it, and then lets `place` say where it goes; null: nowhere. */
-  async function write(
-    body: Readable | AsyncIterable<Buffer>,
-    place: (bytes: number) => string | null,
-    md5: Hash | null = null,
-  ): Promise<number | null> {
-    await mkdir(incoming, { recursive: true })
-    const draft = join(incoming, randomUUID())
-    const file = await open(draft, 'wx', 0o600)
-    try {
-      const bytes = await fill(file, body, md5)
-      const target = place(bytes)
-      if (target === null) return null
-      await file.sync()
-      await rename(draft, target)
-      await syncFolder(dirname(target))
-      return bytes
-    } finally {
-      await file.close()
-      await rm(draft, { force: true })
-    }
-  }
-
   async function* allParts(names: string[]): AsyncGenerator<Buffer> {
     for (const name of names)
-      yield* createReadStream(name, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>
+      yield* createReadStream(name, { highWaterMark: fileChunkBytes }) as AsyncIterable<Buffer>
   }
 
   return {
@@ -105,8 +83,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
     put: (key, body) =>
       faults(async () => {
         const path = objectPath(key)
-        await mkdir(dirname(path), { recursive: true })
-        return (await write(body, () => path))!
+        return (await writeDurably({ incoming, body, place: () => path, makesFolder: true }))!
       }),
 
     head: (key) =>
@@ -118,7 +95,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
     get: (key, range) =>
       faults(async () => {
         const file = await open(objectPath(key), 'r').catch(whenMissing(null))
-        return file && file.createReadStream({ ...range, highWaterMark: chunkBytes })
+        return file && file.createReadStream({ ...range, highWaterMark: fileChunkBytes })
       }),
 
     remove: (keys) =>
@@ -165,10 +142,11 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
         const names = completed.toSorted(byPartNumber).map(partName)
         if (names.length === 0 || !names.every((name) => there.includes(name)))
           return { outcome: 'wrong-parts' }
-        await mkdir(dirname(path), { recursive: true })
-        const bytes = allParts(names.map((name) => join(uploadPath(uploadId), name)))
+        const body = allParts(names.map((name) => join(uploadPath(uploadId), name)))
         // A part that was sent again meanwhile is gone under its old ETag.
-        const stored = await write(bytes, () => path).catch(whenMissing(null))
+        const stored = await writeDurably({ incoming, body, place: () => path, makesFolder: true }).catch(
+          whenMissing(null),
+        )
         if (stored === null) return { outcome: 'wrong-parts' }
         await rm(uploadPath(uploadId), { recursive: true, force: true })
         return { outcome: 'stored' }
@@ -188,7 +166,8 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
           etag = md5.digest('hex')
           return join(upload, partName({ partNumber, etag }))
         }
-        const stored = await write(atMost(body, bytes), place, md5).catch((error: NodeJS.ErrnoException) => {
+        const part = { incoming, body, place, md5, limit: bytes }
+        const stored = await writeDurably(part).catch((error: NodeJS.ErrnoException) => {
           gone = error.syscall === 'rename' && error.code === 'ENOENT' // aborted meanwhile
           if (!gone) throw error
           return null
@@ -203,66 +182,12 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
   }
 }
 
-const chunkBytes = 256 * 1024
 const draftIdleMs = 10 * 60_000
 const keyPattern = /^[\w-][\w./-]{2,400}$/
 const uploadIdPattern = /^[\w-]{10,100}$/
 
 const partName = ({ partNumber, etag }: CompletedPart) =>
   `${partNumber}.${/^[0-9a-f]{32}$/.test(etag) ? etag : 'none'}`
-
-/** Several chunks of a socket go in one write: each is a way to another thread and back. */
-async function fill(
-  file: FileHandle,
-  body: Readable | AsyncIterable<Buffer>,
-  md5: Hash | null,
-): Promise<number> {
-  let bytes = 0
-  let waiting: Buffer[] = []
-  let waitingBytes = 0
-  const write = async () => {
-    const chunks = waiting
-    const wanted = waitingBytes
-    waiting = []
-    waitingBytes = 0
-    if (wanted === 0) return
-    const { bytesWritten } = await file.writev(chunks)
-    if (bytesWritten < wanted) await writeRest(file, Buffer.concat(chunks).subarray(bytesWritten))
-  }
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    md5?.update(chunk)
-    bytes += chunk.length
-    waiting.push(chunk)
-    waitingBytes += chunk.length
-    if (waitingBytes >= chunkBytes) await write()
-  }
-  await write()
-  return bytes
-}
-
-async function writeRest(file: FileHandle, rest: Buffer): Promise<void> {
-  for (let at = 0; at < rest.length;) at += (await file.write(rest, at)).bytesWritten
-}
-
-/** Ends one chunk after there were more than `limit` bytes: enough to tell that there are too many. */
-async function* atMost(body: Readable, limit: number): AsyncGenerator<Buffer> {
-  let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    yield chunk
-    bytes += chunk.length
-    if (bytes > limit) return
-  }
-}
-
-/** A name in a folder is durable when the folder is synced. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
 
 const whenMissing =
   <T>(value: T) =>

@@ -1,10 +1,11 @@
 /** An image comes in: from a request, or from wherever an import gets it. */
-import { PassThrough, Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/image-header.ts'
+import { imageTypes, type ImageHeader } from '../../platform/image-header.ts'
 import { withKnownSize } from '../../platform/known-size.ts'
 import type { ApiContext } from '../route.ts'
+import { peekImage } from './peek-image.ts'
 import { finishUpload, giveUpUpload, reserveUpload } from './reserve.ts'
 import { uploadRefused, type UploadFault } from './upload-fault.ts'
 
@@ -57,6 +58,9 @@ async function storeSized(
 ): Promise<StoredImage> {
   const extension = extensions[contentType as keyof typeof extensions]
   const lifetimeMs = limits.files.uploadMs
+  // The first bytes are looked at meanwhile.
+  const peeking = peekImage(body)
+  peeking.catch(() => undefined)
   const key = await reserveUpload(context, {
     account,
     boardId,
@@ -65,18 +69,20 @@ async function storeSized(
     partSize: null,
     extension,
     lifetimeMs,
+  }).catch((error: unknown) => {
+    void peeking.then(() => body.resume()).catch(() => undefined)
+    throw error
   })
   let size: ImageHeader['size']
-  const reading = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   try {
-    const { header, whole } = await peek(reading)
+    const { header, whole } = await peeking
     if (header?.type !== contentType) throw notWhatItSays(contentType, header)
     size = header.size
-    const came = await context.files.put(key, whole, { bytes, contentType })
+    const came = await context.files.put(key, whole(), { bytes, contentType })
     if (came !== bytes) throw brokenOff()
   } catch (error) {
     // Who still sends gets the answer: the rest is read and dropped.
-    await reading.return?.()
+    body.unpipe()
     body.resume()
     await giveUpUpload(context, account, key).catch((left: unknown) =>
       context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
@@ -104,34 +110,6 @@ const extensions = {
   'image/heic': '.heic',
   'image/avif': '.avif',
 }
-
-/** Reads as much as tells the image's size; what was read leads what is handed on. */
-async function peek(rest: AsyncIterator<Buffer>): Promise<{ header: ImageHeader | null; whole: Readable }> {
-  const chunks: Buffer[] = []
-  let length = 0
-  let header: ImageHeader | null = null
-  for (let look = firstLook; length < limits.files.headerBytes;) {
-    const { value, done } = await rest.next()
-    if (!done) {
-      chunks.push(value)
-      length += value.length
-      if (length < look) continue
-    }
-    header = readImageHeader(Buffer.concat(chunks))
-    if (done || header === null || header.size) break
-    look = length * 4
-  }
-  const whole = Readable.from(
-    (async function* () {
-      yield* chunks
-      chunks.length = 0
-      for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
-    })(),
-    { objectMode: false, highWaterMark: 64 * 1024 },
-  )
-  return { header, whole }
-}
-const firstLook = 4096
 
 /** Fails when more comes than an image may have. */
 function bounded(body: Readable): Readable {

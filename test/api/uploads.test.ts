@@ -209,6 +209,32 @@ test('[UP11] a board in the trash is 409; a missing or foreign board is the same
     expect((await user.api.post(path, '', { 'content-type': 'image/png' })).status).toBe(400)
 })
 
+test('[UP18] who still sends when the upload is refused gets the answer, on a connection that can be used again', async () => {
+  const foreign = await makeBoard(await service.user())
+  const cases: [string, string, number][] = [
+    [foreign.id, 'image/png', 404],
+    [boardId, 'image/gif', 415],
+    [boardId, 'image/svg+xml', 415],
+  ]
+  const bytes = pngOf(20 * mebibyte)
+  const pool = new Pool(service.url, { connections: 1 })
+  for (const [board, type, status] of cases) {
+    const answer = await pool.request({
+      method: 'POST',
+      path: `/api/v1/uploads?board=${board}`,
+      headers: { authorization: `Bearer ${user.token}`, 'content-type': type },
+      body: bytes,
+    })
+    expect([answer.statusCode, typeof (await answer.body.text())]).toEqual([status, 'string'])
+  }
+  const ports = new Set<number>()
+  pool.on('connect', () => ports.add(ports.size))
+  const next = await pool.request({ method: 'POST', path: `/api/v1/uploads?board=${boardId}`, headers: { authorization: `Bearer ${user.token}`, 'content-type': 'image/png' }, body: bytes }) // prettier-ignore
+  expect(next.statusCode).toBe(201)
+  await next.body.text()
+  await pool.close()
+})
+
 test('[UP12] a card that names a file its writer cannot read is 404; a dead key is taken', async () => {
   const stranger = await service.user()
   const { body } = await upload(service, stranger, (await makeBoard(stranger)).id)

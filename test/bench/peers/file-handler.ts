@@ -1,7 +1,10 @@
-/** The least that stores a file: a Fastify route that streams a body to disk, and one that streams it back. */
+/**
+ * The least that stores a file: a Fastify route that streams a body to disk, and one that streams it back. Under
+ * `/synced` the upload is answered once file and folder are synced, so that it survives a loss of power.
+ */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -17,6 +20,14 @@ app.addContentTypeParser('image/png', (_request, body, done) => done(null, body)
 app.post('/uploads', async (request, reply) => {
   const image_key = randomUUID()
   await pipeline(request.body as Readable, createWriteStream(join(folder, image_key)))
+  return reply.code(201).send({ image_key })
+})
+app.post('/synced/uploads', async (request, reply) => {
+  const image_key = randomUUID()
+  await pipeline(request.body as Readable, createWriteStream(join(folder, image_key), { flush: true }))
+  const names = await open(folder)
+  await names.sync()
+  await names.close()
   return reply.code(201).send({ image_key })
 })
 app.get<{ Params: { key: string } }>('/images/:key', async (request, reply) => {
