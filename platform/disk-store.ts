@@ -80,10 +80,11 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
         }
       }),
 
-    put: (key, body) =>
+    put: (key, body, { granted, ownsChunks }) =>
       faults(async () => {
         const path = objectPath(key)
-        return (await writeDurably({ incoming, body, place: () => path, makesFolder: true }))!
+        const file = { incoming, body, place: () => path, makesFolder: true }
+        return (await writeDurably({ ...file, granted, ownsChunks }))!
       }),
 
     head: (key) =>

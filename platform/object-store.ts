@@ -13,6 +13,16 @@ export interface ByteRange {
   end: number
 }
 
+export interface PutOptions {
+  /** How many there are to come; null when that isn't known. */
+  bytes: number | null
+  contentType: string
+  /** Nothing is under the key before it resolves, nor when it rejects. What comes meanwhile may be taken in. */
+  granted?: Promise<void>
+  /** Nobody else has the chunks of the body: what they hold may be freed as soon as it is written. */
+  ownsChunks?: boolean
+}
+
 export interface PartPlan {
   partNumber: number
   /** What its URL accepts, exactly. */
@@ -43,11 +53,10 @@ export interface ObjectStore {
   /**
    * Whole or not at all; durable when it resolves. What is under the key is replaced.
    *
-   * @param bytes how many there are to come; null when that isn't known
-   * @returns how many came
-   * @throws what `body` fails with
+   * @returns how many bytes came
+   * @throws what `body` and `granted` fail with
    */
-  put(key: string, body: Readable, options: { bytes: number | null; contentType: string }): Promise<number>
+  put(key: string, body: Readable, options: PutOptions): Promise<number>
   head(key: string): Promise<{ bytes: number } | null>
   /** Null when there is no such object. The stream fails when the store breaks off. */
   get(key: string, range?: ByteRange): Promise<Readable | null>

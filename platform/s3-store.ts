@@ -94,8 +94,9 @@ export function openS3Store(options: S3Options): ObjectStore {
       }
     },
 
-    put: (key, body, { bytes, contentType }) =>
+    put: (key, body, { bytes, contentType, granted }) =>
       withKnownSize(body, bytes, async (sized, length) => {
+        await granted
         const headers = { 'content-type': contentType, 'content-length': String(length) }
         await succeed({ method: 'PUT', key, headers, body: sized })
         return length

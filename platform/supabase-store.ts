@@ -76,8 +76,9 @@ export function openSupabaseStore({ url, serviceKey, bucket, s3 }: SupabaseOptio
       await parts?.check()
     },
 
-    put: (key, body, { bytes, contentType }) =>
+    put: (key, body, { bytes, contentType, granted }) =>
       withKnownSize(body, bytes, async (sized, length) => {
+        await granted
         const { error } = await files().upload(key, length === 0 ? new Uint8Array() : sized, {
           upsert: true,
           contentType,

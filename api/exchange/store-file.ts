@@ -35,7 +35,7 @@ export async function storeFile(
   { account, boardId, contentType, ext, bytes: declared, body, finished }: IncomingFile,
 ): Promise<StoredFile> {
   return withKnownSize(body, declared, async (whole, bytes) => {
-    const key = await reserveUpload(context, {
+    const { key, reserved } = reserveUpload(context, {
       account,
       boardId,
       contentType,
@@ -44,6 +44,7 @@ export async function storeFile(
       extension: ext === null ? '' : `.${ext}`,
       lifetimeMs: limits.files.uploadMs,
     })
+    await reserved
     try {
       const came = await context.files.put(key, whole, { bytes, contentType })
       if (came !== bytes) throw new ServiceError('upstream_error', 'the answer broke off before its end')

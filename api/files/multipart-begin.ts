@@ -41,7 +41,7 @@ export const beginUpload = route({
     const { partSize, partCount } = planParts(body.bytes)
     const contentType = body.content_type?.toLowerCase() ?? 'application/octet-stream'
     const account = principal.userId
-    const key = await reserveUpload(context, {
+    const { key, reserved } = reserveUpload(context, {
       account,
       boardId: query.board.toLowerCase(),
       contentType,
@@ -50,6 +50,7 @@ export const beginUpload = route({
       extension: extensionOf(body.filename),
       lifetimeMs: limits.files.sessionMs,
     })
+    await reserved
     let isNamed = false
     try {
       const uploadId = await context.files.beginMultipart(key, contentType)

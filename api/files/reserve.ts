@@ -16,10 +16,20 @@ export interface Reservation {
   lifetimeMs: number
 }
 
-/** @returns the new file's key. @throws ServiceError `not_found`, `forbidden`, `conflict`, `limit_reached` */
-export async function reserveUpload(context: ApiContext, upload: Reservation): Promise<string> {
-  const { database, storageBytes, clock } = context
+/**
+ * @returns the new file's key; and `reserved`, which rejects with a ServiceError `not_found`, `forbidden`, `conflict` or
+ *   `limit_reached` when there is no place for it
+ */
+export function reserveUpload(
+  context: ApiContext,
+  upload: Reservation,
+): { key: string; reserved: Promise<void> } {
   const key = `f${randomBytes(18).toString('base64url')}${upload.extension}`
+  return { key, reserved: reserve(context, key, upload) }
+}
+
+async function reserve(context: ApiContext, key: string, upload: Reservation): Promise<void> {
+  const { database, storageBytes, clock } = context
   const expires = new Date(clock.now() + upload.lifetimeMs)
   const [answer] = await withoutOperation(() =>
     database.asUser(
@@ -34,7 +44,6 @@ export async function reserveUpload(context: ApiContext, upload: Reservation): P
   )
   const { fault, used, quota } = answer!
   if (fault) throw uploadRefused(fault, { used, quota, bytes: upload.bytes })
-  return key
 }
 
 /**

@@ -17,6 +17,8 @@ export interface IncomingImage {
   /** As its sender says; null when it doesn't. */
   bytes: number | null
   body: Readable
+  /** Nobody else has its chunks. */
+  ownsChunks?: boolean
   /** Called in the transaction that records it. */
   finished?(stored: StoredImage): void
 }
@@ -53,15 +55,13 @@ async function storeSized(
     contentType,
     bytes,
     body,
+    ownsChunks,
     finished,
   }: IncomingImage & { bytes: number; contentType: string },
 ): Promise<StoredImage> {
   const extension = extensions[contentType as keyof typeof extensions]
   const lifetimeMs = limits.files.uploadMs
-  // The first bytes are looked at meanwhile.
-  const peeking = peekImage(body)
-  peeking.catch(() => undefined)
-  const key = await reserveUpload(context, {
+  const { key, reserved } = reserveUpload(context, {
     account,
     boardId,
     contentType,
@@ -69,21 +69,21 @@ async function storeSized(
     partSize: null,
     extension,
     lifetimeMs,
-  }).catch((error: unknown) => {
-    void peeking.then(() => body.resume()).catch(() => undefined)
-    throw error
   })
+  const peeking = peekImage(body)
   let size: ImageHeader['size']
   try {
-    const { header, whole } = await peeking
+    // The bytes come in while the place is taken. Who is refused one is told at once.
+    const { header, whole } = await Promise.race([peeking, rejection(reserved)])
     if (header?.type !== contentType) throw notWhatItSays(contentType, header)
     size = header.size
-    const came = await context.files.put(key, whole(), { bytes, contentType })
+    const came = await context.files.put(key, whole(), { bytes, contentType, granted: reserved, ownsChunks })
     if (came !== bytes) throw brokenOff()
   } catch (error) {
     // Who still sends gets the answer: the rest is read and dropped.
     body.unpipe()
-    body.resume()
+    void peeking.catch(() => undefined).then(() => body.resume())
+    await reserved
     await giveUpUpload(context, account, key).catch((left: unknown) =>
       context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
     )
@@ -101,6 +101,9 @@ async function storeSized(
   }
   return stored
 }
+
+const rejection = (work: Promise<unknown>): Promise<never> =>
+  new Promise((_resolve, reject) => void work.catch(reject))
 
 const extensions = {
   'image/jpeg': '.jpg',

@@ -36,6 +36,7 @@ export const uploadImage = route({
         contentType: request.headers['content-type'],
         bytes: length === undefined ? null : Number(length),
         body: bytes,
+        ownsChunks: true,
         finished: (stored) => currentOperation()?.answers(stored, 201),
       })
       return { status: 201, body: stored }
