@@ -6,6 +6,7 @@
  *   incoming/<random>                    what is being written
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -95,8 +96,10 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
 
     get: (key, range) =>
       faults(async () => {
-        const file = await open(objectPath(key), 'r').catch(whenMissing(null))
-        return file && file.createReadStream({ ...range, highWaterMark: fileChunkBytes })
+        // Not by a FileHandle, whose reads are promises.
+        const stream = createReadStream(objectPath(key), { ...range, highWaterMark: fileChunkBytes })
+        const opened = once(stream, 'open').then(() => stream)
+        return opened.catch(whenMissing(null))
       }),
 
     remove: (keys) =>
