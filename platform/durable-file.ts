@@ -82,15 +82,20 @@ async function fill(
     early.written(length)
   }
   let writing = Promise.resolve()
-  const turn = (chunks: Buffer[], done: (error?: Error) => void) => {
+  const turn = async (chunks: Buffer[], done: (error: Error | null) => void) => {
     writing = write(chunks)
-    writing.then(() => done(), done)
+    done(
+      await writing.then(
+        () => null,
+        (error: Error) => error,
+      ),
+    )
   }
   const sink = new Writable({
     highWaterMark: fileChunkBytes,
-    write: (chunk: Buffer, _encoding, done) => turn([chunk], done),
+    write: (chunk: Buffer, _encoding, done) => void turn([chunk], done),
     writev: (entries, done) =>
-      turn(
+      void turn(
         entries.map(({ chunk }) => chunk as Buffer),
         done,
       ),
