@@ -212,5 +212,5 @@ async function faults<T>(work: () => Promise<T>): Promise<T> {
 
 /** A socket's `read` and `write` fail with a name of their own. */
 const syscallsOnFiles = new Set([
-  'open', 'write', 'writev', 'fsync', 'rename', 'mkdir', 'stat', 'lstat', 'scandir', 'rm', 'rmdir', 'unlink', 'close',
+  'open', 'write', 'writev', 'fsync', 'fdatasync', 'rename', 'mkdir', 'stat', 'lstat', 'scandir', 'rm', 'rmdir', 'unlink', 'close',
 ]) // prettier-ignore

@@ -13,7 +13,7 @@ export interface DurableFile {
   place(bytes: number): string | null
   /** The folder that it goes to is made when it isn't there. */
   makesFolder?: boolean
-  /** What comes after one byte more than this is not written. */
+  /** Once more than so many bytes came, no more is written. */
   limit?: number
   /** Gets its bytes. */
   md5?: Hash

@@ -46,6 +46,7 @@ const firstLook = 4096
 
 function lead(chunks: Buffer[], body: Readable): Readable {
   const whole = new PassThrough()
+  whole.on('error', () => undefined) // told to who reads it, whenever that begins
   for (const chunk of chunks) whole.write(chunk)
   finished(body, { writable: false }, (error) => {
     if (error) whole.destroy(error)

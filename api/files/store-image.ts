@@ -82,6 +82,7 @@ async function storeSized(
   } catch (error) {
     // Who still sends gets the answer: the rest is read and dropped.
     body.unpipe()
+    body.on('error', () => undefined)
     void peeking.catch(() => undefined).then(() => body.resume())
     await reserved
     await giveUpUpload(context, account, key).catch((left: unknown) =>

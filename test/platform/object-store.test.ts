@@ -89,6 +89,48 @@ describe.each(drivers)('$name', ({ open }) => {
     await (await store).remove([key])
   })
 
+  test('[OS12] there is nothing under a key before its put is granted, and then all of it', async () => {
+    const key = newKey()
+    const chunks = Array.from({ length: 40 }, () => randomBytes(64 * 1024))
+    const bytes = Buffer.concat(chunks)
+    const { promise: granted, resolve: grant } = Promise.withResolvers<void>()
+    const options = { bytes: bytes.length, contentType: 'image/png', granted, ownsChunks: true }
+    const body = Readable.from(chunks)
+    const putting = (await store).put(key, body, options)
+    await once(AbortSignal.timeout(100), 'abort')
+    expect(await (await store).head(key)).toBe(null)
+    grant()
+    expect(await putting).toBe(bytes.length)
+    expect((await read(key))!.equals(bytes)).toBe(true)
+    await (await store).remove([key])
+  })
+
+  test('[OS12] a put that is refused leaves nothing, however much of its body came, and tells why', async () => {
+    for (const isEndless of [true, false]) {
+      const key = newKey()
+      const { promise: granted, reject: refuse } = Promise.withResolvers<void>()
+      const body = Readable.from(
+        (async function* () {
+          yield randomBytes(200_000)
+          while (isEndless) yield new Promise<Buffer>((resolve) => setImmediate(resolve, randomBytes(1000)))
+        })(),
+      )
+      const options = { bytes: 200_000, contentType: 'image/png', granted }
+      granted.catch(() => undefined)
+      void once(AbortSignal.timeout(100), 'abort').then(() => refuse(new Error('over the quota')))
+      await expect((await store).put(key, body, options)).rejects.toThrow('over the quota')
+      expect(await (await store).head(key)).toBe(null)
+    }
+  })
+
+  test('[OS12] chunks that are somebody else’s are left as they were', async () => {
+    const key = newKey()
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    await (await store).put(key, Readable.from([chunk]), { bytes: chunk.length, contentType: 'image/png' })
+    expect(String(chunk)).toBe('x'.repeat(64 * 1024))
+    await (await store).remove([key])
+  })
+
   test('[OS4] all objects are listed with their sizes', async () => {
     const [a, b] = [newKey(), `resized/${newKey()}/320.webp`]
     await put(a, randomBytes(1234))
