@@ -1,5 +1,4 @@
 /** Lists that are read back in time, the newest entry first, or followed with `since` as they grow. */
-import Type from 'typebox'
 import { ServiceError } from '../core/errors.ts'
 import type { Transaction } from '../sql/database.ts'
 import { feedEnd, feedHorizon, parseTime, since, sinceOf, type FeedPosition } from './feed.ts'

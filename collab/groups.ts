@@ -7,6 +7,7 @@ import { groupDefaults, type Group, type GroupChange } from '../core/group.ts'
 import { limits } from '../core/limits.ts'
 import { requireWritable } from './access.ts'
 import type { BuiltWrite } from './board-queue.ts'
+import { emptyWrite, finish } from './build.ts'
 import {
   cardsOf,
   findCard,
@@ -17,10 +18,10 @@ import {
   type SharedMap,
 } from './canvas.ts'
 import { UpdateBuilder } from './edit.ts'
+import { newIds } from './ids.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { cardRow, groupRow, interiorOf } from './project.ts'
 import { catchUp } from './read.ts'
-import { emptyWrite, finish, newIds } from './write.ts'
 
 export interface PresentedGroup extends Group {
   id: string
