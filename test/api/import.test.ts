@@ -1,7 +1,7 @@
 /** What an import makes of what is at its URLs, and of the board it comes to. */
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { png, serves } from '../support/site.ts'
+import { png, serves, type Serve } from '../support/site.ts'
 import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded } from './board.ts'
 import { html, importsOfFile } from './importing.ts'
 
@@ -190,10 +190,17 @@ test('[IM7] a dry run tells what would be, fetches nothing and creates nothing',
 test('[IM13] 100 items are fetched several at a time and land in their order', async () => {
   const other = await service.user()
   const board = await makeBoard(other)
-  const items = Array.from({ length: 100 }, (_, n) => ({
-    url: at(serves(png(100 + n, 100))),
-    title: `Item ${n}`,
-  }))
+  // The first is answered when another has been asked for.
+  const { promise: another, resolve: isAsked } = Promise.withResolvers<void>()
+  const items = Array.from({ length: 100 }, (_, n) => {
+    const serve = serves(png(100 + n, 100))
+    const first: Serve = (...asked) => void another.then(() => serve(...asked))
+    const later: Serve = (...asked) => {
+      isAsked()
+      serve(...asked)
+    }
+    return { url: at(n === 0 ? first : later), title: `Item ${n}` }
+  })
   const body = await run(board.id, items, {}, other)
   expect(body.created).toBe(100)
   expect(body.cards.map(({ title }: any) => title)).toEqual(items.map(({ title }) => title))
