@@ -1,28 +1,10 @@
 /** Updates that are well-formed, and that no encoder writes. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { crafted, item, made } from '../support/crafted-updates.ts'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { disconnectAll, enter } from '../support/raw-client.ts'
-import { serviceOfFile } from '../support/test-file.ts'
-import { expectUsable, settle } from './target-board.ts'
-
-const { service, user } = await serviceOfFile({
-  debounceMs: 50,
-  bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
-})
-
-afterEach(() => {
-  leaveAll()
-  disconnectAll()
-})
-
-async function newBoard(): Promise<string> {
-  return (await user.api.post('/boards', { name: 'Target' })).body.board.id
-}
-const open = (boardId: string) => ({ boardId, token: user.token })
-const enterBoard = (boardId: string) => enter(service.url, open(boardId))
+import { enterBoard, expectUsable, newBoard, open, service, settle, user } from './target-board.ts'
 
 describe('updates that no encoder writes', () => {
   const me = 4711
@@ -105,7 +87,7 @@ describe('updates that no encoder writes', () => {
     attacker.update(update())
     expect(await attacker.untilClosed()).toBe(code)
     expect(attacker.acknowledgements).toEqual([])
-    await expectUsable(user, boardId, innocent)
+    await expectUsable(boardId, innocent)
     await expectMemoryEqualsLog(service, boardId)
   })
 
@@ -120,7 +102,7 @@ describe('updates that no encoder writes', () => {
       expect(await attacker.untilClosed()).toBe(4400)
     }
     expect(depthOf(service.live.documents.find(boardId)!.document.getMap('cards'))).toBeLessThanOrEqual(201)
-    await expectUsable(user, boardId, innocent)
+    await expectUsable(boardId, innocent)
     await expectMemoryEqualsLog(service, boardId)
   })
 

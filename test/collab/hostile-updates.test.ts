@@ -1,30 +1,22 @@
 /** Updates that are damaged, and updates that build on what is not there. */
 import * as fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/verify.ts'
 import { crafted, item, recordedDoc } from '../support/crafted-updates.ts'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { disconnectAll, enter, syncFrame, updateFrame } from '../support/raw-client.ts'
-import { serviceOfFile } from '../support/test-file.ts'
-import { expectUsable, sendAndProbe, settle } from './target-board.ts'
-
-const { service, user } = await serviceOfFile({
-  debounceMs: 50,
-  bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
-})
-
-afterEach(() => {
-  leaveAll()
-  disconnectAll()
-})
-
-async function newBoard(): Promise<string> {
-  return (await user.api.post('/boards', { name: 'Target' })).body.board.id
-}
-const open = (boardId: string) => ({ boardId, token: user.token })
-const enterBoard = (boardId: string) => enter(service.url, open(boardId))
+import { syncFrame, updateFrame } from '../support/raw-client.ts'
+import {
+  enterBoard,
+  expectUsable,
+  newBoard,
+  open,
+  sendAndProbe,
+  service,
+  settle,
+  user,
+} from './target-board.ts'
 
 describe('malformed updates', () => {
   test('[X8] cut and flipped updates are applied whole or in part, and memory equals the log in any case', async () => {
@@ -80,7 +72,7 @@ describe('malformed updates', () => {
     )
     expect(outcomes.acknowledged).toBeGreaterThan(10)
     expect(outcomes.refused).toBeGreaterThan(10)
-    await expectUsable(user, boardId, innocent)
+    await expectUsable(boardId, innocent)
     expect(await verifyBoard(service.database, boardId)).toEqual([])
     const cards = await user.api.get(`/boards/${boardId}/cards?limit=500&include=raw,props,identifiers`)
     expect(cards.status).toBe(200)
@@ -189,7 +181,7 @@ describe('malformed updates', () => {
       { numRuns: 60, seed: 3 },
     )
     for (const count of Object.values(outcomes)) expect(count).toBeGreaterThan(10)
-    await expectUsable(user, boardId, innocent)
+    await expectUsable(boardId, innocent)
     expect(await verifyBoard(service.database, boardId)).toEqual([])
   })
 })
@@ -261,7 +253,7 @@ describe('updates that build on what is missing', () => {
     for (let n = 0; n < 1100 && !many.closed; n++)
       many.update(crafted([item(1000 + n, 5, 'cards', 'k', new Y.ContentAny([1]))]))
     expect(await many.untilClosed()).toBe(1009)
-    await expectUsable(user, boardId, innocent)
+    await expectUsable(boardId, innocent)
     const document = service.live.documents.find(boardId)!.document
     expect(document.store.pendingStructs).toBeNull()
     await expectMemoryEqualsLog(service, boardId)

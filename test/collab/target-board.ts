@@ -1,12 +1,28 @@
-/** A board that is attacked: what becomes of what is sent, and whether it can be worked on afterwards. */
-import { expect } from 'vitest'
+/** Boards that are attacked: what becomes of what is sent, and whether they can be worked on afterwards. */
+import { afterEach, expect } from 'vitest'
 import * as Y from 'yjs'
-import { until, type Editor } from '../support/editor.ts'
-import { syncFrame, type, updateFrame, type RawClient } from '../support/raw-client.ts'
-import type { TestUser } from '../support/service.ts'
+import { leaveAll, until, type Editor } from '../support/editor.ts'
+import { disconnectAll, enter, syncFrame, type, updateFrame, type RawClient } from '../support/raw-client.ts'
+import { serviceOfFile } from '../support/test-file.ts'
+
+export const { service, user } = await serviceOfFile({
+  debounceMs: 50,
+  bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
+})
+
+afterEach(() => {
+  leaveAll()
+  disconnectAll()
+})
+
+export async function newBoard(): Promise<string> {
+  return (await user.api.post('/boards', { name: 'Target' })).body.board.id
+}
+export const open = (boardId: string) => ({ boardId, token: user.token })
+export const enterBoard = (boardId: string) => enter(service.url, open(boardId))
 
 /** The editor goes on, others see it, and so does the API. */
-export async function expectUsable(user: TestUser, boardId: string, editor: Editor): Promise<void> {
+export async function expectUsable(boardId: string, editor: Editor): Promise<void> {
   const id = `c${Math.random().toString(36).slice(2)}`
   editor.addCard(id, { title: 'still here' })
   await editor.saved()
