@@ -1,4 +1,5 @@
 /** Sends what is due: claims it, signs it, sends it, writes down what came of it. */
+import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -49,6 +50,8 @@ export interface Deliverer extends Loop {
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const maxAnswerBytes = 64 * 1024
+const roomPollMs = 3
+const claimWaitMs = 25
 
 export function startDelivering(given: DeliverOptions): Deliverer {
   const options = { ...given, openSecret: keepOpened(given.openSecret) }
@@ -219,6 +222,18 @@ export function startDelivering(given: DeliverOptions): Deliverer {
           handBack(state.stopped ? lanes.empty(lane) : lanes.trim(lane))
           advance(lane)
         }
+      },
+      async settled() {
+        if (claiming) await Promise.race([claiming, delay(claimWaitMs)])
+      },
+      async roomAgain(webhookIds, slots, withinMs) {
+        const until = performance.now() + withinMs
+        while (!state.stopped && performance.now() < until) {
+          const room = lanes.roomOf(webhookIds, slots)
+          if (room !== 'later') return room === 'now'
+          await delay(roomPollMs)
+        }
+        return false
       },
       release: end,
     }

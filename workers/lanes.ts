@@ -9,7 +9,7 @@ import { performance } from 'node:perf_hooks'
 import type { ClaimBounds, ClaimedDelivery } from './claim.ts'
 
 const holdMs = 250
-const heldMost = { ofOneWebhook: 32, inAll: 1024 }
+const heldMost = { ofOneWebhook: 64, inAll: 2048 }
 /** A claim that is not begun by then is given back: the lease has to last for the attempt. */
 const heldAtMostMs = 2000
 /** Lanes that are kept for their pace although nothing is in them. */
@@ -53,6 +53,22 @@ export class Lanes {
   /** How many more of it may be claimed. */
   room(lane: Lane): number {
     return this.perWebhook + this.depth(lane) - lane.underWay - lane.held.length - lane.reserved
+  }
+
+  /** Whether so many more of each may be taken; `later`: when they have answered; `never`: one does not keep up with the others. */
+  roomOf(webhookIds: Iterable<string>, count: number): 'now' | 'later' | 'never' {
+    const has = { unknown: false, full: false, idle: false }
+    for (const id of webhookIds) {
+      const lane = this.lanes.get(id)
+      if (!lane) return 'never' // a failure
+      if (lane.typicalMs === null) has.unknown = true
+      else if (this.perWebhook + this.depth(lane) < count) return 'never'
+      else if (this.room(lane) < count) has.full = true
+      else if (lane.underWay + lane.held.length === 0) has.idle = true
+    }
+    if (has.unknown) return 'later'
+    if (!has.full) return 'now'
+    return has.idle ? 'never' : 'later'
   }
 
   /** As a claim asks for it: how much less than usual may be taken of each; below 0, how much more. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../sql/database.ts'
 import type { ClaimedDelivery } from './claim.ts'
+import { arrayLiteral as literal } from './fan-out.ts'
 import { settle, type AttemptResult } from './retry.ts'
 
 interface Ended {
@@ -21,9 +22,9 @@ export type Settle = (
   nextWaitMs: number | null,
 ) => Promise<void>
 
-const batch = 200
-/** For fewer than a batch, how long others are waited for. A call costs as much as ten rows of it. */
-const gatherMs = 20
+const batch = 400
+/** For fewer than a batch, how long others are waited for. A call costs as much as ten rows of it, and takes turns from those who send. */
+const gatherMs = 40
 
 export function openSettler(database: Database, clock: Clock): Settle {
   const waiting: Waiting[] = []
@@ -35,9 +36,9 @@ export function openSettler(database: Database, clock: Clock): Settle {
       if (waiting.length < batch) await delay(gatherMs)
       const taken = waiting.splice(0, batch)
       try {
-        const written = await settleSuccesses(database, taken)
+        const leftOut = await settleSuccesses(database, taken)
         for (const one of taken) {
-          if (written.has(one.delivery.id)) one.resolve()
+          if (!leftOut.has(one.delivery.id)) one.resolve()
           // Somebody has its row: its webhook is being deleted, or it is queued again.
           else settle(database, clock, one.delivery, one.result, null).then(one.resolve, one.reject)
         }
@@ -57,19 +58,19 @@ export function openSettler(database: Database, clock: Clock): Settle {
   }
 }
 
-/** @returns those that were written */
+/** @returns those that were not written */
 async function settleSuccesses(database: Database, ended: Ended[]): Promise<ReadonlySet<string>> {
   const webhookIds = [...new Set(ended.map(({ delivery }) => delivery.webhookId))]
   const rows = await database.callAsSystem(
     (sql) => sql<{ id: string }[]>`
       select id from settle_successes(
         ${webhookIds}::uuid[],
-        ${ended.map(({ delivery }) => delivery.id)}::uuid[],
-        ${ended.map(({ delivery }) => delivery.fence)}::bigint[],
-        ${ended.map(({ delivery }) => delivery.attempt + 1)}::integer[],
-        ${ended.map(({ result }) => result.statusCode)}::integer[],
-        ${ended.map(({ result }) => result.durationMs)}::integer[],
-        ${ended.map(({ result }) => new Date(result.attemptedAt).toISOString())}::text[]::timestamptz[]
+        ${literal(ended.map(({ delivery }) => delivery.id))}::text::uuid[],
+        ${literal(ended.map(({ delivery }) => delivery.fence))}::text::bigint[],
+        ${literal(ended.map(({ delivery }) => delivery.attempt + 1))}::text::integer[],
+        ${literal(ended.map(({ result }) => result.statusCode!))}::text::integer[],
+        ${literal(ended.map(({ result }) => result.durationMs))}::text::integer[],
+        ${literal(ended.map(({ result }) => new Date(result.attemptedAt).toISOString()))}::text::timestamptz[]
       ) as id`,
   )
   return new Set(rows.map((row) => row.id))

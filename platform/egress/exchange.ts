@@ -83,7 +83,7 @@ interface Answer {
 
 function ask(
   { client }: Line,
-  { url }: Target,
+  { path }: Target,
   request: OutgoingRequest,
 ): Promise<{ answer: Answer; error: null } | { answer: null; error: unknown }> {
   return new Promise((resolve) => {
@@ -93,7 +93,7 @@ function ask(
     client.dispatch(
       {
         method: request.method,
-        path: url.pathname + url.search,
+        path,
         headers: request.headers,
         body: request.body ?? null,
       },
@@ -114,11 +114,12 @@ function ask(
 }
 
 export function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  )
+  const found: [string, string][] = []
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) found.push([name, Array.isArray(value) ? value.join(', ') : value])
+  }
+  return Object.fromEntries(found)
 }
 
 /** Not: what came over it is not HTTP. */
