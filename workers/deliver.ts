@@ -294,11 +294,13 @@ async function exchange(options: DeliverOptions, delivery: ClaimedDelivery): Pro
   const { durationMs } = answer
   if (!('status' in answer)) return { ...failed(answer.error), durationMs }
   const { status } = answer
+  if (status >= 200 && status < 300)
+    return { attemptedAt, durationMs, statusCode: status, error: null, retryAfterMs: null }
   return {
     attemptedAt,
     durationMs,
     statusCode: status,
-    error: status >= 200 && status < 300 ? null : `answered ${status}`,
+    error: `answered ${status}`,
     retryAfterMs: parseRetryAfter(answer.headers['retry-after'], clock.now()),
   }
 }

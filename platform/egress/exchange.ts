@@ -50,10 +50,13 @@ export async function exchange(pool: Pool, target: Target, request: OutgoingRequ
       if (answer) {
         if (answer.whole) line.keep()
         else line.close()
+        const { status, headers } = answer
         return {
           outcome: 'answered',
-          status: answer.status,
-          headers: answer.headers,
+          status,
+          get headers() {
+            return oneValueEach(headers) // seldom asked for
+          },
           durationMs: durationMs(),
         }
       }
@@ -76,7 +79,7 @@ export async function exchange(pool: Pool, target: Target, request: OutgoingRequ
 
 interface Answer {
   status: number
-  headers: Record<string, string>
+  headers: IncomingHttpHeaders
   /** It was read to its end: the connection can be used again. */
   whole: boolean
 }
@@ -100,7 +103,7 @@ function ask(
       {
         onRequestStart() {},
         onResponseStart(_controller, status, headers) {
-          if (status >= 200) head = { status, headers: oneValueEach(headers) }
+          if (status >= 200) head = { status, headers }
         },
         onResponseData(_controller, chunk) {
           sizeBytes += chunk.length
