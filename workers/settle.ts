@@ -28,6 +28,8 @@ const gatherMs = 40
 
 export function openSettler(database: Database, clock: Clock): Settle {
   const waiting: Waiting[] = []
+  /** The latest success of each webhook that is not written down yet. */
+  const latest = new Map<string, Promise<void>>()
   let running = false
 
   async function run(): Promise<void> {
@@ -49,12 +51,25 @@ export function openSettler(database: Database, clock: Clock): Settle {
     running = false
   }
 
-  return (delivery, result, nextWaitMs) => {
-    if (result.error !== null) return settle(database, clock, delivery, result, nextWaitMs)
-    return new Promise((resolve, reject) => {
+  function succeeded(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
+    const { webhookId } = delivery
+    const written = new Promise<void>((resolve, reject) => {
       waiting.push({ delivery, result, resolve, reject })
-      if (!running) void run()
     })
+    latest.set(webhookId, written)
+    const forget = () => {
+      if (latest.get(webhookId) === written) latest.delete(webhookId)
+    }
+    void written.then(forget, forget)
+    if (!running) void run()
+    return written
+  }
+
+  return async (delivery, result, nextWaitMs) => {
+    if (result.error === null) return succeeded(delivery, result)
+    // Successes before it start the counter of failures anew, and must not take this one off it.
+    await latest.get(delivery.webhookId)?.catch(() => undefined)
+    return settle(database, clock, delivery, result, nextWaitMs)
   }
 }
 
