@@ -149,3 +149,19 @@ for (const operation of operations) {
     })
   })
 }
+
+test('[OA4] GET /openapi.json needs no token, and is 429 over the limit of one', async () => {
+  const described: Operation = {
+    method: 'GET',
+    template: '/openapi.json',
+    path: '/openapi.json',
+    declares: (status) => description.paths['/openapi.json'].get.responses[String(status)] !== undefined,
+    described: description.paths['/openapi.json'].get,
+  }
+  expect(await send(described, described.path, { token: null })).toMatchObject({ status: 200 })
+  const limited = await service.token(user, {})
+  await service.admin`update tokens set rate_limit = 1 where id = ${limited.tokenId}`
+  expect(await send(described, described.path, { token: limited.token })).toMatchObject({ status: 200 })
+  const { status, code } = await send(described, described.path, { token: limited.token })
+  expect([status, code]).toEqual([429, 'rate_limited'])
+})

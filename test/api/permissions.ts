@@ -21,7 +21,7 @@ export const roles = [
 ] as const
 export type Role = (typeof roles)[number]
 
-/** What the operation works on; made anew for each attempt. */
+/** What the operation works on; made anew for each attempt that is to change something. */
 export interface Scene {
   workspaceId: string
   /** The board that is shared; it has a child and two cards. */

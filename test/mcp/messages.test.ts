@@ -214,6 +214,15 @@ test(
       message: expect.stringContaining('tools/list'),
     })
     expect(await errorOf(request('nothing/such'))).toMatchObject({ code: -32601 })
+    const ofVersion = request('nothing/such', {
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': modern,
+        'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    })
+    const answer = await post(ofVersion, { 'mcp-protocol-version': modern, 'mcp-method': 'nothing/such' })
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: -32601 } } })
     expect(await errorOf(request('prompts/get', { name: 'none' }))).toMatchObject({ code: -32602 })
   },
 )

@@ -38,9 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (!description || !(await wereAllRun(project))) return
     const differences = compareObserved(description, observed)
     if (differences.length === 0) return
-    const report = `What the tests saw is not what the API describes:\n${differences.join('\n')}\n`
-    if (process.env['OBSERVED'] === 'strict') throw new Error(report)
-    process.stderr.write(report)
+    throw new Error(`What the tests saw is not what the API describes:\n${differences.join('\n')}`)
   }
 }
 
