@@ -441,7 +441,7 @@ test('[W33] what a killed process had claimed and perhaps never sent costs nothi
   receiver.answer = () => 200
   for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
   await until(async () => (await deliveries(id)).every(({ status }) => status === 'succeeded'), 'all are sent', 30_000)
-  expect((await deliveries(id)).map(({ attempt }) => attempt).sort()).toEqual([...Array<number>(29).fill(1), 6])
+  expect((await deliveries(id)).map(({ attempt }) => attempt).sort((a, b) => a - b)).toEqual([...Array<number>(29).fill(1), 6])
   expect(receiver.received).toHaveLength(30)
   expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(30)
   expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
