@@ -51,6 +51,7 @@ export interface Deliverer extends Loop {
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const maxAnswerBytes = 64 * 1024
 const roomPollMs = 3
+const unevenMostMs = 20
 const claimWaitMs = 25
 
 export function startDelivering(given: DeliverOptions): Deliverer {
@@ -226,14 +227,17 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       async settled() {
         if (claiming) await Promise.race([claiming, delay(claimWaitMs)])
       },
-      async roomAgain(webhookIds, slots, withinMs) {
+      async roomAgain(webhookIds, withinMs) {
         const until = performance.now() + withinMs
-        while (!state.stopped && performance.now() < until) {
-          const room = lanes.roomOf(webhookIds, slots)
-          if (room !== 'later') return room === 'now'
+        let unevenMs = 0
+        while (!state.stopped && performance.now() < until && unevenMs < unevenMostMs) {
+          const room = lanes.roomOf(webhookIds)
+          if (typeof room === 'number') return room
+          if (room === 'never') break
+          unevenMs = room === 'uneven' ? unevenMs + roomPollMs : 0
           await delay(roomPollMs)
         }
-        return false
+        return 0
       },
       release: end,
     }

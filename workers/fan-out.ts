@@ -12,8 +12,8 @@ export interface Reservation {
   start(deliveries: ClaimedDelivery[]): void
   /** For what is being claimed, which counts and goes first; not for long. */
   settled(): Promise<void>
-  /** True once each of these webhooks has so many slots; false when one is slower than the others, or it takes too long. */
-  roomAgain(webhookIds: ReadonlySet<string>, slots: number, withinMs: number): Promise<boolean>
+  /** How many slots each of these webhooks has, as soon as that is worth while; 0 when one is slower than the others, or it takes too long. */
+  roomAgain(webhookIds: ReadonlySet<string>, withinMs: number): Promise<number>
   /** It is not. */
   release(): void
 }

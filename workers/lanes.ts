@@ -55,20 +55,23 @@ export class Lanes {
     return this.perWebhook + this.depth(lane) - lane.underWay - lane.held.length - lane.reserved
   }
 
-  /** Whether so many more of each may be taken; `later`: when they have answered; `never`: one does not keep up with the others. */
-  roomOf(webhookIds: Iterable<string>, count: number): 'now' | 'later' | 'never' {
-    const has = { unknown: false, full: false, idle: false }
+  /**
+   * How many more of each of these may be taken, once that is half of what each may have. `later`: not yet; `uneven`: not
+   * yet, and another has nothing to do meanwhile; `never`: one has failed.
+   */
+  roomOf(webhookIds: Iterable<string>): number | 'later' | 'uneven' | 'never' {
+    const lanes: Lane[] = []
+    let share = Infinity
     for (const id of webhookIds) {
       const lane = this.lanes.get(id)
-      if (!lane) return 'never' // a failure
-      if (lane.typicalMs === null) has.unknown = true
-      else if (this.perWebhook + this.depth(lane) < count) return 'never'
-      else if (this.room(lane) < count) has.full = true
-      else if (lane.underWay + lane.held.length === 0) has.idle = true
+      if (!lane) return 'never'
+      lanes.push(lane)
+      if (lane.typicalMs === null) share = 0
+      else share = Math.min(share, Math.floor((this.perWebhook + this.depth(lane)) / 2))
     }
-    if (has.unknown) return 'later'
-    if (!has.full) return 'now'
-    return has.idle ? 'never' : 'later'
+    if (share === 0) return 'later' // of one nothing is known yet
+    if (lanes.every((lane) => this.room(lane) >= share)) return share
+    return lanes.some(({ underWay, held }) => underWay + held.length === 0) ? 'uneven' : 'later'
   }
 
   /** As a claim asks for it: how much less than usual may be taken of each; below 0, how much more. */

@@ -54,7 +54,7 @@ const pickUpLock = 1129270350
  * under a lease, they need not be claimed. `first`: as many as one webhook has slots when nothing is known of it yet.
  * Meanwhile all others' are picked up as ever.
  */
-const flow = { first: 4, events: 32, eventsInAll: 2000, flows: 2, waitMs: 250 }
+const flow = { first: 4, eventsInAll: 2000, flows: 2, waitMs: 250 }
 
 type Take = (tx: Transaction) => Promise<{ taken: number; events: ServiceEvent[] }>
 
@@ -83,7 +83,7 @@ export function startPickUp(options: PickUpOptions): PickUp {
     slots.start(leased)
     if (made > leased.length) queued()
     const webhookIds = new Set(leased.map(({ webhookId }) => webhookId))
-    const roomAgain = (count: number) => slots.roomAgain(webhookIds, count, flow.waitMs)
+    const roomAgain = () => slots.roomAgain(webhookIds, flow.waitMs)
     return { taken, events, made, flowed: made > 0 && leased.length === made, roomAgain }
   }
 
@@ -102,7 +102,7 @@ export function startPickUp(options: PickUpOptions): PickUp {
     return deliveries
   }
 
-  function begin(workspaceId: string, roomAgain: (count: number) => Promise<boolean>): void {
+  function begin(workspaceId: string, roomAgain: () => Promise<number>): void {
     const ended = keepFlowing(workspaceId, roomAgain)
       .catch((error: unknown) => log.warn({ err: error }, 'events wait: they could not be picked up'))
       .finally(() => {
@@ -113,11 +113,13 @@ export function startPickUp(options: PickUpOptions): PickUp {
   }
 
   /** Until one of the receivers does not keep up, or nothing is left. */
-  async function keepFlowing(workspaceId: string, roomAgain: (count: number) => Promise<boolean>) {
-    for (let left = flow.eventsInAll; left > 0 && !state.stopped; left -= flow.events) {
-      if (!(await roomAgain(flow.events))) return
-      const next = await step((tx) => takeApi(tx, flow.events, { of: workspaceId }))
-      if (next.taken < flow.events || !next.flowed) return
+  async function keepFlowing(workspaceId: string, roomAgain: () => Promise<number>) {
+    for (let left = flow.eventsInAll; left > 0 && !state.stopped;) {
+      const limit = await roomAgain()
+      if (limit === 0) return
+      const next = await step((tx) => takeApi(tx, limit, { of: workspaceId }))
+      if (next.taken < limit || !next.flowed) return
+      left -= limit
       roomAgain = next.roomAgain
     }
   }
