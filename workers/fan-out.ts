@@ -1,6 +1,7 @@
 /** One event becomes one delivery for each active webhook of its workspace that subscribes to it. */
 import { randomUUID } from 'node:crypto'
 import { everyEvent, payloadText, type ServiceEvent } from '../core/events.ts'
+import { arrayLiteral } from '../sql/array-literal.ts'
 import type { Transaction } from '../sql/database.ts'
 import { leaseMs, type ClaimedDelivery } from './claim.ts'
 
@@ -99,6 +100,3 @@ export async function fanOut(
     }))
   return { queued: queued.length, leased }
 }
-
-/** As PostgreSQL reads it: the driver looks through each element for what has to be escaped. */
-export const arrayLiteral = (plain: readonly (string | number)[]): string => `{${plain.join(',')}}`

@@ -1,9 +1,9 @@
 /** Writes attempts down: successes together, all that end while a transaction runs, and failures one by one. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
+import { arrayLiteral as literal } from '../sql/array-literal.ts'
 import type { Database } from '../sql/database.ts'
 import type { ClaimedDelivery } from './claim.ts'
-import { arrayLiteral as literal } from './fan-out.ts'
 import { settle, type AttemptResult } from './retry.ts'
 
 interface Ended {
