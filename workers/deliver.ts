@@ -2,8 +2,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../core/limits.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { exchange, type AttemptOptions } from './attempt.ts'
 import { claimDue, giveBack, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
