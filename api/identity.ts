@@ -1,6 +1,6 @@
 /** Who the caller is, and what there is. */
 import Type from 'typebox'
-import { pageEnd, pageOf } from './page.ts'
+import { cutPage, pageOf } from './page.ts'
 import { route, type Route } from './route.ts'
 import { nullable, pageAnswer, pageQuery, timestamp, uuid } from './schemas.ts'
 
@@ -74,10 +74,9 @@ export const listWorkspaces = route({
         order by created_at, id
         limit ${page.limit + 1} offset ${page.offset}`,
     )
-    const workspaces = rows
-      .slice(0, page.limit)
-      .map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
-    return { body: { workspaces, ...pageEnd(page, rows.length) } }
+    const { shown, end } = cutPage(page, rows)
+    const workspaces = shown.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
+    return { body: { workspaces, ...end } }
   },
 })
 

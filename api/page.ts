@@ -11,7 +11,13 @@ export const pageOf = (query: { limit?: number; offset?: number }): Page => ({
   offset: query.offset ?? 0,
 })
 
-/** What follows a page of which one row more than `limit` was read. */
+/** Of rows of which one more than `limit` was read: those of the page, and what follows it. */
+export const cutPage = <Row>(page: Page, rows: readonly Row[]) => ({
+  shown: rows.slice(0, page.limit),
+  end: pageEnd(page, rows.length),
+})
+
+/** What follows a page from whose offset on there are so many rows, or at least one more than `limit`. */
 export function pageEnd(page: Page, rows: number) {
   const more = rows > page.limit
   return {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
-import { pageEnd, pageOf } from './page.ts'
+import { cutPage, pageOf } from './page.ts'
 import { route } from './route.ts'
 import { pageAnswer, pageQuery, uuid } from './schemas.ts'
 
@@ -87,6 +87,7 @@ export const resolveIdentifier = route({
         order by f.rank, b.created_at, f.board_id, f.id collate "C"
         limit ${page.limit + 1} offset ${page.offset}`,
     )
-    return { body: { scope, value, matches: rows.slice(0, page.limit), ...pageEnd(page, rows.length) } }
+    const { shown: matches, end } = cutPage(page, rows)
+    return { body: { scope, value, matches, ...end } }
   },
 })

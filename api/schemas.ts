@@ -28,6 +28,16 @@ export const pageAnswer = {
   next_offset: nullable(Type.Integer()),
 }
 
+export const cursor = Type.Optional(
+  Type.String({ maxLength: 200, description: 'The `next_cursor` of the page before.' }),
+)
+
+export const cursorAnswer = {
+  limit: Type.Integer(),
+  has_more: Type.Boolean(),
+  next_cursor: nullable(Type.String()),
+}
+
 export const errorAnswer = Type.Object({
   error: Type.String({ description: 'For a person.' }),
   code: Type.Enum(errorCodes, { description: 'Stable; branch on this.' }),

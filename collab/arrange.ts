@@ -6,12 +6,12 @@ import { arrangeAgain } from '../core/layout/arrange.ts'
 import type { LayoutName, LayoutOptions, Seat } from '../core/layout/arrangement.ts'
 import { limits } from '../core/limits.ts'
 import { requireWritable } from './access.ts'
+import { buildPatch, emptyWrite, finish } from './build.ts'
 import { findCard, readShapes, type CardShape } from './canvas.ts'
 import { UpdateBuilder } from './edit.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { cardRow } from './project.ts'
 import { catchUp } from './read.ts'
-import { buildPatch, emptyWrite, finish } from './write.ts'
 
 export interface ArrangeRequest {
   account: string

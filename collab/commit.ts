@@ -13,39 +13,25 @@
  * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { ServiceError } from '../core/errors.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Logger } from '../platform/log.ts'
-import { certainlyRolledBack, commitLanes, errorCode, type CommitCall } from '../sql/database.ts'
+import { commitLanes } from '../sql/database.ts'
 import { currentOperation } from '../sql/operation.ts'
-import { Assembler, isIndivisible, type BatchItem } from './assemble.ts'
+import { Assembler, type BatchItem } from './assemble.ts'
 import {
   BoardQueue,
-  endFlush,
   rejectWrite,
-  type CommittedWrite,
   type Pair,
   type PairRequest,
   type PendingWrite,
   type WriteRequest,
   type Written,
 } from './board-queue.ts'
-import {
-  encodeCall,
-  headOf,
-  type CommitAnswer,
-  type Outcome,
-  type Quotas,
-  type RefusalDetail,
-} from './commit-call.ts'
-import type { BoardHead } from './log.ts'
-import { refusal, shuttingDown, tooLate } from './refusal.ts'
+import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
+import { Gathering } from './gather.ts'
+import { shuttingDown, tooLate } from './refusal.ts'
+import { repeatCall, type RepeatOptions } from './repeat-call.ts'
+import { settle, settleFault, type SettleOptions } from './settle.ts'
 
-export interface CommitQueueOptions extends Quotas {
-  /** `aside`: it is large, and the others must not wait for its connection. */
-  commit(call: CommitCall, options: { again: boolean; aside: boolean }): Promise<unknown>
-  clock: Clock
-  log: Logger
+export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOptions, 'commit'> {
   /** A board's edits could not be committed for this long: its sockets are closed, nothing is acknowledged. */
   editDeadlineMs?: number
   /** A write that was not committed by then is answered 503. */
@@ -54,8 +40,6 @@ export interface CommitQueueOptions extends Quotas {
   answerTimeoutMs?: number
   maxCommitBytes?: number
   onStalled(boardId: string): void
-  /** After each commit that added to a board's log. */
-  onGrown?(boardId: string, head: BoardHead): void
 }
 
 const defaults = {
@@ -75,10 +59,7 @@ export class CommitQueue {
   /** Large commits go one after the other, beside the rest. */
   #large: Promise<void> = Promise.resolve()
   #largeCount = 0
-  /** Frames since the last commit was put together, and how many the next one waits for. */
-  #arrived = 0
-  #company = 0
-  #gathered: (() => void) | null = null
+  readonly #gathering = new Gathering()
   /** Each commits one batch after the other until nothing is left that could go. */
   #lanes = 0
   #scheduled = false
@@ -105,8 +86,7 @@ export class CommitQueue {
 
   /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queuedMark`. */
   edit(queue: BoardQueue, update: Uint8Array, actors: string[], frames = 1): void {
-    this.#arrived += frames
-    if (this.#arrived >= this.#company) this.#gathered?.()
+    this.#gathering.arrive(frames)
     if (queue.edits.length === 0) queue.editsSince = this.#options.clock.now()
     queue.edits.push({ update, actors })
     queue.editBytes += update.byteLength
@@ -224,32 +204,15 @@ export class CommitQueue {
     return count
   }
 
-  /**
-   * Editors whose edits were acknowledged together answer within a moment of each other. When they are many, the next
-   * commit waits until most of them are there again, for two milliseconds at the most: a third of the commits, and of
-   * the writes to every socket, for the same edits.
-   */
-  async #gather(frames: number): Promise<void> {
-    this.#company = Math.floor(frames * 0.8)
-    if (frames < gatherFrom || this.#arrived >= this.#company) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, gatherMs)
-    this.#gathered = resolve
-    await promise
-    this.#gathered = null
-    clearTimeout(timer)
-  }
-
   async #run(): Promise<void> {
     while (!this.#stopped) {
       this.#calledAgain = false
       const { batch, large } = this.#assembler.next(this.#options.clock.now())
       for (const one of large) this.#commitAside(one)
       if (batch.length === 0) break
-      const frames = this.#arrived
-      this.#arrived = 0
+      const frames = this.#gathering.take()
       const isAlone = this.#lanes === 1
-      if ((await this.#commit(batch, false)) && isAlone) await this.#gather(frames)
+      if ((await this.#commit(batch, false)) && isAlone) await this.#gathering.wait(frames)
     }
     this.#wakeForRetries()
   }
@@ -260,15 +223,16 @@ export class CommitQueue {
     for (const { queue } of batch) queue.away = true
     let answer: CommitAnswer | null
     try {
-      answer = await this.#call(batch, aside)
+      const call = encodeCall(batch, this.#options)
+      answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
     } catch (error) {
-      this.#fault(batch, error)
+      settleFault(batch, error, this.#options)
       return false
     } finally {
       this.#inFlight.delete(batch)
       for (const { queue } of batch) queue.away = false
     }
-    if (answer) this.#settle(batch, answer)
+    if (answer) settle(batch, answer, this.#active, this.#options)
     return answer !== null
   }
 
@@ -284,169 +248,6 @@ export class CommitQueue {
     })
   }
 
-  // ---- the call
-
-  /** Null when the queue was stopped meanwhile. Throws when it is certain that nothing was written, and why. */
-  async #call(batch: BatchItem[], aside: boolean): Promise<CommitAnswer | null> {
-    const call = encodeCall(batch, this.#options)
-    for (let attempt = 0; !this.#stopped; attempt++) {
-      try {
-        return (await withTimeout(
-          this.#options.commit(call, { again: attempt > 0, aside }),
-          this.#options.answerTimeoutMs,
-        )) as CommitAnswer
-      } catch (error) {
-        if (certainlyRolledBack(error) && !isPassing(error, attempt)) throw error
-        this.#options.log.warn(
-          { err: error, commitId: call.commitId, attempt },
-          'the commit has no answer yet; asking again',
-        )
-        await delay(Math.min(250, 25 * 2 ** attempt))
-      }
-    }
-    return null
-  }
-
-  // ---- what came of it
-
-  #settle(batch: BatchItem[], answer: CommitAnswer): void {
-    const now = this.#options.clock.now()
-    const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
-    const outcomes = new Map(answer.items.map(([n, outcome, detail]) => [n, { outcome, detail }]))
-    const times = new Map<number, Written['times']>()
-    for (const [n, id, created, updated] of answer.times ?? []) {
-      const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
-      times.set(n, of.set(id, { created, updated }))
-    }
-    const byQueue = new Map<
-      BoardQueue,
-      { item: BatchItem; outcome: Outcome; detail: RefusalDetail; times: Written['times'] }[]
-    >()
-    batch.forEach((item, n) => {
-      const { outcome, detail } = outcomes.get(n) ?? { outcome: 'ok' as const, detail: null }
-      const entry = { item, outcome, detail, times: times.get(n) ?? new Map() }
-      const entries = byQueue.get(item.queue)
-      if (entries) entries.push(entry)
-      else byQueue.set(item.queue, [entry])
-    })
-
-    for (const [queue, entries] of byQueue) {
-      const head = heads.get(queue.boardId)
-      if (head) queue.head = head
-      const ok = entries.filter((entry) => entry.outcome === 'ok')
-      const grew = ok.some(({ item }) => item.updates.length > 0)
-      if (queue.singly > 0) queue.singly -= 1
-
-      for (const { item } of ok) {
-        if (item.kind !== 'edit') continue
-        for (const edit of queue.edits.splice(0, item.count)) queue.editBytes -= edit.update.byteLength
-        queue.committedMark += item.count
-        queue.editsSince = now
-        queue.stalled = false
-      }
-      if (head && grew) {
-        this.#show(
-          queue,
-          head.seq,
-          ok.flatMap(({ item }) =>
-            item.kind === 'write' && item.updates.length > 0
-              ? [
-                  {
-                    updates: item.updates,
-                    cards: new Set(item.built?.rows.map(({ id }) => id)),
-                    groups: new Set(item.built?.groups.map(({ id }) => id)),
-                  },
-                ]
-              : [],
-          ),
-        )
-      } else if (head) queue.document?.noticed(head.seq)
-
-      const again: PendingWrite[] = []
-      let busy = false
-      for (const { item, outcome, detail, times } of entries) {
-        if (outcome === 'busy') busy = true
-        if (item.kind === 'write') {
-          if (outcome === 'ok') this.#resolve(item.write, { seq: head?.seq ?? 0, at: answer.t, times })
-          else if (outcome === 'again' || outcome === 'busy') again.push(item.write)
-          else rejectWrite(item.write, refusal(item, outcome, detail, this.#options.freeCardCap ?? 0))
-          continue
-        }
-        if (item.kind === 'flush') {
-          if (outcome === 'ok') {
-            queue.document?.flushed()
-            if (!item.flush.isPart) endFlush(queue)
-          } else queue.document?.flushFailed()
-        }
-        if (outcome === 'missing') {
-          queue.edits = []
-          queue.editBytes = 0
-          endFlush(queue)
-          queue.document?.gone()
-        }
-      }
-      queue.writes.unshift(...again)
-      if (busy) {
-        queue.retryDelayMs = Math.min(250, queue.retryDelayMs * 2 || 10)
-        queue.retryAt = now + queue.retryDelayMs
-      } else {
-        queue.retryDelayMs = 0
-        queue.retryAt = 0
-      }
-      if (queue.idle) this.#active.delete(queue)
-      if (grew && queue.head) this.#options.onGrown?.(queue.boardId, queue.head)
-      if (ok.some(({ item }) => item.kind === 'edit')) queue.release()
-    }
-  }
-
-  /** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
-  #show(queue: BoardQueue, seq: number, writes: CommittedWrite[]): void {
-    try {
-      queue.document?.committed(seq, writes)
-    } catch (error) {
-      this.#options.log.error(
-        { err: error, boardId: queue.boardId, seq },
-        'a committed update could not be applied',
-      )
-      queue.document?.noticed(seq)
-    }
-  }
-
-  #resolve(write: PendingWrite, written: Written): void {
-    if (write.settled) return
-    write.settled = true
-    write.resolve(written)
-  }
-
-  /** Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. */
-  #fault(batch: BatchItem[], error: unknown): void {
-    const single = isIndivisible(batch) ? batch[0]! : null
-    this.#options.log.error({ err: error, items: batch.length }, 'a commit was refused as a whole')
-    const now = this.#options.clock.now()
-    const writes = new Map<BoardQueue, PendingWrite[]>()
-    for (const item of batch) {
-      item.queue.singly = Math.max(
-        item.queue.singly,
-        batch.filter((other) => other.queue === item.queue).length,
-      )
-      if (item.kind === 'flush') item.queue.document?.flushFailed()
-      if (item.kind !== 'write') continue
-      if (single)
-        rejectWrite(
-          item.write,
-          new ServiceError('internal_error', 'The change could not be stored.', { cause: error }),
-        )
-      else writes.set(item.queue, [...(writes.get(item.queue) ?? []), item.write])
-    }
-    for (const [queue, pending] of writes) queue.writes.unshift(...pending)
-    if (!single) return
-    for (const { queue } of batch) queue.singly = 0
-    if (single.kind === 'write') return
-    single.queue.retryDelayMs = Math.min(5000, single.queue.retryDelayMs * 2 || 100)
-    single.queue.retryAt = now + single.queue.retryDelayMs
-    if (single.kind === 'flush') endFlush(single.queue)
-  }
-
   #wakeForRetries(): void {
     if (this.#wakeAt) clearTimeout(this.#wakeAt)
     this.#wakeAt = null
@@ -456,18 +257,19 @@ export class CommitQueue {
   }
 
   #watchDeadlines(): void {
-    const now = this.#options.clock.now()
-    const late = (write: PendingWrite) => now - write.queuedAt > this.#options.writeDeadlineMs
+    const { clock, writeDeadlineMs, editDeadlineMs, log, onStalled } = this.#options
+    const now = clock.now()
+    const late = (write: PendingWrite) => now - write.queuedAt > writeDeadlineMs
     for (const item of [...this.#inFlight].flat())
       if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
     for (const queue of this.#active) {
-      if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > this.#options.editDeadlineMs) {
+      if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > editDeadlineMs) {
         queue.stalled = true
-        this.#options.log.error(
+        log.error(
           { boardId: queue.boardId, edits: queue.edits.length },
           'edits cannot be committed; closing the board’s sockets',
         )
-        this.#options.onStalled(queue.boardId)
+        onStalled(queue.boardId)
       }
       for (const write of queue.writes) if (late(write)) rejectWrite(write, tooLate())
       queue.writes = queue.writes.filter((write) => !write.settled)
@@ -486,44 +288,5 @@ export class CommitQueue {
 /** A second commit beside the first pays when so many writes wait for it: they keep the database busy, edits do not. */
 const secondLaneFrom = 8
 
-/** From so many frames in one commit on, the next one waits for company; and for how long. */
-const gatherFrom = 8
-const gatherMs = 2
-
-/** Whether the same call may go through a moment later. What takes too long again and again goes in parts. */
-function isPassing(error: unknown, attempt: number): boolean {
-  const code = errorCode(error)
-  return transientCodes.has(code) && !(code === '57014' && attempt >= maxTimeouts)
-}
-const maxTimeouts = 2
-
 /** Boards whose counters are kept at hand. */
 const maxQueues = 10_000
-
-/** The server rolled back, and the same call can succeed a moment later. */
-const transientCodes = new Set([
-  '40001',
-  '40P01',
-  '55P03',
-  '57014',
-  '53000',
-  '53100',
-  '53200',
-  '53300',
-  '53400',
-  '25P03',
-])
-
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([
-      work,
-      new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-      }),
-    ])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -1,4 +1,4 @@
-import type { Connection } from '@hocuspocus/server'
+import type { Connection, Document } from '@hocuspocus/server'
 
 /** What the gateway knows of a connection; Hocuspocus carries it. */
 export interface EditorContext {
@@ -25,4 +25,12 @@ export interface Seat {
 export function closeConnection(connection: Connection, reason: { code: number; reason: string }): void {
   connection.webSocket.close(reason.code, reason.reason)
   connection.close(reason)
+}
+
+/** All connections of a board. */
+export function closeDocument(
+  document: Document | undefined,
+  reason: { code: number; reason: string },
+): void {
+  for (const connection of document?.getConnections() ?? []) closeConnection(connection, reason)
 }

@@ -1,10 +1,12 @@
 /** Which files the cards of a board name, anywhere in them: also where only their editor knows what it means. */
 import * as Y from 'yjs'
+import { fileFields } from '../core/card.ts'
 import { fileKeysIn } from '../core/file.ts'
 import { limits } from '../core/limits.ts'
 import type { Database } from '../sql/database.ts'
-import { cardsOf } from './canvas.ts'
+import { cardsOf, type SharedMap } from './canvas.ts'
 import { replay, tail } from './log.ts'
+import type { CardToCreate } from './new-cards.ts'
 
 export interface FileReference {
   image_key: string
@@ -54,4 +56,19 @@ export function fileKeysOf(value: unknown): Set<string> {
     for (const [name, inner] of Object.entries(one)) open.push(name, inner)
   }
   return keys
+}
+
+/** Files that the account can read and the board's workspace does not have. */
+export type AwayFiles = ReadonlySet<string>
+
+/** Those that are named; of a card that comes back, all that it may name. */
+export function filesToTake(
+  away: AwayFiles = new Set(),
+  cards: (Pick<CardToCreate, 'change'> & { kept?: SharedMap | null })[],
+): string[] {
+  const named = cards.flatMap(({ change, kept }) => [
+    ...fileFields.flatMap((field) => change[field] ?? []).filter((key) => away.has(key)),
+    ...(kept ? fileKeysOf(kept.toJSON()) : []),
+  ])
+  return [...new Set(named)]
 }

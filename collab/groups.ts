@@ -6,6 +6,8 @@ import { ServiceError } from '../core/errors.ts'
 import { groupDefaults, type Group, type GroupChange } from '../core/group.ts'
 import { limits } from '../core/limits.ts'
 import { requireWritable } from './access.ts'
+import type { BuiltWrite } from './board-queue.ts'
+import { emptyWrite, finish } from './build.ts'
 import {
   cardsOf,
   findCard,
@@ -16,10 +18,10 @@ import {
   type SharedMap,
 } from './canvas.ts'
 import { UpdateBuilder } from './edit.ts'
+import { newIds } from './ids.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { cardRow, groupRow, interiorOf } from './project.ts'
 import { catchUp } from './read.ts'
-import { emptyWrite, finish, newIds } from './write.ts'
 
 export interface PresentedGroup extends Group {
   id: string
@@ -90,27 +92,15 @@ export async function patchGroup(
   live: LiveBoards,
   request: Request & { id: string; change: GroupChange },
 ): Promise<{ group: PresentedGroup; live: boolean }> {
-  const { boardId, account, id, change } = request
-  await requireWritable(live.database, account, boardId)
+  const { id, change } = request
   let group: PresentedGroup | null = null
-  const written = await live.documents.withDocument(boardId, async ({ document }) => {
-    await catchUp(live, boardId)
-    return live.queue.write(boardId, {
-      op: randomUUID(),
-      account,
-      reads: 'board',
-      build(head) {
-        const shared = requireGroup(document, id)
-        const builder = new UpdateBuilder(head.apiClient, head.apiClock)
-        for (const [key, value] of Object.entries(change))
-          if (!isDeepStrictEqual(shared.get(key) ?? null, value)) builder.setField(shared, key, value)
-        const shown = present(id, shared, cardCounts(document).get(id) ?? 0)
-        group = { ...shown, ...change }
-        return finish({ ...emptyWrite(), groups: [groupRow(id, group)] }, builder)
-      },
-    })
+  const shown = await editGroup(live, request, ({ document, shared, builder, write }) => {
+    for (const [key, value] of Object.entries(change))
+      if (!isDeepStrictEqual(shared.get(key) ?? null, value)) builder.setField(shared, key, value)
+    group = { ...present(id, shared, cardCounts(document).get(id) ?? 0), ...change }
+    write.groups.push(groupRow(id, group))
   })
-  return { group: group!, live: await showLive(live, boardId, written.seq) }
+  return { group: group!, live: shown }
 }
 
 /**
@@ -122,9 +112,36 @@ export async function removeGroup(
   live: LiveBoards,
   request: Request & { id: string },
 ): Promise<{ group: PresentedGroup; ungrouped: number; live: boolean }> {
-  const { boardId, account, id } = request
-  await requireWritable(live.database, account, boardId)
+  const { id } = request
   let group: PresentedGroup | null = null
+  const shown = await editGroup(live, request, ({ document, shared, builder, write }) => {
+    const cards = cardsIn(document, id)
+    if (cards.length > limits.cardsPerCommit) throw tooManyCards(cards.length)
+    group = present(id, shared, cards.length)
+    for (const [cardId, card] of cards) {
+      builder.removeKey(card, 'group_id')
+      write.rows.push(cardRow(cardId, { ...readContent(card), group_id: null }, interiorOf(card)))
+    }
+    builder.removeKey(groupsOf(document), id)
+    write.groups.push({ id, gone: true })
+  })
+  return { group: group!, ungrouped: group!.card_count, live: shown }
+}
+
+interface GroupEdit {
+  document: Y.Doc
+  shared: SharedMap
+  builder: UpdateBuilder
+  write: BuiltWrite
+}
+
+/** A write to a group that is there. `edit` may be called again, on another state. @returns `live` */
+async function editGroup(
+  live: LiveBoards,
+  { boardId, account, id }: Request & { id: string },
+  edit: (on: GroupEdit) => void,
+): Promise<boolean> {
+  await requireWritable(live.database, account, boardId)
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     await catchUp(live, boardId)
     return live.queue.write(boardId, {
@@ -135,20 +152,12 @@ export async function removeGroup(
         const shared = requireGroup(document, id)
         const builder = new UpdateBuilder(head.apiClient, head.apiClock)
         const write = emptyWrite()
-        const cards = cardsIn(document, id)
-        if (cards.length > limits.cardsPerCommit) throw tooManyCards(cards.length)
-        group = present(id, shared, cards.length)
-        for (const [cardId, card] of cards) {
-          builder.removeKey(card, 'group_id')
-          write.rows.push(cardRow(cardId, { ...readContent(card), group_id: null }, interiorOf(card)))
-        }
-        builder.removeKey(groupsOf(document), id)
-        write.groups.push({ id, gone: true })
+        edit({ document, shared, builder, write })
         return finish(write, builder)
       },
     })
   })
-  return { group: group!, ungrouped: group!.card_count, live: await showLive(live, boardId, written.seq) }
+  return showLive(live, boardId, written.seq)
 }
 
 const tooManyCards = (count: number) =>

@@ -1,22 +1,23 @@
 /** Cards from one board to another: in one commit on both, or not at all. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
-import { presentCard, type CardContent } from '../core/card.ts'
+import type { CardContent } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { placeMoved } from '../core/layout/place-moved.ts'
 import { requireWritable } from './access.ts'
 import { cardsOf, cardsRoot, findCard, readContent, readShapes } from './canvas.ts'
 import type { BuiltWrite } from './board-queue.ts'
+import { emptyWrite, finish } from './build.ts'
 import type { BoardDocument } from './document.ts'
 import { UpdateBuilder, type StoredFields } from './edit.ts'
 import { fileKeysOf } from './file-references.ts'
 import { identifierKey, indexEdits } from './identifiers.ts'
+import { newIds } from './ids.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
-import { safeContent } from './read.ts'
-import { emptyWrite, finish, newIds, timesOf, wholeCard, type PresentedCard } from './write.ts'
+import { presentWritten, type PresentedCard } from './read.ts'
 
 export interface MoveRequest {
   account: string
@@ -78,9 +79,7 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
     showLive(live, toBoardId, target.seq),
   ])
   return {
-    cards: moved.map(({ id, content }) =>
-      presentCard(id, safeContent(content), timesOf(target, id), wholeCard),
-    ),
+    cards: moved.map(({ id, content }) => presentWritten(id, content, target)),
     notFound,
     renamed: Object.fromEntries(moved.flatMap(({ id, was }) => (id === was ? [] : [[was, id]]))),
     live: shown.every(Boolean),

@@ -1,10 +1,13 @@
 /** A board as its document has it, for the API. */
-import { presentCard, type CardContent } from '../core/card.ts'
+import { presentCard, type CardContent, type CardTimes } from '../core/card.ts'
 import { sanitizeHtml } from '../core/html.ts'
 import type { Database } from '../sql/database.ts'
+import type { Written } from './board-queue.ts'
 import { cardsOf, findCard, readContent, readRaw } from './canvas.ts'
 import type { BoardDocument } from './document.ts'
 import type { LiveBoards } from './live.ts'
+
+export type PresentedCard = Record<string, unknown>
 
 export interface Extras {
   props: boolean
@@ -21,7 +24,7 @@ export async function readPage(
   boardId: string,
   page: { limit: number; offset: number },
   extras: Extras,
-): Promise<{ cards: Record<string, unknown>[]; total: number }> {
+): Promise<{ cards: PresentedCard[]; total: number }> {
   await catchUp(live, boardId)
   const { cards, total } = await live.documents.withDocument(boardId, ({ document }) => {
     const order: { id: string; z: number }[] = []
@@ -58,25 +61,31 @@ export async function readPage(
 }
 
 /** Some cards of a board, in the order of the ids; those that are gone are left out. */
-export async function readCards(
-  live: LiveBoards,
-  boardId: string,
-  ids: string[],
-): Promise<Record<string, unknown>[]> {
+export async function readCards(live: LiveBoards, boardId: string, ids: string[]): Promise<PresentedCard[]> {
   await catchUp(live, boardId)
   const [cards, times] = await Promise.all([
     live.documents.withDocument(boardId, ({ document }) =>
       ids.flatMap((id) => {
         const shared = findCard(document, id)
-        return shared ? [{ id, content: safeContent(readContent(shared)) }] : []
+        return shared ? [{ id, content: readContent(shared) }] : []
       }),
     ),
     cardTimes(live.database, boardId, ids),
   ])
-  return cards.map(({ id, content }) =>
-    presentCard(id, content, times.get(id) ?? noTimes, { props: true, identifiers: true }),
-  )
+  return cards.map(({ id, content }) => presentWhole(id, content, times.get(id)))
 }
+
+/** A card as a write has left it. */
+export function presentWritten(id: string, content: CardContent, written: Written): PresentedCard {
+  const { created, updated } = written.times.get(id) ?? { created: written.at, updated: written.at }
+  return presentWhole(id, content, {
+    created_at: new Date(created).toISOString(),
+    updated_at: new Date(updated).toISOString(),
+  })
+}
+
+export const presentWhole = (id: string, content: CardContent, times: CardTimes = noTimes): PresentedCard =>
+  presentCard(id, safeContent(content), times, wholeCard)
 
 /** Other processes may have committed to a board that this one has in memory. Null when it has not. */
 export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardDocument | null> {
@@ -95,6 +104,7 @@ export function safeContent(content: CardContent): CardContent {
   return content.html === null ? content : { ...content, html: sanitizeHtml(content.html) }
 }
 
+const wholeCard = { props: true, identifiers: true }
 const noTimes = { created_at: null, updated_at: null }
 
 /** When the index learned of cards; nothing for those that it does not hold yet. */

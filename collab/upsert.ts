@@ -1,7 +1,7 @@
 /** Cards that are on the board by one of their identifiers are changed in place, the others are created: in one commit. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
-import { presentCard, type CardContent, type Identifier } from '../core/card.ts'
+import type { CardContent, Identifier } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import { IdentifierTaken } from '../core/identifier-taken.ts'
 import type { LayoutName } from '../core/layout/arrangement.ts'
@@ -9,31 +9,16 @@ import { boundingBox } from '../core/layout/free-space.ts'
 import { requireWritable } from './access.ts'
 import { findCard, findGroup, readContent, type SharedMap } from './canvas.ts'
 import type { BuiltWrite, Written } from './board-queue.ts'
+import { buildCreates, buildPatch, emptyWrite, finish, mergeSame, occupiedSpace } from './build.ts'
 import { UpdateBuilder } from './edit.ts'
+import { filesToTake, type AwayFiles } from './file-references.ts'
+import { requireGroup, settleGroups } from './group-references.ts'
 import { carriersOf, claimsOf, identifierKey, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
+import { cardsToCreate, isPlaced, type CardToCreate, type NewCard } from './new-cards.ts'
 import { cardRow } from './project.ts'
-import { safeContent } from './read.ts'
-import {
-  buildCreates,
-  buildPatch,
-  cardsToCreate,
-  filesToTake,
-  emptyWrite,
-  finish,
-  isPlaced,
-  mergeSame,
-  occupiedSpace,
-  requireGroup,
-  settleGroups,
-  timesOf,
-  wholeCard,
-  type AwayFiles,
-  type CardToCreate,
-  type NewCard,
-  type PresentedCard,
-} from './write.ts'
+import { presentWritten, type PresentedCard } from './read.ts'
 
 export interface UpsertRequest {
   account: string
@@ -99,8 +84,7 @@ export async function upsertCards(
   const shown = await showLive(live, boardId, written.seq)
   const cards = entries.map((entry) => {
     const id = matches.get(entry) ?? entry.id
-    const card = presentCard(id, safeContent(contents.get(entry)!), timesOf(written, id), wholeCard)
-    return { ...card, created: !matches.has(entry) }
+    return { ...presentWritten(id, contents.get(entry)!, written), created: !matches.has(entry) }
   })
   return { cards, created: entries.length - matches.size, updated: matches.size, live: shown }
 }

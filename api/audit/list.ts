@@ -1,18 +1,9 @@
 import Type from 'typebox'
-import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { feedEnd, feedHorizon, parseTime, since, sinceOf } from '../feed.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { nullable, pageQuery, timestamp, uuid } from '../schemas.ts'
-
-const query = Type.Object({
-  since,
-  cursor: Type.Optional(
-    Type.String({ maxLength: 200, description: 'The `next_cursor` of the page before.' }),
-  ),
-  limit: pageQuery.limit,
-})
+import { cursorAnswer, nullable, timestamp, uuid } from '../schemas.ts'
+import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
 
 const entryAnswer = Type.Object({
   id: Type.String(),
@@ -55,55 +46,36 @@ interface AuditRow {
   ip: string
 }
 
-/** Where a walk stands, and which of the two it is: `after` follows what comes, `before` goes back in time. */
-interface Walk {
-  at: Date
-  id: number
-  direction: 'after' | 'before'
-}
+const audit: WalkedList = { name: 'the audit', isId: (id) => /^\d{1,15}$/.test(id), firstId: '0' }
 
 export const listAudit = route({
   method: 'GET',
   path: '/audit',
   scope: 'read',
   summary: 'What was written by way of the API, and images that were read: the newest first, or follow it.',
-  schemas: { query },
-  answers: {
-    200: Type.Object({
-      entries: Type.Array(entryAnswer),
-      limit: Type.Integer(),
-      has_more: Type.Boolean(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
+  schemas: { query: Type.Object(walkQuery) },
+  answers: { 200: Type.Object({ entries: Type.Array(entryAnswer), ...cursorAnswer }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
-    const walk = walkOf(query)
+    const walk = walkOf(query, audit)
     const rows = await database.asUser(principal.userId, async (tx) =>
-      auditEntries(tx, walk, walk.direction === 'after' ? await feedHorizon(tx) : null, limit),
+      auditEntries(tx, walk, await walkHorizon(tx, walk), limit),
     )
-    const { page, end } = feedEnd(rows, limit, {
-      from: { at: walk.at, id: String(walk.id) },
-      positionOf: ({ occurred_at: at, id }) => ({ at, id: String(id) }),
-      cursorOf: ({ at, id }) => `${walk.direction}|${at.toISOString()}|${id}`,
-    })
-    const next_cursor = walk.direction === 'after' || end.has_more ? end.next_cursor : null
-    return { body: { entries: page.map(presentEntry), ...end, next_cursor } }
+    const positionOf = ({ occurred_at: at, id }: AuditRow) => ({ at, id: String(id) })
+    const { page, end } = walkEnd(rows, limit, walk, positionOf)
+    return { body: { entries: page.map(presentEntry), ...end } }
   },
 })
 
 /** The caller's own, and those of the workspaces that are theirs: each along its own index. */
-function auditEntries(tx: Transaction, { at, id, direction }: Walk, horizon: Date | null, limit: number) {
-  const page =
-    direction === 'after'
-      ? tx`
-          and (a.occurred_at, a.id) > (${at}, ${id}) and a.occurred_at < ${horizon}
-          order by a.occurred_at, a.id
-          limit ${limit + 1}`
-      : tx`
-          and (a.occurred_at, a.id) < (${at}, ${id})
-          order by a.occurred_at desc, a.id desc
-          limit ${limit + 1}`
+function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, limit: number) {
+  const bound = !walk
+    ? tx``
+    : horizon
+      ? tx`and (a.occurred_at, a.id) > (${walk.at}, ${walk.id}) and a.occurred_at < ${horizon}`
+      : tx`and (a.occurred_at, a.id) < (${walk.at}, ${walk.id})`
+  const order = horizon ? tx`a.occurred_at, a.id` : tx`a.occurred_at desc, a.id desc`
+  const page = tx`${bound} order by ${order} limit ${limit + 1}`
   return tx<AuditRow[]>`
     select a.*
     from (
@@ -114,7 +86,7 @@ function auditEntries(tx: Transaction, { at, id, direction }: Walk, horizon: Dat
       cross join lateral (select a.* from audit_entries a where a.workspace_id = w.id ${page}) f
       where w.owner_id = current_user_id()
     ) a
-    order by ${direction === 'after' ? tx`a.occurred_at, a.id` : tx`a.occurred_at desc, a.id desc`}
+    order by ${order}
     limit ${limit + 1}`
 }
 
@@ -135,19 +107,3 @@ function presentEntry(row: AuditRow) {
     ip: row.ip,
   }
 }
-
-/** @throws ServiceError `bad_request` */
-function walkOf({ since, cursor }: { since?: string; cursor?: string }): Walk {
-  if (cursor === undefined) {
-    if (since !== undefined) return { at: sinceOf(since).at, id: 0, direction: 'after' }
-    return { at: endOfTime, id: 0, direction: 'before' }
-  }
-  const [direction, time = '', id = '', ...more] = cursor.split('|')
-  const at = parseTime(time)
-  const isWalk = direction === 'after' || (direction === 'before' && since === undefined)
-  if (!isWalk || !at || !/^\d{1,15}$/.test(id) || more.length > 0)
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of the audit.')
-  return { at, id: Number(id), direction }
-}
-
-const endOfTime = new Date('9999-12-31T00:00:00Z')

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { since } from '../feed.ts'
-import { includeOf, pageEnd, pageOf } from '../page.ts'
+import { cutPage, includeOf, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { boardAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../schemas.ts'
 import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './board.ts'
@@ -67,11 +67,7 @@ export const listBoards = route({
         order by b.created_at, b.id
         limit ${page.limit + 1} offset ${page.offset}`,
     )
-    return {
-      body: {
-        boards: rows.slice(0, page.limit).map((row) => presentBoard(row, include)),
-        ...pageEnd(page, rows.length),
-      },
-    }
+    const { shown, end } = cutPage(page, rows)
+    return { body: { boards: shown.map((row) => presentBoard(row, include)), ...end } }
   },
 })

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { patchCards, type CardPatch } from '../../collab/write.ts'
+import type { CardPatch } from '../../collab/build.ts'
+import { patchCards } from '../../collab/write.ts'
 import { bodyLimit } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

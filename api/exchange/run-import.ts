@@ -1,7 +1,7 @@
 /** An import from its items to its answer: what is there already, what is fetched, what becomes of each item. */
 import { findSources, identifierSource, urlSource } from '../../collab/sources.ts'
-import { readCards } from '../../collab/read.ts'
-import { createCards, type PresentedCard } from '../../collab/write.ts'
+import { readCards, type PresentedCard } from '../../collab/read.ts'
+import { createCards } from '../../collab/write.ts'
 import type { CardChange } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'

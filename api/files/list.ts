@@ -1,20 +1,15 @@
 import Type from 'typebox'
-import { ServiceError } from '../../core/errors.ts'
 import { fileKeyPattern } from '../../core/file.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { feedEnd, feedHorizon, parseTime, since, sinceOf } from '../feed.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { nullable, pageQuery, timestamp, uuid, uuidPattern } from '../schemas.ts'
+import { cursorAnswer, nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
+import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
 
 const query = Type.Object({
   workspace: Type.Optional(uuid),
   board: Type.Optional(uuid),
-  since,
-  cursor: Type.Optional(
-    Type.String({ maxLength: 300, description: 'The `next_cursor` of the page before.' }),
-  ),
-  limit: pageQuery.limit,
+  ...walkQuery,
 })
 
 const fileAnswer = Type.Object({
@@ -39,12 +34,14 @@ interface FileRow {
   created_at: Date
 }
 
-/** Where a walk stands: `after` follows what comes, `before` goes back in time. A file may be in several workspaces. */
-interface Walk {
-  direction: 'after' | 'before'
-  at: Date
-  /** `<key>|<workspace>`, which together are unique; null: before all of that time. */
-  id: string | null
+/** A file may be in several workspaces: `<key>|<workspace>` is unique. */
+const files: WalkedList = {
+  name: 'the images',
+  isId(id) {
+    const [key = '', workspace = '', ...more] = id.split('|')
+    return fileKeyPattern.test(key) && uuidPattern.test(workspace) && more.length === 0
+  },
+  firstId: '',
 }
 
 export const listFiles = route({
@@ -53,42 +50,31 @@ export const listFiles = route({
   scope: 'read',
   summary: 'List files, the newest first, or follow what is uploaded.',
   schemas: { query },
-  answers: {
-    200: Type.Object({
-      images: Type.Array(fileAnswer),
-      limit: Type.Integer(),
-      has_more: Type.Boolean(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
+  answers: { 200: Type.Object({ images: Type.Array(fileAnswer), ...cursorAnswer }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
-    const walk = walkOf(query)
-    const rows = await database.asUser(principal.userId, async (tx) => {
-      const horizon = walk?.direction === 'after' ? await feedHorizon(tx) : null
-      return tx<FileRow[]>`${page(tx, query, walk, horizon, limit)}`
-    })
-    const direction = walk?.direction ?? 'before'
-    const { page: shown, end } = feedEnd(rows, limit, {
-      from: walk ?? { at: new Date(0), id: null },
-      positionOf: (row) => ({ at: row.created_at, id: `${row.image_key}|${row.workspace_id}` }),
-      cursorOf: ({ at, id }) => `${direction}|${at.toISOString()}|${id ?? ''}`,
-    })
-    const next_cursor = direction === 'after' || end.has_more ? end.next_cursor : null
-    const images = shown.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
-    return { body: { images, ...end, next_cursor } }
+    const walk = walkOf(query, files)
+    const rows = await database.asUser(principal.userId, async (tx) =>
+      readFiles(tx, query, walk, await walkHorizon(tx, walk), limit),
+    )
+    const { page, end } = walkEnd(rows, limit, walk, (row) => ({
+      at: row.created_at,
+      id: `${row.image_key}|${row.workspace_id}`,
+    }))
+    const images = page.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
+    return { body: { images, ...end } }
   },
 })
 
 /** Along the index of each workspace and of each shared board: no plan may go through the files of all tenants. */
-function page(
+function readFiles(
   tx: Transaction,
   { workspace, board }: { workspace?: string; board?: string },
   walk: Walk | null,
   horizon: Date | null,
   limit: number,
 ) {
-  const [key = '', place = nobody] = walk?.id?.split('|') ?? []
+  const [key = '', place = nobody] = walk?.id.split('|') ?? []
   const position = tx`(i.created_at, i.image_key, i.workspace_id)`
   const bound = !walk
     ? tx``
@@ -105,7 +91,7 @@ function page(
     ${bound}
     order by ${order}
     limit ${limit + 1}`
-  return tx`
+  return tx<FileRow[]>`
     select f.*
     from (
       select f.* from readable_workspaces(current_user_id()) w(id)
@@ -119,16 +105,3 @@ function page(
 }
 
 const nobody = '00000000-0000-0000-0000-000000000000'
-
-/** Null: from the newest on. @throws ServiceError `bad_request` */
-function walkOf({ since, cursor }: { since?: string; cursor?: string }): Walk | null {
-  if (cursor === undefined) return since === undefined ? null : { ...sinceOf(since), direction: 'after' }
-  const [direction, time = '', key = '', workspace = '', ...more] = cursor.split('|')
-  const at = parseTime(time)
-  const isPlace = fileKeyPattern.test(key) && uuidPattern.test(workspace)
-  const isStart = key === '' && workspace === '' && direction === 'after'
-  const isWalk = direction === 'after' || (direction === 'before' && since === undefined)
-  if (!isWalk || !at || !(isPlace || isStart) || more.length > 0)
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of the images.')
-  return { at, id: isStart ? null : `${key}|${workspace}`, direction }
-}

@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
 import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
-import { pageEnd, pageOf, type Page } from '../page.ts'
+import { cutPage, pageOf, type Page } from '../page.ts'
 import { route, type ApiContext } from '../route.ts'
 import { boardAnswer, nullable, pageAnswer, pageQuery, timestamp, uuid } from '../schemas.ts'
 
@@ -65,19 +65,13 @@ export const search = route({
       hits = await find(context, principal.userId, wanted, false)
     }
     const { page } = wanted
-    const boards = await readFound(context, principal.userId, hits.boards.slice(0, page.limit))
-    const end = (rows: unknown[]) => pageEnd(page, rows.length)
+    const [boards, cards] = [cutPage(page, hits.boards), cutPage(page, hits.cards)]
+    const found = await readFound(context, principal.userId, boards.shown)
     return {
       body: {
         query: q,
-        boards: {
-          items: boards.map((row) => presentBoard(row)),
-          ...end(hits.boards),
-        },
-        cards: {
-          items: hits.cards.slice(0, page.limit).map((row) => presentHit(row, wanted)),
-          ...end(hits.cards),
-        },
+        boards: { items: found.map((row) => presentBoard(row)), ...boards.end },
+        cards: { items: cards.shown.map((row) => presentHit(row, wanted)), ...cards.end },
       },
     }
   },

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { pageEnd, pageOf } from '../page.ts'
+import { cutPage, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { pageAnswer, pageQuery } from '../schemas.ts'
 import {
@@ -30,7 +30,7 @@ export const listServiceTokens = route({
         order by t.created_at, t.id
         limit ${page.limit + 1} offset ${page.offset}`
     })
-    const tokens = rows.slice(0, page.limit).map(presentToken)
-    return { body: { tokens, ...pageEnd(page, rows.length) } }
+    const { shown, end } = cutPage(page, rows)
+    return { body: { tokens: shown.map(presentToken), ...end } }
   },
 })

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { pageEnd, pageOf } from '../page.ts'
+import { cutPage, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { pageAnswer, pageQuery, uuid } from '../schemas.ts'
 import {
@@ -31,7 +31,7 @@ export const listServiceAccounts = route({
         order by s.created_at, s.id
         limit ${page.limit + 1} offset ${page.offset}`
     })
-    const service_accounts = rows.slice(0, page.limit).map(presentAccount)
-    return { body: { service_accounts, ...pageEnd(page, rows.length) } }
+    const { shown, end } = cutPage(page, rows)
+    return { body: { service_accounts: shown.map(presentAccount), ...end } }
   },
 })

@@ -7,6 +7,7 @@ import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
 import type { Section } from './section.ts'
+import { rowAction, table, type RowAction } from './table.ts'
 import { time } from './time.ts'
 
 interface ApplicationRow {
@@ -25,7 +26,7 @@ export const applicationsSection: Section = {
   pages: (context) => [
     {
       method: 'POST',
-      path: '/settings/applications/disconnect',
+      path: disconnecting.path,
       needs: 'session',
       handle: (visit) => disconnect(context, visit),
     },
@@ -78,33 +79,18 @@ async function showApplications({ database }: SignInContext, { signedIn, csrf }:
 }
 
 const applicationTable = (rows: ApplicationRow[], csrf: Html) =>
-  html`<table>
-    <thead>
-      <tr>
-        <th>Application</th>
-        <th>Answers went to</th>
-        <th>It may</th>
-        <th>Since</th>
-        <th>Last used</th>
-        <th></th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (row) =>
-          html`<tr>
-            <td>${row.client_name}</td>
-            <td>${row.redirect_host}</td>
-            <td>${scopes.filter((scope) => row.scopes.includes(scope)).join(', ')}</td>
-            <td>${time(row.since, '')}</td>
-            <td>${time(row.last_used_at, 'never')}</td>
-            <td>
-              <form method="post" action="/settings/applications/disconnect">
-                ${csrf}<input type="hidden" name="client_id" value="${row.client_id}" />
-                <button class="bad">Disconnect</button>
-              </form>
-            </td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`
+  table(rows, [
+    { head: 'Application', cell: (row) => row.client_name },
+    { head: 'Answers went to', cell: (row) => row.redirect_host },
+    { head: 'It may', cell: (row) => scopes.filter((scope) => row.scopes.includes(scope)).join(', ') },
+    { head: 'Since', cell: (row) => time(row.since, '') },
+    { head: 'Last used', cell: (row) => time(row.last_used_at, 'never') },
+    { head: '', cell: (row) => rowAction(disconnecting, csrf, row.client_id) },
+  ])
+
+const disconnecting: RowAction = {
+  path: '/settings/applications/disconnect',
+  field: 'client_id',
+  label: 'Disconnect',
+  look: 'bad',
+}

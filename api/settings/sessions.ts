@@ -7,6 +7,7 @@ import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit } from '../sign-in/visit.ts'
 import { uuidPattern } from '../schemas.ts'
 import type { Section } from './section.ts'
+import { rowAction, table, type RowAction } from './table.ts'
 import { time } from './time.ts'
 
 interface SessionRow {
@@ -24,7 +25,7 @@ export const sessionsSection: Section = {
   pages: (context) => [
     {
       method: 'POST',
-      path: '/settings/sessions/end',
+      path: ending.path,
       needs: 'session',
       async handle({ request, form, signedIn }) {
         const id = form.get('id') ?? ''
@@ -53,41 +54,21 @@ async function showSessions({ database }: SignInContext, { signedIn, csrf }: Own
       limit 100`,
   )
   return html`<p class="note">Where this account is signed in; times are UTC.</p>
-    <table>
-      <thead>
-        <tr>
-          <th>Browser</th>
-          <th>Address</th>
-          <th>Since</th>
-          <th>Last used</th>
-          <th></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ id, ...row }) =>
-            html`<tr>
-              <td>${row.user_agent ?? 'unknown'}</td>
-              <td>${row.ip}</td>
-              <td>${time(row.created_at, '')}</td>
-              <td>${time(row.last_seen_at, '')}</td>
-              <td>
-                ${
-                  id === signedIn.sessionId
-                    ? 'this one'
-                    : html`<form method="post" action="/settings/sessions/end">
-                        ${csrf}<input type="hidden" name="id" value="${id}" />
-                        <button class="plain">End</button>
-                      </form>`
-                }
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    ${sessionTable(rows, signedIn.sessionId, csrf)}
     <form method="post" action="/logout">
       ${csrf}<input type="hidden" name="everywhere" value="1" />
       <p><button class="bad">Log out everywhere</button></p>
       <p class="note">Ends all of these, this one too. Access tokens go on until they are revoked.</p>
     </form>`
 }
+
+const sessionTable = (rows: SessionRow[], own: string, csrf: Html) =>
+  table(rows, [
+    { head: 'Browser', cell: (row) => row.user_agent ?? 'unknown' },
+    { head: 'Address', cell: (row) => row.ip },
+    { head: 'Since', cell: (row) => time(row.created_at, '') },
+    { head: 'Last used', cell: (row) => time(row.last_seen_at, '') },
+    { head: '', cell: (row) => (row.id === own ? 'this one' : rowAction(ending, csrf, row.id)) },
+  ])
+
+const ending: RowAction = { path: '/settings/sessions/end', field: 'id', label: 'End', look: 'plain' }

@@ -10,6 +10,7 @@ import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
 import type { Section, Settings } from './section.ts'
+import { rowAction, table, type RowAction } from './table.ts'
 import { time } from './time.ts'
 
 interface TokenRow {
@@ -36,7 +37,7 @@ export const tokensSection: Section = {
     },
     {
       method: 'POST',
-      path: '/settings/tokens/revoke',
+      path: revoking.path,
       needs: 'session',
       handle: (visit) => revokeToken(context, visit),
     },
@@ -135,35 +136,17 @@ async function showTokens({ database }: SignInContext, { signedIn, csrf }: OwnVi
 }
 
 const tokenTable = (rows: TokenRow[], csrf: Html) =>
-  html`<table>
-    <thead>
-      <tr>
-        <th>Name</th>
-        <th>Token</th>
-        <th>Scopes</th>
-        <th>Created</th>
-        <th>Last used</th>
-        <th>Expires</th>
-        <th></th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (row) =>
-          html`<tr>
-            <td>${row.name}</td>
-            <td><code>${row.prefix}…</code></td>
-            <td>${scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)).join(', ')}</td>
-            <td>${time(row.created_at, '')}</td>
-            <td>${time(row.last_used_at, 'never')}</td>
-            <td>${row.expired ? 'expired' : time(row.expires_at, 'never')}</td>
-            <td>
-              <form method="post" action="/settings/tokens/revoke">
-                ${csrf}<input type="hidden" name="id" value="${row.id}" />
-                <button class="bad">Revoke</button>
-              </form>
-            </td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`
+  table(rows, [
+    { head: 'Name', cell: (row) => row.name },
+    { head: 'Token', cell: (row) => html`<code>${row.prefix}…</code>` },
+    {
+      head: 'Scopes',
+      cell: (row) => scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)).join(', '),
+    },
+    { head: 'Created', cell: (row) => time(row.created_at, '') },
+    { head: 'Last used', cell: (row) => time(row.last_used_at, 'never') },
+    { head: 'Expires', cell: (row) => (row.expired ? 'expired' : time(row.expires_at, 'never')) },
+    { head: '', cell: (row) => rowAction(revoking, csrf, row.id) },
+  ])
+
+const revoking: RowAction = { path: '/settings/tokens/revoke', field: 'id', label: 'Revoke', look: 'bad' }

@@ -1,15 +1,13 @@
 import Type from 'typebox'
 import { route } from '../route.ts'
-import { nullable, pageQuery } from '../schemas.ts'
+import { cursor, cursorAnswer, pageQuery } from '../schemas.ts'
 import { pageOf } from '../page.ts'
 import { cursorOf, deliveryAnswer, presentDelivery, readCursor, readLog } from './delivery.ts'
 import { requireWebhook, webhookParams } from './webhook.ts'
 
 const query = Type.Object({
   limit: pageQuery.limit,
-  cursor: Type.Optional(
-    Type.String({ maxLength: 200, description: 'The `next_cursor` of the page before.' }),
-  ),
+  cursor,
 })
 
 export const listDeliveries = route({
@@ -20,14 +18,7 @@ export const listDeliveries = route({
   summary:
     'Every attempt at a delivery, with its result, and the deliveries that wait; newest first, for 30 days.',
   schemas: { params: webhookParams, query },
-  answers: {
-    200: Type.Object({
-      deliveries: Type.Array(deliveryAnswer),
-      limit: Type.Integer(),
-      has_more: Type.Boolean(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
+  answers: { 200: Type.Object({ deliveries: Type.Array(deliveryAnswer), ...cursorAnswer }) },
   async handle({ database }, { principal, params, query }) {
     const { limit } = pageOf(query)
     const after = query.cursor === undefined ? null : readCursor(query.cursor, params.id)

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { pageEnd, pageOf } from '../page.ts'
+import { cutPage, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { pageAnswer, pageQuery, uuid } from '../schemas.ts'
 import {
@@ -32,7 +32,7 @@ export const listWebhooks = route({
         order by w.created_at, w.id
         limit ${page.limit + 1} offset ${page.offset}`
     })
-    const webhooks = rows.slice(0, page.limit).map((row) => presentWebhook(row, clock.now()))
-    return { body: { webhooks, ...pageEnd(page, rows.length) } }
+    const { shown, end } = cutPage(page, rows)
+    return { body: { webhooks: shown.map((row) => presentWebhook(row, clock.now())), ...end } }
   },
 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
+import { lockBoard } from '../support/held-lock.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, type Shown } from './board.ts'
@@ -59,19 +60,11 @@ test('[E25] with the database out of reach reads and writes are 503 storage_unav
 
 test('[E26] a board whose lock is held for too long answers 503 and holds up no other', async () => {
   const other = await makeBoard(user)
-  const locked = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  const held = service.admin.begin(async (tx) => {
-    await tx`select from board_documents where board_id = ${board.id} for update`
-    locked.resolve()
-    await released.promise
-  })
-  await locked.promise
+  const release = await lockBoard(service.admin, board.id)
   const stuck = user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })
   expect((await user.api.post(`/boards/${other.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(201)
   const answer = await stuck
-  released.resolve()
-  await held
+  await release()
   expect([answer.status, answer.body.code]).toEqual([503, 'storage_unavailable'])
   expect((await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(201)
 })

@@ -1,24 +1,15 @@
 /** What is kept of answers: to the byte for who has the key, and nothing for who has the database alone. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
 import type { ApiAnswer } from '../support/http.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
-import type { Site } from '../support/site.ts'
+import { forFile, serviceOfFile } from '../support/test-file.ts'
 import { everyPost, openPictures } from './crashed-posts.ts'
 
-let service: TestService
-let user: TestUser
-let site: Site
-
-beforeAll(async () => {
-  service = await startService({ workers: false, config: { egressAllow: ['127.0.0.1/32'] } })
-  user = await service.user()
-  site = await openPictures()
-})
-afterAll(async () => {
-  await service.stop()
-  await site.close()
+const site = await forFile(openPictures())
+const { service, user } = await serviceOfFile({
+  workers: false,
+  config: { egressAllow: ['127.0.0.1/32'] },
 })
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })

@@ -1,29 +1,21 @@
 /** Answers that are lost between the commit of the work and their way to the client: whatever the POST. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { until } from '../support/editor.ts'
 import type { ApiAnswer, ApiClient } from '../support/http.ts'
 import { launch, makeDataDir } from '../support/instance.ts'
-import { startService, testSecretKey, type TestService, type TestUser } from '../support/service.ts'
-import { png, serves, type Site } from '../support/site.ts'
+import { testSecretKey } from '../support/service.ts'
+import { png, serves } from '../support/site.ts'
+import { forFile, serviceOfFile } from '../support/test-file.ts'
 import { makeBoard } from './board.ts'
 import { everyPost, openPictures, stateOf, type Post } from './crashed-posts.ts'
 
-let service: TestService
-let user: TestUser
-let site: Site
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = await makeDataDir(afterAll)
-  service = await startService({ workers: false, config: { dataDir, egressAllow: ['127.0.0.1/32'] } })
-  user = await service.user()
-  site = await openPictures()
-})
-afterAll(async () => {
-  await service.stop()
-  await site.close()
+const site = await forFile(openPictures())
+const dataDir = await makeDataDir(afterAll)
+const { service, user } = await serviceOfFile({
+  workers: false,
+  config: { dataDir, egressAllow: ['127.0.0.1/32'] },
 })
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
 import { gatedDatabase } from '../support/gated-database.ts'
+import { holdLock, lockBoard } from '../support/held-lock.ts'
 import { ApiClient, type ApiAnswer } from '../support/http.ts'
 import { launch, testDataDir } from '../support/instance.ts'
 import { startService, testSecretKey, type TestService, type TestUser } from '../support/service.ts'
@@ -191,9 +192,7 @@ test('[ID6] a process killed before its commit: the retry on another one succeed
     )
     const headers = keyed()
     // The board is held, so that the commit cannot come.
-    const hold = await service.admin.reserve()
-    await hold`begin`
-    await hold`select from board_documents where board_id = ${board.id} for update`
+    const release = await lockBoard(service.admin, board.id)
     const cut = fetch(`${url}/api/v1${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json', ...headers },
@@ -207,8 +206,7 @@ test('[ID6] a process killed before its commit: the retry on another one succeed
     child.signal('SIGKILL')
     expect(await cut).toBe('cut off')
     await child.ended
-    await hold`rollback`
-    hold.release()
+    await release()
     let answer!: ApiAnswer<any>
     await until(
       async () => (answer = await owner.api.post(path, card, headers)).status !== 409,
@@ -270,17 +268,14 @@ test('[ID7] backends terminated in the middle: the retry succeeds once, and no 4
   for (let round = 0; round < 3; round++) {
     const headers = keyed()
     const card = { kind: 'note', title: `round ${round}`, x: 0, y: 0 }
-    const hold = await service.admin.reserve()
-    await hold`begin`
-    await hold`select from board_documents where board_id = ${board.id} for update`
+    const release = await lockBoard(service.admin, board.id)
     const first = owner.api.post(path, card, headers)
     await underWay()
     expect((await owner.api.post<any>(path, card, headers)).body.code).toBe('idempotency_in_progress')
     await service.admin`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'corkboard' and pid <> pg_backend_pid()`
-    await hold`rollback`
-    hold.release()
+    await release()
     const { status } = await first
     expect([201, 503]).toContain(status)
     let answer!: ApiAnswer<any>
@@ -339,9 +334,7 @@ test('[ID9] an attempt that was overtaken writes nothing', async () => {
     ['/boards', { name: 'Overtaken' }, () => boardsNamed('Overtaken'), 'lock table boards in share mode'],
   ] as [string, object, () => Promise<number>, string][]) {
     const headers = keyed()
-    const hold = await service.admin.reserve()
-    await hold`begin`
-    await hold.unsafe(lock)
+    const release = await holdLock(service.admin, (connection) => connection.unsafe(lock))
     const overtaken = owner.api.post<any>(where, body, headers)
     await until(
       async () =>
@@ -356,8 +349,7 @@ test('[ID9] an attempt that was overtaken writes nothing', async () => {
     await service.admin`
       insert into idempotency_keys (id, user_id, fingerprint, attempt, created_at)
       values (${key}, ${owner.userId}, '', gen_random_uuid(), now())`
-    await hold`rollback`
-    hold.release()
+    await release()
     const { status, body: answer } = await overtaken
     expect([status, answer.code], where).toEqual([409, 'idempotency_in_progress'])
     expect(await count()).toBe(0)

@@ -5,27 +5,18 @@ import {
   UnauthorizedError,
   type OAuthClientProvider,
 } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openEgress } from '../../platform/egress.ts'
 import { until } from '../support/editor.ts'
-import { openSecureSite, type SecureSite } from '../support/secure-site.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { openSecureSite } from '../support/secure-site.ts'
+import { forFile, serviceOfFile } from '../support/test-file.ts'
 import { answerConsent, callback, toConsent } from './oauth.ts'
 import { person, type Person } from './sign-in.ts'
 
-let service: TestService
-let site: SecureSite
-
-beforeAll(async () => {
-  site = await openSecureSite()
-  service = await startService({
-    config: { logLevel: 'error' },
-    egress: openEgress({ allow: ['127.0.0.1'], ca: site.certificate }),
-  })
-})
-afterAll(async () => {
-  await service.stop()
-  await site.close()
+const site = await forFile(openSecureSite())
+const { service } = await serviceOfFile({
+  config: { logLevel: 'error' },
+  egress: openEgress({ allow: ['127.0.0.1'], ca: site.certificate }),
 })
 
 const metadata = {

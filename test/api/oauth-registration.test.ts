@@ -1,9 +1,10 @@
 /** Clients that register themselves (RFC 7591), and those that are known by a document of theirs. */
 import * as oauth from 'oauth4webapi'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openEgress } from '../../platform/egress.ts'
-import { openSecureSite, type SecureSite } from '../support/secure-site.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { openSecureSite } from '../support/secure-site.ts'
+import { startService } from '../support/service.ts'
+import { forFile, serviceOfFile } from '../support/test-file.ts'
 import {
   answerConsent,
   begin,
@@ -14,24 +15,14 @@ import {
   toConsent,
   type Application,
 } from './oauth.ts'
-import { person, type Person } from './sign-in.ts'
+import { person } from './sign-in.ts'
 
-let service: TestService
-let somebody: Person
-let site: SecureSite
-
-beforeAll(async () => {
-  site = await openSecureSite()
-  service = await startService({
-    config: { logLevel: 'error' },
-    egress: openEgress({ allow: ['127.0.0.1'], ca: site.certificate }),
-  })
-  somebody = await person(service)
+const site = await forFile(openSecureSite())
+const { service } = await serviceOfFile({
+  config: { logLevel: 'error' },
+  egress: openEgress({ allow: ['127.0.0.1'], ca: site.certificate }),
 })
-afterAll(async () => {
-  await service.stop()
-  await site.close()
-})
+const somebody = await person(service)
 
 const document = { client_name: 'By document', redirect_uris: [callback] }
 

@@ -51,6 +51,7 @@ test('[FR10] an image card tells width, height and bytes of its file wherever a 
   const listed = async (who = user) =>
     succeeded(await who.api.get(path)).cards.find((one: Shown) => one.id === card.id)
   expect(await listed()).toMatchObject(figures)
+  expect(succeeded(await user.api.get(`${path}/${card.id}`)).card).toMatchObject(figures)
   expect(succeeded(await user.api.patch(`${path}/${card.id}`, { alt: 'x' })).card).toMatchObject(figures)
   const patched = await user.api.patch(path, { cards: [{ id: card.id, alt: 'y' }] })
   expect(succeeded(patched).cards[0]).toMatchObject(figures)
@@ -70,14 +71,19 @@ test('[FR10] an image without a size has null, and one that the reader may not s
   const cut = await uploaded(png.subarray(0, 20))
   const path = `/boards/${board.id}/cards`
   const [card] = succeeded(await user.api.post(path, { kind: 'image', image_key: cut })).cards
-  expect(card).toMatchObject({ width: null, height: null, bytes: 20 })
+  const unsized = { width: null, height: null, bytes: 20 }
+  expect(card).toMatchObject(unsized)
+  expect(succeeded(await user.api.get(`${path}/${card.id}`)).card).toMatchObject(unsized)
   const guest = await service.user()
   const mine = await makeBoard(user)
   await service.share(mine.id, guest, 'viewer')
   await makeCard(user, mine.id, { kind: 'image', image_key: cut }) // a file of another board
-  const seen = succeeded(await guest.api.get(`/boards/${mine.id}/cards`)).cards[0]
-  expect(seen.image_key).toBe(cut)
-  for (const field of ['width', 'height', 'bytes']) expect(seen).not.toHaveProperty(field)
+  const [seen] = succeeded(await guest.api.get(`/boards/${mine.id}/cards`)).cards
+  const alone = succeeded(await guest.api.get(`/boards/${mine.id}/cards/${seen.id}`)).card
+  for (const shown of [seen, alone]) {
+    expect(shown.image_key).toBe(cut)
+    for (const field of ['width', 'height', 'bytes']) expect(shown).not.toHaveProperty(field)
+  }
 })
 
 test('[UP14] a card that moves takes its files along: a row of their own, charged, with an event', async () => {

@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import { startPurge } from '../../workers/purge.ts'
 import { startRetention } from '../../workers/retention.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { lockBoard } from '../support/held-lock.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { listCards, makeBoard, makeCard, makeCards, succeeded, type Shown } from './board.ts'
 
@@ -138,19 +139,14 @@ test('[Y13] a purge goes in small transactions, waits for nobody, is resumed, an
     begin insert into public.sizes select pg_current_xact_id(), count(*) from old_rows; return null; end $$;
     create trigger measure after delete on corkboard.card_index referencing old table as old_rows for each statement execute function public.measure();`)
   onTestFinished(async () => void (await service.admin`drop trigger measure on card_index`))
-  const { promise: done, resolve: release } = Promise.withResolvers<void>()
-  const holding = service.database.asSystem(async (tx) => {
-    await tx`select from board_documents where board_id = ${held.id} for update`
-    await done
-  })
+  const release = await lockBoard(service.admin, held.id)
   startPurging()
   await until(async () => !(await isThere(large.id)), 'the large board is purged')
   const sizes = await service.admin`select sum(count)::integer as rows from public.sizes group by xid`
   expect(Math.max(...sizes.map(({ rows }) => rows))).toBeLessThanOrEqual(1000)
   expect(sizes.length).toBeGreaterThan(2)
   expect(await isThere(held.id)).toBe(true)
-  release()
-  await holding
+  await release()
   await until(async () => !(await isThere(held.id)), 'the other one, once it is free')
   expect(await isThere(back.id)).toBe(true)
   expect(await listCards(user, back.id)).toHaveLength(1)

@@ -1,110 +1,22 @@
-import * as encoding from 'lib0/encoding'
+/** Updates that are damaged, and updates that build on what is not there. */
 import * as fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/verify.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { crafted, item, recordedDoc } from '../support/crafted-updates.ts'
+import { openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { disconnectAll, enter, syncFrame, type, updateFrame, type RawClient } from '../support/raw-client.ts'
-import { serviceOfFile } from '../support/test-file.ts'
-
-const { service, user } = await serviceOfFile({
-  debounceMs: 50,
-  bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
-})
-
-afterEach(() => {
-  leaveAll()
-  disconnectAll()
-})
-
-async function newBoard(): Promise<string> {
-  return (await user.api.post('/boards', { name: 'Target' })).body.board.id
-}
-const open = (boardId: string) => ({ boardId, token: user.token })
-const enterBoard = (boardId: string) => enter(service.url, open(boardId))
-
-/** The editor goes on, others see it, and so does the API. */
-async function expectUsable(boardId: string, editor: Editor): Promise<void> {
-  const id = `c${Math.random().toString(36).slice(2)}`
-  editor.addCard(id, { title: 'still here' })
-  await editor.saved()
-  const patched = await user.api.patch(`/boards/${boardId}/cards/${id}`, { title: 'renamed' })
-  expect(patched.status).toBe(200)
-  await until(() => editor.cards.get(id)?.get('title') === 'renamed', 'the editor sees the API’s change')
-}
-
-const nothing = new Uint8Array([0, 0])
-
-/** What becomes of a frame: a further update, of nothing, is acknowledged after it in any case. */
-async function sendAndProbe(
-  client: RawClient & { address: string },
-  frame: Uint8Array,
-): Promise<'acknowledged' | 'waits' | 'refused'> {
-  const before = client.acknowledgements.length
-  client.send(frame)
-  await settle(client)
-  if (client.closed) return 'refused'
-  return client.acknowledgements.length >= before + 2 ? 'acknowledged' : 'waits'
-}
-
-/** Resolves when all that was sent has been dealt with. */
-async function settle(client: RawClient & { address: string }): Promise<void> {
-  const asked = client.received(type.sync).length
-  const before = client.acknowledgements.length
-  client.send(updateFrame(client.address, nothing))
-  await until(
-    () => client.acknowledgements.length > before || client.closed !== null,
-    'the update is dealt with',
-  )
-  // An answer that comes after all acknowledgements.
-  client.send(syncFrame(client.address, 0, Y.encodeStateVector(new Y.Doc())))
-  await until(() => client.received(type.sync).length >= asked + 2 || client.closed !== null, 'an answer')
-}
-
-/** The update that a fresh document makes when something is done to it. */
-function made(change: (doc: Y.Doc) => void, client?: number): Uint8Array {
-  const doc = new Y.Doc()
-  if (client !== undefined) doc.clientID = client
-  change(doc)
-  return Y.encodeStateAsUpdate(doc)
-}
-
-/** An update from hand-made structs, all of one client, and deleted ranges. */
-function crafted(
-  structs: (Y.Item | Y.GC)[],
-  deletes: [client: number, clock: number, length: number][] = [],
-) {
-  const encoder = new Y.UpdateEncoderV1()
-  encoding.writeVarUint(encoder.restEncoder, structs.length > 0 ? 1 : 0)
-  if (structs.length > 0) {
-    encoding.writeVarUint(encoder.restEncoder, structs.length)
-    encoder.writeClient(structs[0]!.id.client)
-    encoding.writeVarUint(encoder.restEncoder, structs[0]!.id.clock)
-    for (const struct of structs) struct.write(encoder, 0)
-  }
-  const clients = [...new Set(deletes.map(([client]) => client))]
-  encoding.writeVarUint(encoder.restEncoder, clients.length)
-  for (const client of clients) {
-    const ranges = deletes.filter(([of]) => of === client)
-    encoding.writeVarUint(encoder.restEncoder, client)
-    encoding.writeVarUint(encoder.restEncoder, ranges.length)
-    for (const [, clock, length] of ranges) {
-      encoding.writeVarUint(encoder.restEncoder, clock)
-      encoding.writeVarUint(encoder.restEncoder, length)
-    }
-  }
-  return encoder.toUint8Array()
-}
-
-const item = (
-  client: number,
-  clock: number,
-  parent: string | Y.ID,
-  key: string | null,
-  content: Y.Item['content'],
-  origin: Y.ID | null = null,
-) => new Y.Item(Y.createID(client, clock), null, origin, null, null, parent as Y.ID, key, content)
+import { syncFrame, updateFrame } from '../support/raw-client.ts'
+import {
+  enterBoard,
+  expectUsable,
+  newBoard,
+  open,
+  sendAndProbe,
+  service,
+  settle,
+  user,
+} from './target-board.ts'
 
 describe('malformed updates', () => {
   test('[X8] cut and flipped updates are applied whole or in part, and memory equals the log in any case', async () => {
@@ -278,9 +190,7 @@ describe('updates that build on what is missing', () => {
   test('[X10] they wait without an acknowledgement, and are shown, logged and acknowledged when the rest comes', async () => {
     const boardId = await newBoard()
     const innocent = await openEditor(service.url, open(boardId))
-    const doc = new Y.Doc()
-    const made: Uint8Array[] = []
-    doc.on('update', (update: Uint8Array) => made.push(update))
+    const { doc, made } = recordedDoc()
     doc.getMap('cards').set('a', new Y.Map([['kind', 'note']]))
     doc.getMap('cards').set('b', new Y.Map([['kind', 'note']]))
     doc.getMap('cards').set('c', new Y.Map([['kind', 'note']]))
@@ -301,9 +211,7 @@ describe('updates that build on what is missing', () => {
   test('[X10] an API write, or another editor, may bring what they wait for', async () => {
     const boardId = await newBoard()
     const innocent = await openEditor(service.url, open(boardId))
-    const doc = new Y.Doc()
-    const made: Uint8Array[] = []
-    doc.on('update', (update: Uint8Array) => made.push(update))
+    const { doc, made } = recordedDoc()
     doc.getMap('cards').set('a', new Y.Map([['kind', 'note']]))
     doc.getMap<Y.Map<unknown>>('cards').get('a')!.set('title', 'later')
     const late = await enterBoard(boardId)
@@ -348,165 +256,6 @@ describe('updates that build on what is missing', () => {
     await expectUsable(boardId, innocent)
     const document = service.live.documents.find(boardId)!.document
     expect(document.store.pendingStructs).toBeNull()
-    await expectMemoryEqualsLog(service, boardId)
-  })
-})
-
-describe('updates that no encoder writes', () => {
-  const me = 4711
-  const gc = (clock: number, length: number) => new Y.GC(Y.createID(me, clock), length)
-  const deep = (levels: number) => {
-    let value: unknown = 1
-    for (let level = 0; level < levels; level++) value = [value]
-    return value
-  }
-  const nested = (levels: number) =>
-    Array.from({ length: levels }, (_, n) =>
-      item(me, n, n === 0 ? 'cards' : Y.createID(me, n - 1), 'k', new Y.ContentType(new Y.Map())),
-    )
-  const refused: Record<string, { code: number; update: () => Uint8Array }> = {
-    'a plain value of 10,000 levels': {
-      code: 4400,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentJSON([deep(10_000)]))]),
-    },
-    'a plain value of 300 levels': {
-      code: 4400,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([deep(300)]))]),
-    },
-    'a plain value of 200,000 values': {
-      code: 1009,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([Array(200_000).fill(0)]))]),
-    },
-    'a plain value with a prototype of its own': {
-      code: 4400,
-      update: () =>
-        crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([JSON.parse('{"__proto__":{"a":1}}')]))]),
-    },
-    '10,000 nested types': { code: 4400, update: () => crafted(nested(10_000)) },
-    'a document in the document': {
-      code: 4400,
-      update: () => made((doc) => doc.getMap('cards').set('k', new Y.Doc())),
-    },
-    'a struct of no length': {
-      code: 4400,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentString(''))]),
-    },
-    'a clock that no number holds': { code: 4400, update: () => crafted([gc(0, Number.MAX_SAFE_INTEGER)]) },
-    'a struct that hangs on itself': {
-      code: 4400,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([1]), Y.createID(me, 0))]),
-    },
-    'an entry of several values': {
-      code: 4400,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([1, 2]))]),
-    },
-    'deletions of nothing': { code: 4400, update: () => crafted([], [[me, 0, 0]]) },
-    'deletions from the end to the beginning': {
-      code: 4400,
-      update: () =>
-        crafted(
-          [],
-          Array.from({ length: 1000 }, (_, n): [number, number, number] => [me, 2000 - 2 * n, 1]),
-        ),
-    },
-    'two parts of one client': {
-      code: 4400,
-      update: () => {
-        const once = crafted([gc(0, 1)])
-        return new Uint8Array([2, ...once.slice(1, -1), ...once.slice(1)])
-      },
-    },
-    'more than the board may hold': {
-      code: 1009,
-      update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny(['x'.repeat(5 * 1024 * 1024)]))]),
-    },
-    'new structs of the API': {
-      code: 1013,
-      update: () => crafted([item(2 ** 33, 0, 'cards', 'k', new Y.ContentAny([1]))]),
-    },
-  }
-
-  test.for(Object.entries(refused))('[X12] %s: refused, not acknowledged', async ([, { code, update }]) => {
-    const boardId = await newBoard()
-    const innocent = await openEditor(service.url, open(boardId))
-    const attacker = await enterBoard(boardId)
-    attacker.update(update())
-    expect(await attacker.untilClosed()).toBe(code)
-    expect(attacker.acknowledgements).toEqual([])
-    await expectUsable(boardId, innocent)
-    await expectMemoryEqualsLog(service, boardId)
-  })
-
-  test('[X12] types cannot be nested deeper in many updates than in one, whatever their order', async () => {
-    const boardId = await newBoard()
-    const innocent = await openEditor(service.url, open(boardId))
-    const structs = nested(600)
-    const parts = Array.from({ length: 6 }, (_, n) => crafted(structs.slice(n * 100, n * 100 + 100)))
-    for (const order of [parts, parts.toReversed()]) {
-      const attacker = await enterBoard(boardId)
-      for (const part of order) attacker.update(part)
-      expect(await attacker.untilClosed()).toBe(4400)
-    }
-    expect(depthOf(service.live.documents.find(boardId)!.document.getMap('cards'))).toBeLessThanOrEqual(201)
-    await expectUsable(boardId, innocent)
-    await expectMemoryEqualsLog(service, boardId)
-  })
-
-  function depthOf(map: Y.Map<unknown>): number {
-    const inner = [...map.values()].filter((value) => value instanceof Y.Map)
-    return 1 + Math.max(0, ...inner.map(depthOf))
-  }
-
-  test('[X13] structs of the API that the board holds already are taken for what they are', async () => {
-    const boardId = await newBoard()
-    await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })
-    const client = await enterBoard(boardId)
-    client.update(Y.encodeStateAsUpdate(client.documentOf(boardId)))
-    await settle(client)
-    expect(client.acknowledgements).toEqual([true, true])
-  })
-
-  test('[X12] a full board takes no more, but can be emptied', async () => {
-    const boardId = await newBoard()
-    const editor = await openEditor(service.url, open(boardId))
-    const half = 'x'.repeat(2_000_000)
-    editor.addCard('first', { junk: half })
-    await editor.saved()
-    const attacker = await enterBoard(boardId)
-    attacker.update(crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([half + half]))]))
-    expect(await attacker.untilClosed()).toBe(1009)
-    editor.cards.delete('first')
-    await editor.saved()
-  })
-
-  test('[X14] the size of a board is measured anew when its log is merged: overwriting does not fill it', async () => {
-    const boardId = await newBoard()
-    const editor = await openEditor(service.url, open(boardId))
-    const card = editor.addCard('c')
-    for (let n = 0; n < 20; n++) {
-      card.set('junk', String(n).padEnd(300_000, 'x'))
-      await editor.saved()
-      if (n % 5 === 4) await service.compactor.compact(boardId)
-    }
-    expect(editor.closes).toEqual([])
-  })
-
-  test('[X15] a document whose transaction breaks is closed, and loaded anew from its log', async () => {
-    const boardId = await newBoard()
-    const editor = await openEditor(service.url, open(boardId))
-    editor.addCard('kept', { title: 'kept' })
-    await editor.saved()
-    const broken = service.live.documents.find(boardId)!.document
-    broken.once('afterTransactionCleanup', () => {
-      throw new Error('as if memory were at odds with itself')
-    })
-    editor.addCard('after', { title: 'after' })
-    await until(() => editor.closes.length > 0, 'the board’s sockets are closed')
-    expect(editor.closes[0]!.code).toBe(1013)
-    await editor.saved()
-    expect(service.live.documents.find(boardId)!.document).not.toBe(broken)
-    const cards = await user.api.get(`/boards/${boardId}/cards`)
-    expect(cards.body.cards.map((card: { id: string }) => card.id).sort()).toEqual(['after', 'kept'])
     await expectMemoryEqualsLog(service, boardId)
   })
 })

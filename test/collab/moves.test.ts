@@ -9,6 +9,7 @@ import { makeBoard, makeCards } from '../api/board.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { connectionLost, gatedDatabase, type GatedDatabase } from '../support/gated-database.ts'
+import { lockBoard } from '../support/held-lock.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 
@@ -140,22 +141,14 @@ test('[CM24] a board that another transaction holds holds up the move alone; pas
   const cards = await newCards(from, 3)
   await move(user.api, from, to, ['warm'])
   for (const held of [from, to]) {
-    const release = Promise.withResolvers<void>()
-    const taken = Promise.withResolvers<void>()
-    const holding = here.admin.begin(async (tx) => {
-      await tx`select from board_documents where board_id = ${held} for update`
-      taken.resolve()
-      await release.promise
-    })
-    await taken.promise
+    const release = await lockBoard(here.admin, held)
     const moving = move(user.api, from, to, [cards[0]!])
     const other = await user.api.post(`/boards/${third}/cards`, { kind: 'note', x: 0, y: 0 })
     expect(other.status).toBe(201)
     const late = await moving
     expect([late.status, late.body.code]).toEqual([503, 'storage_unavailable'])
     const inTime = move(user.api, from, to, [cards[held === from ? 1 : 2]!])
-    release.resolve()
-    await holding
+    await release()
     expect((await inTime).body.moved).toBe(1)
   }
   expect(await inLog(from)).toEqual([cards[0]])

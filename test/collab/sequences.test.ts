@@ -6,6 +6,7 @@ import { tail } from '../../collab/log.ts'
 import { verifyBoard } from '../../collab/verify.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { connectionLost, type GatedDatabase } from '../support/gated-database.ts'
+import { lockBoard } from '../support/held-lock.ts'
 import { startService } from '../support/service.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 
@@ -272,14 +273,7 @@ test('[S10] a request whose data the database cannot take fails alone', async ()
 test('[S11] one board that is locked among fifty holds nobody up', async () => {
   const boards = await Promise.all(Array.from({ length: 50 }, newBoard))
   const locked = boards[25]!
-  const lock = Promise.withResolvers<void>()
-  const taken = Promise.withResolvers<void>()
-  const holding = service.admin.begin(async (tx) => {
-    await tx`select from board_documents where board_id = ${locked} for update`
-    taken.resolve()
-    await lock.promise
-  })
-  await taken.promise
+  const release = await lockBoard(service.admin, locked)
   const started = performance.now()
   let lockedDone = false
   const waiting = user.api.post(`/boards/${locked}/cards`, positioned('waits')).then((answer) => {
@@ -294,8 +288,7 @@ test('[S11] one board that is locked among fifty holds nobody up', async () => {
   expect(others.every(({ status }) => status === 201)).toBe(true)
   expect(performance.now() - started).toBeLessThan(4000)
   expect(lockedDone).toBe(false)
-  lock.resolve()
-  await holding
+  await release()
   expect((await waiting).status).toBe(201)
 })
 

@@ -1,18 +1,12 @@
 import { request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { tools } from '../../api/mcp/tools.ts'
 import { nowhere } from '../api/board.ts'
 import { openAgent, postMcp, request, toolCall } from '../support/mcp.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(() => service.stop())
+const { service, user } = await serviceOfFile({ workers: false })
 
 const list = request('tools/list')
 

@@ -1,24 +1,16 @@
 import type { Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openEgress } from '../../platform/egress.ts'
 import { listCards, makeBoard } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { modern, postMcp, request, toolCall } from '../support/mcp.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { openSite, type Site } from '../support/site.ts'
+import { openSite } from '../support/site.ts'
+import { forFile, serviceOfFile } from '../support/test-file.ts'
 
-let service: TestService
-let site: Site
-let user: TestUser
-
-beforeAll(async () => {
-  site = await openSite()
-  service = await startService({ workers: false, egress: openEgress({ allow: ['127.0.0.1'] }) })
-  user = await service.user()
-})
-afterAll(async () => {
-  await service.stop()
-  await site.close()
+const site = await forFile(openSite())
+const { service, user } = await serviceOfFile({
+  workers: false,
+  egress: openEgress({ allow: ['127.0.0.1'] }),
 })
 
 const post = (body: unknown, headers?: Record<string, string>) =>

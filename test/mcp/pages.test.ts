@@ -1,18 +1,11 @@
 /** Answers fit the context window of a model, and nothing is lost by that. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { openAgent } from '../support/mcp.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(() => service.stop())
+const { service, user } = await serviceOfFile({ workers: false })
 
 const mostChars = 30_000
 

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeBoard, makeCards, nowhere } from '../api/board.ts'
 import { openAgent } from '../support/mcp.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(() => service.stop())
+const { service, user } = await serviceOfFile({ workers: false })
 
 const textOf = ({ contents }: { contents: object[] }) => (contents[0] as { text: string }).text
 

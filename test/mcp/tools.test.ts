@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { tools } from '../../api/mcp/tools.ts'
 import { openEgress } from '../../platform/egress.ts'
 import { listCards, nowhere } from '../api/board.ts'
 import { until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { openSite, serves, type Site } from '../support/site.ts'
+import { openSite, serves } from '../support/site.ts'
+import { forFile, serviceOfFile } from '../support/test-file.ts'
 import { makeScene, titlesOf, type Scene } from './scene.ts'
 
-let service: TestService
-let site: Site
-let user: TestUser
-
-beforeAll(async () => {
-  site = await openSite()
-  service = await startService({ workers: false, egress: openEgress({ allow: ['127.0.0.1'] }) })
-  user = await service.user()
-})
-afterAll(async () => {
-  await service.stop()
-  await site.close()
+const site = await forFile(openSite())
+const { service, user } = await serviceOfFile({
+  workers: false,
+  egress: openEgress({ allow: ['127.0.0.1'] }),
 })
 
 const titles = (boardId: string) => titlesOf(user, boardId)

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { modern, openAgent, postMcp, request, toolCall } from '../support/mcp.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(() => service.stop())
+const { service, user } = await serviceOfFile({ workers: false })
 
 test.each([
   ['auto', modern],

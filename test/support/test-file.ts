@@ -8,6 +8,15 @@ import { processFaults } from './process-faults.ts'
 import { disconnectAll } from './raw-client.ts'
 import { startService, type TestService, type TestServiceOptions, type TestUser } from './service.ts'
 
+/** What is opened for a file's tests, and closed after what was opened after it. */
+export async function forFile<Opened extends { close(): Promise<unknown> }>(
+  opening: Promise<Opened>,
+): Promise<Opened> {
+  const opened = await opening
+  afterAll(() => opened.close())
+  return opened
+}
+
 /** The service, and an account. At the end nothing has been thrown past a handler, and every index equals its document. */
 export async function serviceOfFile(
   options: TestServiceOptions = {},

@@ -1,105 +1,25 @@
-/** Deliveries: attempts and their waits, what counts as a failure, when a webhook is switched off, leases. The clock is the test's. */
+/** Deliveries: attempts and their waits, what counts as a failure, leases. The clock is the test's. */
 import { createHmac } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Clock } from '../../platform/clock.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
-import { openReceiver, type Receiver } from '../support/receiver.ts'
-import { startService, type TestService, type TestServiceOptions, type TestUser } from '../support/service.ts'
+import { openReceiver } from '../support/receiver.ts'
 import { makeWebhook, webhookSecret } from '../support/webhook.ts'
 import { waitAfter } from '../../workers/retry.ts'
-
-const minute = 60_000
-const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time }
-let testDatabase: TestDatabase
-let service: TestService
-let receiver: Receiver
-let user: TestUser
-let boardId: string
-const started: TestService[] = []
-
-async function start(options: TestServiceOptions = {}): Promise<TestService> {
-  const one = await startService({
-    testDatabase,
-    clock,
-    config: { egressAllow: ['127.0.0.1/32'], appEventPollSeconds: 1 },
-    queueTickMs: 20,
-    ...options,
-  })
-  started.push(one)
-  return one
-}
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  service = await start()
-  receiver = await openReceiver()
-})
-afterAll(async () => {
-  await receiver?.close()
-  for (const one of started) await one.stop()
-  await testDatabase?.drop()
-})
-beforeEach(async () => {
-  user = await service.user()
-  boardId = (await user.api.post('/boards', { name: 'Board' })).body.board.id
-  await until(async () => (await service.admin`select from events`).length === 0, 'the outbox is empty')
-  receiver.received.length = 0
-})
-afterEach(async () => {
-  receiver.answer = () => 200
-  for (const response of receiver.hanging.splice(0)) if (!response.headersSent) response.writeHead(200).end()
-  await service.admin`delete from webhooks`
-})
-
-interface Delivery {
-  id: string
-  status: string
-  attempt: number
-  next_attempt_at: Date | null
-  event: string
-}
-interface Attempt {
-  delivery_id: string
-  attempt: number
-  attempts_left: number
-  status: string
-  status_code: number | null
-  duration_ms: number | null
-  error: string | null
-  attempted_at: Date
-}
-
-const deliveries = async (webhookId: string) => [
-  ...(await service.admin<Delivery[]>`
-    select * from webhook_deliveries where webhook_id = ${webhookId} order by created_at, id`),
-]
-const attempts = async (webhookId: string) => [
-  ...(await service.admin<Attempt[]>`
-    select * from webhook_attempts where webhook_id = ${webhookId} order by attempted_at, attempt`),
-]
-const webhook = async (id: string) =>
-  (
-    await service.admin<{ active: boolean; disabled_reason: string | null; failures: number }[]>`
-      select active, disabled_reason, failures from webhooks where id = ${id}`
-  )[0]!
-const notices = (of: TestUser) => service.admin<{ type: string; data: Record<string, unknown> }[]>`
-  select type, data from notifications where user_id = ${of.userId}`
-
-/** An event that the receiver will get. */
-const change = () => user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })
-
-/** Queues deliveries as fan-out does. */
-async function queue(webhookId: string, count: number, event = 'card.created'): Promise<void> {
-  await service.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    select w.id, w.workspace_id, ${event}, '{"type":"' || ${event}::text || '","n":' || n || '}', ${new Date(clock.time)}::timestamptz + n * interval '1 microsecond' - interval '1 second'
-    from webhooks w, generate_series(1, ${count}::integer) n
-    where w.id = ${webhookId}`
-}
-
-const settled = (webhookId: string, count: number) =>
-  until(async () => (await attempts(webhookId)).length === count, `${count} attempts are written down`)
+import {
+  attempts,
+  boardId,
+  change,
+  clock,
+  deliveries,
+  minute,
+  queue,
+  receiver,
+  service,
+  settled,
+  start,
+  user,
+  webhook,
+} from './delivery-scene.ts'
 
 test('[W10] six attempts: at once, and 1 minute, 5 minutes, 25 minutes, 2 hours and 10 hours after the one before; never a seventh', async () => {
   receiver.answer = () => 500
@@ -247,106 +167,6 @@ test.each([
   const [delivery] = await deliveries(id)
   expect(delivery!.next_attempt_at!.getTime() - clock.time).toBe(expected)
 })
-
-test('[W15] 20 failures in a row, over all deliveries, switch a webhook off and tell the owner; one success in between starts anew', async () => {
-  const editor = await service.user()
-  await service.member(user.workspaceId, editor, 'editor')
-  let failing = true
-  receiver.answer = () => (failing ? 500 : 200)
-  const id = await makeWebhook(service, editor, receiver.url, { workspaceId: user.workspaceId, name: 'mine' })
-  await queue(id, 19)
-  await settled(id, 19)
-  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 19 })
-  failing = false
-  await queue(id, 1)
-  await settled(id, 20)
-  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
-  failing = true
-  await queue(id, 19)
-  await settled(id, 39)
-  expect((await webhook(id)).active).toBe(true)
-  await queue(id, 1)
-  await settled(id, 40)
-  expect(await webhook(id)).toEqual({
-    active: false,
-    failures: 20,
-    disabled_reason: '20 deliveries in a row failed. The last one: answered 500',
-  })
-  const told = await notices(user)
-  expect([...told]).toMatchObject([
-    { type: 'webhook.disabled', data: { webhook_id: id, name: 'mine', reason: expect.stringMatching(/^20 deliveries/) } },
-  ])
-  expect(await notices(editor)).toHaveLength(0)
-  // What happens now is not queued.
-  await change()
-  await until(async () => (await service.admin`select from events`).length === 0, 'the outbox is empty')
-  expect(await deliveries(id)).toHaveLength(40)
-}) // prettier-ignore
-
-test('[W16] 40 failures at the same moment switch it off once', async () => {
-  receiver.answer = () => null
-  const wide = await start({ deliveryBounds: { perWebhook: 40, total: 100, failing: 100 }, workers: true })
-  await service.admin`select 1`
-  const id = await makeWebhook(service, user, receiver.url)
-  await queue(id, 40)
-  await until(() => receiver.hanging.length >= 40, '40 attempts are under way')
-  for (const response of receiver.hanging.splice(0)) response.writeHead(500).end()
-  await settled(id, 40)
-  expect(await webhook(id)).toMatchObject({ active: false, failures: 40 })
-  expect(await notices(user)).toHaveLength(1)
-  await wide.close()
-})
-
-test('[W17] what is due while a webhook is off is given up unsent, and logged; a test is sent; what is due after it was switched on again is sent', async () => {
-  receiver.answer = () => 500
-  const id = await makeWebhook(service, user, receiver.url)
-  await queue(id, 2)
-  await settled(id, 2)
-  await service.admin`update webhooks set active = false, disabled_reason = 'by hand', failures = 7 where id = ${id}`
-  const [first] = await deliveries(id)
-  await service.admin`update webhook_deliveries set next_attempt_at = next_attempt_at + interval '10 minutes' where id = ${first!.id}`
-  clock.time += minute
-  await settled(id, 3)
-  expect((await attempts(id)).at(-1)).toMatchObject({
-    status: 'given_up', status_code: null, duration_ms: null, attempts_left: 0, error: 'not sent: the webhook was switched off',
-  })
-  expect(receiver.received).toHaveLength(2)
-  await queue(id, 1, 'webhook.test')
-  await until(() => receiver.received.length === 3, 'the test')
-  expect(receiver.received[2]!.headers['x-service-event']).toBe('webhook.test')
-  await settled(id, 4)
-  receiver.answer = () => 200
-  await service.database.asUser(user.userId, (tx) => tx`update webhooks set active = true where id = ${id}`)
-  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
-  clock.time += 10 * minute
-  await until(async () => (await deliveries(id)).find((one) => one.id === first!.id)!.status === 'succeeded', 'the retry')
-}) // prettier-ignore
-
-test('[W18] when its creator may no longer write in the workspace, a webhook is switched off before anything more is sent; another writer takes it over by switching it on', async () => {
-  const editor = await service.user()
-  await service.member(user.workspaceId, editor, 'editor')
-  const id = await makeWebhook(service, editor, receiver.url, { workspaceId: user.workspaceId })
-  await change()
-  await settled(id, 1)
-  for (const role of ['viewer', 'none'] as const) {
-    await service.member(user.workspaceId, editor, role)
-    const before = receiver.received.length
-    await change()
-    await until(async () => !(await webhook(id)).active, 'it is switched off')
-    expect((await webhook(id)).disabled_reason).toBe('The account that made this webhook may no longer write in the workspace.')
-    await until(async () => (await deliveries(id)).every(({ status }) => status !== 'waiting'), 'nothing waits')
-    expect(receiver.received).toHaveLength(before)
-    if (role === 'viewer') {
-      await service.member(user.workspaceId, editor, 'editor')
-      await service.admin`update webhooks set active = true where id = ${id}`
-    }
-  }
-  expect(await notices(user)).toHaveLength(2)
-  await service.database.asUser(user.userId, (tx) => tx`update webhooks set active = true where id = ${id}`)
-  const before = receiver.received.length
-  await change()
-  await until(() => receiver.received.length > before, 'it is sent for the one who switched it on')
-}) // prettier-ignore
 
 test('[W19] a delivery that is queued again has six new attempts under its old id; an attempt under way then is logged and decides nothing', async () => {
   receiver.answer = () => null

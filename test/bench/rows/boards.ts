@@ -1,8 +1,9 @@
-import postgres, { type Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import type { Bench, CardServer, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import type { ApiRequest } from '../load/jobs.ts'
 import { formatNumber } from '../table.ts'
+import { withTables } from '../tables.ts'
 
 const batchBoards = 500
 const treeBoards = 20_000
@@ -15,14 +16,9 @@ export const boards: Measure = {
   name: 'boards',
   summary: `POST of ${batchBoards} boards, and a tree of ${formatNumber(treeBoards)}, against the bare SQL`,
   needsCorkboard: true,
-  async run(bench) {
-    const corkboard = await bench.corkboard()
-    const sql = postgres(await bench.corkboardDatabaseUrl(), {
-      max: 1,
-      onnotice: () => {},
-      connection: { search_path: 'corkboard' },
-    })
-    try {
+  run: (bench) =>
+    withTables(bench, async (sql) => {
+      const corkboard = await bench.corkboard()
       const workspaceId = await makeWorkspace(sql)
       const rows = [await batch(bench, corkboard, sql, workspaceId)]
       const treeWorkspaceId = await makeWorkspace(sql)
@@ -54,10 +50,7 @@ export const boards: Measure = {
         ),
       )
       return rows
-    } finally {
-      await sql.end()
-    }
-  },
+    }),
 }
 
 async function makeWorkspace(sql: Sql): Promise<string> {

@@ -1,8 +1,9 @@
-import postgres, { type Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import { rowOf, type Compared } from '../compare.ts'
 import type { Bench, CardServer, Measure, Row } from '../bench.ts'
 import type { ApiRequest } from '../load/jobs.ts'
 import { formatNumber } from '../table.ts'
+import { withTables } from '../tables.ts'
 
 const small = 1_000
 const large = { cards: 1_000_000, boards: 100_000 }
@@ -13,14 +14,9 @@ export const feeds: Measure = {
   name: 'feeds',
   summary: 'a page of the change feeds among 1,000,000 cards and 100,000 boards',
   needsCorkboard: true,
-  async run(bench) {
-    const corkboard = await bench.corkboard()
-    const sql = postgres(await bench.corkboardDatabaseUrl(), {
-      max: 1,
-      onnotice: () => {},
-      connection: { search_path: 'corkboard' },
-    })
-    try {
+  run: (bench) =>
+    withTables(bench, async (sql) => {
+      const corkboard = await bench.corkboard()
       const [few, many] = (await corkboard.createBoards(2)) as [string, string]
       bench.progress(`filling the index of a board with ${formatNumber(large.cards)} cards`)
       await fillCards(sql, few, small)
@@ -49,10 +45,7 @@ export const feeds: Measure = {
           boardPage(littleSpace, small),
         ),
       ]
-    } finally {
-      await sql.end()
-    }
-  },
+    }),
 }
 
 async function comparePages(

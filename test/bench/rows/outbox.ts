@@ -1,8 +1,8 @@
-import postgres from 'postgres'
 import { compare, rowOf } from '../compare.ts'
 import type { Measure, Row } from '../bench.ts'
 import type { Throughput } from '../load/jobs.ts'
 import { formatNumber } from '../table.ts'
+import { withTables } from '../tables.ts'
 import { describeThroughput } from './describe.ts'
 
 const waiting = 100_000
@@ -14,34 +14,30 @@ export const outbox: Measure = {
   name: 'outbox',
   summary: 'POST of one card with 100,000 events waiting, against an empty outbox',
   needsCorkboard: true,
-  async run(bench): Promise<Row[]> {
-    const corkboard = await bench.corkboard()
-    const board = await corkboard.createBoards(1)
-    const sql = postgres(await bench.corkboardDatabaseUrl(), {
-      max: 1,
-      connection: { search_path: 'corkboard' },
-    })
-    const write = (): Promise<Throughput> =>
-      bench.load.run('requests', {
-        api: corkboard.api,
-        requests: [{ method: 'POST', path: `/boards/${board[0]}/cards`, cards: 1 }],
-        connections,
-        until: { seconds: bench.seconds },
-      })
-    const prepare = async (count: number) => {
-      await sql.begin(async (tx) => {
-        await tx`set local role corkboard_system`
-        await tx`delete from events where origin = 'app'`
-        await tx`
+  run: (bench) =>
+    withTables(bench, async (sql): Promise<Row[]> => {
+      const corkboard = await bench.corkboard()
+      const board = await corkboard.createBoards(1)
+      const write = (): Promise<Throughput> =>
+        bench.load.run('requests', {
+          api: corkboard.api,
+          requests: [{ method: 'POST', path: `/boards/${board[0]}/cards`, cards: 1 }],
+          connections,
+          until: { seconds: bench.seconds },
+        })
+      const prepare = async (count: number) => {
+        await sql.begin(async (tx) => {
+          await tx`set local role corkboard_system`
+          await tx`delete from events where origin = 'app'`
+          await tx`
           with ids as materialized (select array_agg(gen_random_uuid()) as boards from generate_series(1, ${boards}::integer))
           insert into events (type, workspace_id, board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
           select 'card.updated', ids.boards[1], ids.boards[1 + n % ${boards}::integer], 'board', 'b', array['a', 'b', 'c'],
             gen_random_uuid(), 'app', date_trunc('milliseconds', now() + interval '1 day')
           from ids, generate_series(1, ${count}::integer) n`
-      })
-      await sql`vacuum (analyze) events` // what was deleted is the bench's own
-    }
-    try {
+        })
+        await sql`vacuum (analyze) events` // what was deleted is the bench's own
+      }
       const name = `POST of one card, ${formatNumber(waiting)} events waiting`
       const compared = await compare(
         bench,
@@ -57,8 +53,5 @@ export const outbox: Measure = {
           target: { atMost: 1.1 },
         }),
       ]
-    } finally {
-      await sql.end()
-    }
-  },
+    }),
 }

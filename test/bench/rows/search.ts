@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import postgres, { type Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import type { Bench, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import type { ApiAddress, ApiRequest } from '../load/jobs.ts'
 import { formatNumber } from '../table.ts'
+import { withTables } from '../tables.ts'
 
 const fewCards = 1_000
 const manyCards = Number(process.env.BENCH_SEARCH_CARDS ?? 1_000_000)
@@ -23,16 +24,11 @@ export const search: Measure = {
   summary:
     'a selective search among 1,000,000 cards, against one among 1,000 and against the bare SQL behind a route',
   needsCorkboard: true,
-  async run(bench): Promise<Row[]> {
-    const corkboard = await bench.corkboard()
-    const ids = await corkboard.createBoards(boards)
-    const bare = await bench.searchHandler()
-    const sql = postgres(await bench.corkboardDatabaseUrl(), {
-      max: 1,
-      onnotice: () => {},
-      connection: { search_path: 'corkboard' },
-    })
-    try {
+  run: (bench) =>
+    withTables(bench, async (sql): Promise<Row[]> => {
+      const corkboard = await bench.corkboard()
+      const ids = await corkboard.createBoards(boards)
+      const bare = await bench.searchHandler()
       await fill(sql, ids, 1, fewCards)
       const few = await searches(bench, corkboard.api, bare.api, fewCards)
       bench.progress(`writing ${formatNumber(manyCards)} cards and their search index`)
@@ -48,10 +44,7 @@ export const search: Measure = {
         rowOf(many, figure, { name: name(manyCards), unit, referenceName: 'bare SQL', target: { atMost: 1.5 } }),
         rowOf(few, figure, { name: name(fewCards), unit, referenceName: 'bare SQL', target: { atMost: 1.5 } }),
       ] // prettier-ignore
-    } finally {
-      await sql.end()
-    }
-  },
+    }),
 }
 
 const path = `/search?kind=card&q=${rareWord}`

@@ -1,0 +1,34 @@
+import { anyone, guests, members, others, ownerOfTheWorkspace, toAll, type Operation } from './roles.ts'
+
+export const accounts: Record<string, Operation[]> = {
+  'GET /': [{ expect: anyone }],
+  'GET /me': [{ expect: anyone }],
+  'GET /workspaces': [
+    {
+      expect: anyone,
+      holds: ({ workspaces }, { workspaceId }) => workspaces.some((one: any) => one.id === workspaceId),
+      sees: toAll([members, true], [[...guests, ...others], false]),
+    },
+  ],
+  'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
+  'GET /audit': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
+  'GET /service-accounts': [
+    {
+      serviceAccount: true,
+      query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
+      expect: ownerOfTheWorkspace,
+      holds: ({ service_accounts }, { serviceAccountId }) =>
+        service_accounts.some(({ id }: any) => id === serviceAccountId),
+      sees: { owner: true },
+    },
+  ],
+  'POST /service-accounts': [
+    { body: ({ workspaceId }) => ({ workspace_id: workspaceId, name: 'New' }), expect: ownerOfTheWorkspace },
+  ],
+  'DELETE /service-accounts/:id': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
+  'GET /service-accounts/:id/tokens': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
+  'POST /service-accounts/:id/tokens': [
+    { serviceAccount: true, body: () => ({ name: 'New' }), expect: ownerOfTheWorkspace },
+  ],
+  'DELETE /service-accounts/:id/tokens/:tokenId': [{ serviceAccount: true, expect: ownerOfTheWorkspace }],
+}

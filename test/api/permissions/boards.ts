@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import {
+  anyone,
+  guests,
+  members,
+  others,
+  readers,
+  table,
+  toAll,
+  writersOfTheBoard,
+  writersOfTheWorkspace,
+  type Operation,
+  type Scene,
+} from './roles.ts'
+
+/** What became of the board and its child: done, or the reason why not. */
+const outcomes =
+  (list: 'deleted' | 'moved') =>
+  (body: any, { boardId, childId }: Scene): string[] =>
+    [boardId, childId].map((id) =>
+      body[list].includes(id) ? 'done' : body.skipped.find((one: any) => one.board_id === id).reason,
+    )
+const outcomesTo = (done: string) =>
+  toAll(
+    [
+      ['owner', 'editor'],
+      [done, done],
+    ],
+    [['viewer'], ['no-write', 'no-write']],
+    [guests, ['no-write', 'missing']],
+    [others, ['missing', 'missing']],
+  )
+
+export const boards: Record<string, Operation[]> = {
+  'GET /boards': [
+    { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
+    {
+      query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
+      expect: anyone,
+      holds: ({ boards }, { boardId, childId }) =>
+        [boardId, childId].map((id) => boards.some((board: any) => board.id === id)),
+      sees: toAll([members, [true, true]], [guests, [true, false]], [others, [false, false]]),
+    },
+    {
+      query: () => '?deleted=1&limit=500',
+      trashed: true,
+      expect: anyone,
+      holds: ({ boards }, { boardId }) => boards.some((board: any) => board.id === boardId),
+      sees: toAll([[...members, ...guests], true], [others, false]),
+    },
+  ],
+  'POST /boards': [
+    {
+      body: ({ workspaceId }) => ({ name: 'New', workspace_id: workspaceId }),
+      expect: table([201, 201, 403, 404, 404]),
+    },
+    {
+      body: ({ boardId }) => ({ name: 'New', parent_board_id: boardId }),
+      expect: writersOfTheWorkspace(201),
+    },
+    { body: () => ({ name: 'Own' }), expect: table([201, 201, 201, 201, 201], [201, 201]) },
+    {
+      body: ({ workspaceId, boardId }) => ({
+        workspace_id: workspaceId,
+        boards: [{ name: 'New' }, { name: 'Below', parent_board_id: boardId }],
+      }),
+      expect: table([201, 201, 403, 404, 404]),
+    },
+    {
+      body: ({ boardId }) => ({ boards: [{ name: 'Own' }, { name: 'Below', parent_board_id: boardId }] }),
+      expect: writersOfTheWorkspace(201),
+    },
+    {
+      body: ({ workspaceId, identifier }) => ({
+        workspace_id: workspaceId,
+        on_conflict: 'identifier',
+        boards: [{ name: 'Known', identifiers: [{ scope: 'scene', value: identifier }] }],
+      }),
+      expect: table([201, 201, 403, 404, 404]),
+      holds: ({ boards }, { boardId }) => boards[0].id === boardId,
+      sees: toAll([['owner', 'editor'], true]),
+    },
+    {
+      body: ({ workspaceId, identifier }) => ({
+        workspace_id: workspaceId,
+        name: 'Known',
+        identifiers: [{ scope: 'scene', value: identifier }],
+      }),
+      expect: table([409, 409, 403, 404, 404]),
+    },
+  ],
+  'DELETE /boards': [
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId, childId] }),
+      expect: anyone,
+      holds: outcomes('deleted'),
+      sees: outcomesTo('done'),
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId, childId] }),
+      trashed: true,
+      expect: anyone,
+      holds: outcomes('deleted'),
+      sees: outcomesTo('done'),
+    },
+  ],
+  'POST /boards/move': [
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId, childId], parent_board_id: null }),
+      expect: anyone,
+      holds: outcomes('moved'),
+      sees: {
+        ...outcomesTo('done'),
+        ...toAll([
+          ['owner', 'editor'],
+          ['same-parent', 'done'],
+        ]),
+      },
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [boardId], parent_board_id: childId }),
+      expect: table([200, 200, 403, 404, 404]),
+      holds: ({ skipped }) => skipped[0].reason,
+      sees: toAll([['owner', 'editor'], 'cycle']),
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [childId], parent_board_id: boardId }),
+      expect: writersOfTheWorkspace(),
+    },
+    {
+      body: ({ boardId, childId }) => ({ board_ids: [childId], parent_board_id: boardId }),
+      trashed: true,
+      expect: table([409, 409, 403, 403, 403]),
+    },
+  ],
+  'GET /boards/tree': [
+    {
+      query: ({ boardId }) => `?root=${boardId}`,
+      expect: readers,
+      holds: ({ boards }) => boards.length,
+      sees: toAll([members, 2], [guests, 1]),
+    },
+    {
+      query: ({ workspaceId }) => `?workspace=${workspaceId}`,
+      expect: readers,
+      holds: ({ boards }, { boardId, childId }) =>
+        [boardId, childId].map((id) => boards.some((board: any) => board.id === id)),
+      sees: toAll([members, [true, true]], [guests, [true, false]]),
+    },
+    { query: ({ boardId }) => `?root=${boardId}`, trashed: true, expect: readers },
+  ],
+  'GET /boards/:id': [{ expect: readers }, { trashed: true, expect: readers }],
+  'PATCH /boards/:id': [
+    { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },
+    { body: () => ({ scheduled_date: '2030-01-01' }), expect: writersOfTheBoard() },
+    {
+      body: ({ childId }) => ({ parent_board_id: childId }),
+      expect: { ...table([409, 409, 403, 404, 403]) }, // a cycle; for the guest the child is not there
+    },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+    {
+      // They are the workspace's: a guest could learn from a refusal what is on boards that they don't see.
+      body: () => ({ identifiers: [{ scope: 'scene', value: randomUUID() }] }),
+      expect: writersOfTheWorkspace(),
+    },
+    {
+      body: ({ identifier }) => ({ identifiers: [{ scope: 'scene', value: identifier }] }),
+      expect: writersOfTheBoard(),
+    },
+  ],
+  'DELETE /boards/:id': [
+    { expect: writersOfTheWorkspace() },
+    { trashed: true, expect: writersOfTheWorkspace() },
+  ],
+  'POST /boards/:id/restore': [
+    { expect: writersOfTheWorkspace() },
+    { trashed: true, expect: writersOfTheWorkspace() },
+  ],
+}

@@ -1,0 +1,93 @@
+/** Who there is, what an operation works on, and what usually comes of it. */
+/**
+ * *owner*, *editor*, *viewer* of the workspace; *shared …* have the one board alone; *removed* was an editor once.
+ * The tokens of the last two belong to the owner.
+ */
+export const roles = [
+  'owner',
+  'editor',
+  'viewer',
+  'shared editor',
+  'shared viewer',
+  'stranger',
+  'removed',
+  'revoked token',
+  'expired token',
+] as const
+export type Role = (typeof roles)[number]
+
+/** What the operation works on; made anew for each attempt that is to change something. */
+export interface Scene {
+  workspaceId: string
+  /** The board that is shared; it has a child and two cards. */
+  boardId: string
+  childId: string
+  cardIds: string[]
+  /** Of the workspace, with one delivery; there when the operation asks for it. */
+  webhookId: string
+  deliveryId: string
+  /** On the board; there when the operation asks for them. */
+  imageKey: string
+  upload: { board_id: string; key: string; upload_id: string }
+  /** The value of an identifier in the scope `scene`, which the board and its first card carry. */
+  identifier: string
+  /** A service account of the workspace, with a token; there when the operation asks for it. */
+  serviceAccountId: string
+  serviceTokenId: string
+  /** A group with the first card in it. */
+  groupId: string
+}
+
+export interface Operation {
+  /** Of the path parameters and the query; parameters that are not named are the board, its first card and its group. */
+  query?: (scene: Scene) => string
+  body?: (scene: Scene) => unknown
+  /** What is sent besides the body, which is then no JSON. */
+  headers?: Record<string, string>
+  /** It works on an upload in parts that its owner began, or on a file on the board. */
+  file?: true
+  /** The path's `:id` names the child. */
+  from?: 'child'
+  /** It works on a webhook: that is what the path's `:id` names. */
+  webhook?: true
+  /** It works on a service account: that is what the path's `:id` names. */
+  serviceAccount?: true
+  /** The board lies in the trash. */
+  trashed?: true
+  expect: Record<Role, number>
+  /** Of a list: whether what it holds of the scene is what the role may see. */
+  holds?: (body: any, scene: Scene) => unknown
+  sees?: Partial<Record<Role, unknown>>
+}
+
+const tokenless = { 'revoked token': 401, 'expired token': 401 } as const
+export const table = (
+  [owner, editor, viewer, sharedEditor, sharedViewer]: [number, number, number, number, number],
+  [stranger, removed]: [number, number] = [404, 404],
+): Record<Role, number> => ({
+  owner,
+  editor,
+  viewer,
+  'shared editor': sharedEditor,
+  'shared viewer': sharedViewer,
+  stranger,
+  removed,
+  ...tokenless,
+})
+
+export const anyone = table([200, 200, 200, 200, 200], [200, 200])
+export const readers = table([200, 200, 200, 200, 200])
+export const writersOfTheBoard = (status = 200) => table([status, status, 403, status, 403])
+export const writersOfTheWorkspace = (status = 200) => table([status, status, 403, 403, 403])
+
+/** Guests of a board don't see its workspace. */
+export const managersOfWebhooks = table([200, 200, 403, 404, 404])
+
+/** Its tokens are the owner's to give away; guests of a board don't see its workspace. */
+export const ownerOfTheWorkspace = table([200, 403, 403, 404, 404])
+
+export const members: Role[] = ['owner', 'editor', 'viewer']
+export const guests: Role[] = ['shared editor', 'shared viewer']
+export const others: Role[] = ['stranger', 'removed']
+export const toAll = (...groups: [Role[], unknown][]) =>
+  Object.fromEntries(groups.flatMap(([roles, value]) => roles.map((role) => [role, value])))

@@ -1,0 +1,26 @@
+import type { Role } from './roles.ts'
+
+/** At the socket: what a connection to the board may do. */
+export type SocketAccess = 'edit' | 'read' | 'refused'
+
+const refused = {
+  stranger: 'refused',
+  removed: 'refused',
+  'revoked token': 'refused',
+  'expired token': 'refused',
+} as const
+
+export const socketPermissions: { board: 'shared' | 'child' | 'trashed'; expect: Record<Role, SocketAccess> }[] = [
+  {
+    board: 'shared',
+    expect: { owner: 'edit', editor: 'edit', viewer: 'read', 'shared editor': 'edit', 'shared viewer': 'read', ...refused },
+  },
+  {
+    board: 'child',
+    expect: { owner: 'edit', editor: 'edit', viewer: 'read', 'shared editor': 'refused', 'shared viewer': 'refused', ...refused },
+  },
+  {
+    board: 'trashed',
+    expect: { owner: 'refused', editor: 'refused', viewer: 'refused', 'shared editor': 'refused', 'shared viewer': 'refused', ...refused },
+  },
+] // prettier-ignore

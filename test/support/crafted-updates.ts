@@ -1,0 +1,55 @@
+/** Updates as no editor would send them. */
+import * as encoding from 'lib0/encoding'
+import * as Y from 'yjs'
+
+/** The update that a fresh document makes when something is done to it. */
+export function made(change: (doc: Y.Doc) => void, client?: number): Uint8Array {
+  const doc = new Y.Doc()
+  if (client !== undefined) doc.clientID = client
+  change(doc)
+  return Y.encodeStateAsUpdate(doc)
+}
+
+/** An update from hand-made structs, all of one client, and deleted ranges. */
+export function crafted(
+  structs: (Y.Item | Y.GC)[],
+  deletes: [client: number, clock: number, length: number][] = [],
+) {
+  const encoder = new Y.UpdateEncoderV1()
+  encoding.writeVarUint(encoder.restEncoder, structs.length > 0 ? 1 : 0)
+  if (structs.length > 0) {
+    encoding.writeVarUint(encoder.restEncoder, structs.length)
+    encoder.writeClient(structs[0]!.id.client)
+    encoding.writeVarUint(encoder.restEncoder, structs[0]!.id.clock)
+    for (const struct of structs) struct.write(encoder, 0)
+  }
+  const clients = [...new Set(deletes.map(([client]) => client))]
+  encoding.writeVarUint(encoder.restEncoder, clients.length)
+  for (const client of clients) {
+    const ranges = deletes.filter(([of]) => of === client)
+    encoding.writeVarUint(encoder.restEncoder, client)
+    encoding.writeVarUint(encoder.restEncoder, ranges.length)
+    for (const [, clock, length] of ranges) {
+      encoding.writeVarUint(encoder.restEncoder, clock)
+      encoding.writeVarUint(encoder.restEncoder, length)
+    }
+  }
+  return encoder.toUint8Array()
+}
+
+export const item = (
+  client: number,
+  clock: number,
+  parent: string | Y.ID,
+  key: string | null,
+  content: Y.Item['content'],
+  origin: Y.ID | null = null,
+) => new Y.Item(Y.createID(client, clock), null, origin, null, null, parent as Y.ID, key, content)
+
+/** A document, and each of the updates that it makes. */
+export function recordedDoc(): { doc: Y.Doc; made: Uint8Array[] } {
+  const doc = new Y.Doc()
+  const made: Uint8Array[] = []
+  doc.on('update', (update: Uint8Array) => made.push(update))
+  return { doc, made }
+}
