@@ -53,9 +53,10 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
       if (addresses) return addressFault(addresses, target.namedOnly, classify)
       return target.namedOnly ? 'must lead to an address that is known: its name does not resolve' : null
     },
-    async send(request) {
+    send(request) {
       const target = read(request.url)
-      if ('refused' in target) return { outcome: 'refused', error: `url ${target.refused}`, durationMs: 0 }
+      if ('refused' in target)
+        return Promise.resolve({ outcome: 'refused', error: `url ${target.refused}`, durationMs: 0 })
       return exchange(pool, target, request)
     },
     close: () => pool.close(),

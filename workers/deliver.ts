@@ -1,37 +1,19 @@
 /** Sends what is due: claims it, signs it, sends it, writes down what came of it. */
+import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../core/limits.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
+import { exchange, type AttemptOptions } from './attempt.ts'
 import { claimDue, giveBack, takeBackLapsed, type ClaimBounds, type ClaimedDelivery } from './claim.ts'
 import type { Reservation } from './fan-out.ts'
 import { Lanes, type Lane } from './lanes.ts'
 import { startLoop, type Loop } from './loop.ts'
-import { keepOpened, signatureHeaders, type Secrets } from './sign.ts'
-import { parseRetryAfter, waitAfter, type AttemptResult } from './retry.ts'
+import { keepOpened } from './sign.ts'
+import { waitAfter } from './retry.ts'
 import { openSettler } from './settle.ts'
 
-/** What a delivery needs of the way out. It never rejects for what the receiver does. */
-export type Send = (request: {
-  url: string
-  method: 'POST'
-  headers: Record<string, string>
-  body: string
-  timeoutMs: number
-  maxAnswerBytes: number
-}) => Promise<
-  | { outcome: 'answered'; status: number; headers: Record<string, string>; durationMs: number }
-  | { outcome: string; error: string; durationMs: number }
->
-
-export interface DeliverOptions {
+export interface DeliverOptions extends AttemptOptions {
   database: Database
-  clock: Clock
-  log: Logger
-  send: Send
-  /** Decrypts a webhook's secret. */
-  openSecret(sealed: Uint8Array, webhookId: string): string
   /** Seconds between attempts. */
   waits: readonly number[]
   /** A random number from 0 to 1: how much of the 10 % is added to a wait. */
@@ -48,7 +30,9 @@ export interface Deliverer extends Loop {
 }
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
-const maxAnswerBytes = 64 * 1024
+const roomPollMs = 3
+const unevenMostMs = 20
+const claimWaitMs = 25
 
 export function startDelivering(given: DeliverOptions): Deliverer {
   const options = { ...given, openSecret: keepOpened(given.openSecret) }
@@ -220,6 +204,21 @@ export function startDelivering(given: DeliverOptions): Deliverer {
           advance(lane)
         }
       },
+      async settled() {
+        if (claiming) await Promise.race([claiming, delay(claimWaitMs)])
+      },
+      async roomAgain(webhookIds, withinMs) {
+        const until = performance.now() + withinMs
+        let unevenMs = 0
+        while (!state.stopped && performance.now() < until && unevenMs < unevenMostMs) {
+          const room = lanes.roomOf(webhookIds)
+          if (typeof room === 'number') return room
+          if (room === 'never') break
+          unevenMs = room === 'uneven' ? unevenMs + roomPollMs : 0
+          await delay(roomPollMs)
+        }
+        return 0
+      },
       release: end,
     }
   }
@@ -238,52 +237,5 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       for (const lane of lanes.all()) handBack(lanes.empty(lane))
       while (open.size > 0) await Promise.all(open)
     },
-  }
-}
-
-async function exchange(options: DeliverOptions, delivery: ClaimedDelivery): Promise<AttemptResult> {
-  const { clock, send, openSecret } = options
-  const attemptedAt = clock.now()
-  const failed = (error: string): AttemptResult => ({
-    attemptedAt,
-    durationMs: 0,
-    statusCode: null,
-    error,
-    retryAfterMs: null,
-  })
-  let secrets: Secrets
-  try {
-    secrets = {
-      current: openSecret(delivery.secret, delivery.webhookId),
-      previous: delivery.previousSecret ? openSecret(delivery.previousSecret, delivery.webhookId) : undefined,
-      failuresInARow: delivery.failuresInARow,
-    }
-  } catch (error) {
-    options.log.error({ err: error, webhookId: delivery.webhookId }, 'the secret of a webhook cannot be read')
-    return failed('not sent: the secret of this webhook cannot be read')
-  }
-  const { id, event, payload: body } = delivery
-  const timestamp = Math.floor(attemptedAt / 1000)
-  const answer = await send({
-    url: delivery.url,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'Corkboard-Webhooks/1.0',
-      ...signatureHeaders({ id, event, body, timestamp }, secrets),
-    },
-    body,
-    timeoutMs: limits.webhooks.attemptMs,
-    maxAnswerBytes,
-  })
-  const { durationMs } = answer
-  if (!('status' in answer)) return { ...failed(answer.error), durationMs }
-  const { status } = answer
-  return {
-    attemptedAt,
-    durationMs,
-    statusCode: status,
-    error: status >= 200 && status < 300 ? null : `answered ${status}`,
-    retryAfterMs: parseRetryAfter(answer.headers['retry-after'], clock.now()),
   }
 }

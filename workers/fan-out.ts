@@ -1,6 +1,7 @@
 /** One event becomes one delivery for each active webhook of its workspace that subscribes to it. */
 import { randomUUID } from 'node:crypto'
 import { everyEvent, payloadText, type ServiceEvent } from '../core/events.ts'
+import { arrayLiteral } from '../sql/array-literal.ts'
 import type { Transaction } from '../sql/database.ts'
 import { leaseMs, type ClaimedDelivery } from './claim.ts'
 
@@ -10,6 +11,10 @@ export interface Reservation {
   take(webhookId: string): boolean
   /** The transaction is committed: sends them, and gives back what is not used. */
   start(deliveries: ClaimedDelivery[]): void
+  /** For what is being claimed, which counts and goes first; not for long. */
+  settled(): Promise<void>
+  /** How many slots each of these webhooks has, as soon as that is worth while; 0 when one is slower than the others, or it takes too long. */
+  roomAgain(webhookIds: ReadonlySet<string>, withinMs: number): Promise<number>
   /** It is not. */
   release(): void
 }
@@ -51,7 +56,9 @@ export async function fanOut(
     from webhooks w
     where w.active and w.workspace_id = any (${workspaceIds}::uuid[])
     for key share of w`
+  await slots.settled()
   const leaseUntil = at + leaseMs
+  const payloads: { event: string; text: string }[] = []
   const queued = events.flatMap((event) => {
     const subscribed = webhooks.filter(
       (webhook) =>
@@ -61,25 +68,28 @@ export async function fanOut(
     )
     if (subscribed.length === 0) return []
     const payload = payloadText(event)
+    const payloadAt = payloads.push({ event: event.type, text: payload })
     return subscribed.map((webhook) => {
       webhook.ready &&= slots.take(webhook.id) // once one has to wait, those after it do
-      return { id: randomUUID(), webhook, event: event.type, payload, leased: webhook.ready }
+      return { id: randomUUID(), webhook, event: event.type, payload, payloadAt, leased: webhook.ready }
     })
   })
   if (queued.length === 0) return { queued: 0, leased: [] }
+  const placeOf = new Map(webhooks.map((webhook, place) => [webhook, place + 1]))
+  // A payload is sent once for all of its deliveries.
   await tx`
     insert into webhook_deliveries (id, webhook_id, workspace_id, event, payload, status, fence, next_attempt_at, lease_until)
-    select q.id, q.webhook_id, q.workspace_id, q.event, q.payload,
+    select q.id,
+      (${webhooks.map(({ id }) => id)}::uuid[])[q.webhook], (${webhooks.map(({ workspace_id: id }) => id)}::uuid[])[q.webhook],
+      (${payloads.map(({ event }) => event)}::text[])[q.payload], (${payloads.map(({ text }) => text)}::text[])[q.payload],
       case when q.leased then 'sending' else 'waiting' end, q.leased::integer,
       case when not q.leased then ${new Date(at)}::timestamptz end, case when q.leased then ${new Date(leaseUntil)}::timestamptz end
     from unnest(
-      ${queued.map(({ id }) => id)}::uuid[],
-      ${queued.map(({ webhook }) => webhook.id)}::uuid[],
-      ${queued.map(({ webhook }) => webhook.workspace_id)}::uuid[],
-      ${queued.map(({ event }) => event)}::text[],
-      ${queued.map(({ payload }) => payload)}::text[],
-      ${queued.map(({ leased }) => String(leased))}::text[]::boolean[]
-    ) with ordinality as q(id, webhook_id, workspace_id, event, payload, leased, place)
+      ${arrayLiteral(queued.map(({ id }) => id))}::text::uuid[],
+      ${arrayLiteral(queued.map(({ webhook }) => placeOf.get(webhook)!))}::text::integer[],
+      ${arrayLiteral(queued.map(({ payloadAt }) => payloadAt))}::text::integer[],
+      ${arrayLiteral(queued.map(({ leased }) => Number(leased)))}::text::boolean[]
+    ) with ordinality as q(id, webhook, payload, leased, place)
     order by q.place`
   const leased = queued
     .filter((one) => one.leased)

@@ -9,7 +9,7 @@ import { performance } from 'node:perf_hooks'
 import type { ClaimBounds, ClaimedDelivery } from './claim.ts'
 
 const holdMs = 250
-const heldMost = { ofOneWebhook: 32, inAll: 1024 }
+const heldMost = { ofOneWebhook: 64, inAll: 2048 }
 /** A claim that is not begun by then is given back: the lease has to last for the attempt. */
 const heldAtMostMs = 2000
 /** Lanes that are kept for their pace although nothing is in them. */
@@ -53,6 +53,25 @@ export class Lanes {
   /** How many more of it may be claimed. */
   room(lane: Lane): number {
     return this.perWebhook + this.depth(lane) - lane.underWay - lane.held.length - lane.reserved
+  }
+
+  /**
+   * How many more of each of these may be taken, once that is half of what each may have. `later`: not yet; `uneven`: not
+   * yet, and another has nothing to do meanwhile; `never`: one has failed.
+   */
+  roomOf(webhookIds: Iterable<string>): number | 'later' | 'uneven' | 'never' {
+    const lanes: Lane[] = []
+    let share = Infinity
+    for (const id of webhookIds) {
+      const lane = this.lanes.get(id)
+      if (!lane) return 'never'
+      lanes.push(lane)
+      if (lane.typicalMs === null) share = 0
+      else share = Math.min(share, Math.floor((this.perWebhook + this.depth(lane)) / 2))
+    }
+    if (share === 0) return 'later' // of one nothing is known yet
+    if (lanes.every((lane) => this.room(lane) >= share)) return share
+    return lanes.some(({ underWay, held }) => underWay + held.length === 0) ? 'uneven' : 'later'
   }
 
   /** As a claim asks for it: how much less than usual may be taken of each; below 0, how much more. */

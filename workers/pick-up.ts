@@ -49,35 +49,84 @@ const appBatch = 5000
 /** Rests between two runs that were woken: most requests come from workspaces that nobody listens to. */
 const restMs = { delivered: 2, nothing: 50 }
 const pickUpLock = 1129270350
+/**
+ * When many events wait whose receivers all answer quickly, they leave the outbox as fast as they are delivered: queued
+ * under a lease, they need not be claimed. `first`: as many as one webhook has slots when nothing is known of it yet.
+ * Meanwhile all others' are picked up as ever.
+ */
+const flow = { first: 4, eventsInAll: 2000, flows: 2, waitMs: 250 }
+
+type Take = (tx: Transaction) => Promise<{ taken: number; events: ServiceEvent[] }>
 
 export function startPickUp(options: PickUpOptions): PickUp {
   const { database, clock, log, pollSeconds, queued, reserve } = options
   let running: Promise<void> | null = null
+  /** By workspace. */
+  const flows = new Map<string, Promise<void>>()
   const state = { woken: false, stopped: false }
   let timer: NodeJS.Timeout | null = null
 
-  /** All that waits of one origin. @returns how many deliveries came of it */
-  async function drain(take: (tx: Transaction) => Promise<{ taken: number; events: ServiceEvent[] }>) {
+  /** One transaction. `flowed`: everything that came of it is sent without being claimed. */
+  async function step(take: Take) {
+    const slots = reserve()
+    const { taken, events, made, leased } = await database
+      .asSystem(async (tx) => {
+        const { taken, events } = await take(tx)
+        if (events.length === 0) return { taken, events, made: 0, leased: [] }
+        const { queued: made, leased } = await fanOut(tx, events, clock.now(), slots)
+        return { taken, events, made, leased }
+      })
+      .catch((error: unknown) => {
+        slots.release()
+        throw error
+      })
+    slots.start(leased)
+    if (made > leased.length) queued()
+    const webhookIds = new Set(leased.map(({ webhookId }) => webhookId))
+    const roomAgain = () => slots.roomAgain(webhookIds, flow.waitMs)
+    return { taken, events, made, flowed: made > 0 && leased.length === made, roomAgain }
+  }
+
+  /** All that waits of requests. @returns how many deliveries came of it */
+  async function drainApi(): Promise<number> {
     let deliveries = 0
-    while (!state.stopped) {
-      const slots = reserve()
-      const { taken, made, leased } = await database
-        .asSystem(async (tx) => {
-          const { taken, events } = await take(tx)
-          if (events.length === 0) return { taken, made: 0, leased: [] }
-          const { queued: made, leased } = await fanOut(tx, events, clock.now(), slots)
-          return { taken, made, leased }
-        })
-        .catch((error: unknown) => {
-          slots.release()
-          throw error
-        })
-      slots.start(leased)
-      if (made > leased.length) queued()
+    for (let limit = flow.first; !state.stopped; limit = batch) {
+      const { taken, events, made, flowed, roomAgain } = await step((tx) =>
+        takeApi(tx, limit, { without: [...flows.keys()] }),
+      )
       deliveries += made
-      if (taken < batch) break
+      if (taken < limit) break
+      const { workspaceId } = events.at(-1)!
+      if (flowed && flows.size < flow.flows && !flows.has(workspaceId)) begin(workspaceId, roomAgain)
     }
     return deliveries
+  }
+
+  function begin(workspaceId: string, roomAgain: () => Promise<number>): void {
+    const ended = keepFlowing(workspaceId, roomAgain)
+      .catch((error: unknown) => log.warn({ err: error }, 'events wait: they could not be picked up'))
+      .finally(() => {
+        flows.delete(workspaceId)
+        wake() // for the rest of them
+      })
+    flows.set(workspaceId, ended)
+  }
+
+  /** Until one of the receivers does not keep up, or nothing is left. */
+  async function keepFlowing(workspaceId: string, roomAgain: () => Promise<number>) {
+    for (let left = flow.eventsInAll; left > 0 && !state.stopped;) {
+      const limit = await roomAgain()
+      if (limit === 0) return
+      const next = await step((tx) => takeApi(tx, limit, { of: workspaceId }))
+      if (next.taken < limit || !next.flowed) return
+      left -= limit
+      roomAgain = next.roomAgain
+    }
+  }
+
+  /** What is due of the app. */
+  async function drainApp(): Promise<void> {
+    while (!state.stopped) if ((await step((tx) => takeApp(tx, pollSeconds))).taken < batch) break
   }
 
   function wake(): void {
@@ -86,7 +135,7 @@ export function startPickUp(options: PickUpOptions): PickUp {
     let rest = restMs.nothing
     running = (async () => {
       state.woken = false
-      rest = (await drain(takeApi)) > 0 ? restMs.delivered : restMs.nothing
+      rest = (await drainApi()) > 0 ? restMs.delivered : restMs.nothing
     })()
       .catch((error: unknown) => log.warn({ err: error }, 'events wait: they could not be picked up'))
       .finally(() => {
@@ -101,23 +150,30 @@ export function startPickUp(options: PickUpOptions): PickUp {
 
   const loop = startLoop('pick-up', options.tickMs ?? 1000, log, async () => {
     wake() // for what other processes, plain SQL or a crash left
-    await drain((tx) => takeApp(tx, pollSeconds))
+    await drainApp()
   })
   return {
     wake,
     async stop() {
       state.stopped = true
       if (timer) clearTimeout(timer)
-      await Promise.all([loop.stop(), running])
+      await Promise.all([loop.stop(), running, ...flows.values()])
     },
   }
 }
 
-async function takeApi(tx: Transaction) {
+/** The oldest, of one workspace or of all but some. */
+async function takeApi(tx: Transaction, limit: number, which: { of: string } | { without: string[] }) {
+  const workspaces =
+    'of' in which
+      ? tx`and workspace_id = ${which.of}`
+      : which.without.length > 0
+        ? tx`and workspace_id <> all (${which.without}::uuid[])`
+        : tx``
   const rows = await tx<OutboxRow[]>`
     delete from events
     where id = any (array(
-      select id from events where origin = 'api' order by id limit ${batch} for update skip locked
+      select id from events where origin = 'api' ${workspaces} order by id limit ${limit} for update skip locked
     ))
     returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at`
   return { taken: rows.length, events: [...rows].sort((a, b) => a.id - b.id).map(present) }

@@ -1,6 +1,7 @@
 /** Writes attempts down: successes together, all that end while a transaction runs, and failures one by one. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
+import { arrayLiteral as literal } from '../sql/array-literal.ts'
 import type { Database } from '../sql/database.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import { settle, type AttemptResult } from './retry.ts'
@@ -21,12 +22,14 @@ export type Settle = (
   nextWaitMs: number | null,
 ) => Promise<void>
 
-const batch = 200
-/** For fewer than a batch, how long others are waited for. A call costs as much as ten rows of it. */
-const gatherMs = 20
+const batch = 400
+/** For fewer than a batch, how long others are waited for. A call costs as much as ten rows of it, and takes turns from those who send. */
+const gatherMs = 40
 
 export function openSettler(database: Database, clock: Clock): Settle {
   const waiting: Waiting[] = []
+  /** The latest success of each webhook that is not written down yet. */
+  const latest = new Map<string, Promise<void>>()
   let running = false
 
   async function run(): Promise<void> {
@@ -35,9 +38,9 @@ export function openSettler(database: Database, clock: Clock): Settle {
       if (waiting.length < batch) await delay(gatherMs)
       const taken = waiting.splice(0, batch)
       try {
-        const written = await settleSuccesses(database, taken)
+        const leftOut = await settleSuccesses(database, taken)
         for (const one of taken) {
-          if (written.has(one.delivery.id)) one.resolve()
+          if (!leftOut.has(one.delivery.id)) one.resolve()
           // Somebody has its row: its webhook is being deleted, or it is queued again.
           else settle(database, clock, one.delivery, one.result, null).then(one.resolve, one.reject)
         }
@@ -48,28 +51,41 @@ export function openSettler(database: Database, clock: Clock): Settle {
     running = false
   }
 
-  return (delivery, result, nextWaitMs) => {
-    if (result.error !== null) return settle(database, clock, delivery, result, nextWaitMs)
-    return new Promise((resolve, reject) => {
+  function succeeded(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
+    const { webhookId } = delivery
+    const written = new Promise<void>((resolve, reject) => {
       waiting.push({ delivery, result, resolve, reject })
-      if (!running) void run()
     })
+    latest.set(webhookId, written)
+    const forget = () => {
+      if (latest.get(webhookId) === written) latest.delete(webhookId)
+    }
+    void written.then(forget, forget)
+    if (!running) void run()
+    return written
+  }
+
+  return async (delivery, result, nextWaitMs) => {
+    if (result.error === null) return succeeded(delivery, result)
+    // Successes before it start the counter of failures anew, and must not take this one off it.
+    await latest.get(delivery.webhookId)?.catch(() => undefined)
+    return settle(database, clock, delivery, result, nextWaitMs)
   }
 }
 
-/** @returns those that were written */
+/** @returns those that were not written */
 async function settleSuccesses(database: Database, ended: Ended[]): Promise<ReadonlySet<string>> {
   const webhookIds = [...new Set(ended.map(({ delivery }) => delivery.webhookId))]
   const rows = await database.callAsSystem(
     (sql) => sql<{ id: string }[]>`
       select id from settle_successes(
         ${webhookIds}::uuid[],
-        ${ended.map(({ delivery }) => delivery.id)}::uuid[],
-        ${ended.map(({ delivery }) => delivery.fence)}::bigint[],
-        ${ended.map(({ delivery }) => delivery.attempt + 1)}::integer[],
-        ${ended.map(({ result }) => result.statusCode)}::integer[],
-        ${ended.map(({ result }) => result.durationMs)}::integer[],
-        ${ended.map(({ result }) => new Date(result.attemptedAt).toISOString())}::text[]::timestamptz[]
+        ${literal(ended.map(({ delivery }) => delivery.id))}::text::uuid[],
+        ${literal(ended.map(({ delivery }) => delivery.fence))}::text::bigint[],
+        ${literal(ended.map(({ delivery }) => delivery.attempt + 1))}::text::integer[],
+        ${literal(ended.map(({ result }) => result.statusCode!))}::text::integer[],
+        ${literal(ended.map(({ result }) => result.durationMs))}::text::integer[],
+        ${literal(ended.map(({ result }) => new Date(result.attemptedAt).toISOString()))}::text::timestamptz[]
       ) as id`,
   )
   return new Set(rows.map((row) => row.id))

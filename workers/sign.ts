@@ -49,15 +49,14 @@ const secretsKept = 1000
 
 /** Decrypts what is in use once, and not for each delivery. */
 export function keepOpened(open: OpenSecret): OpenSecret {
-  const kept = new Map<string, string>()
+  const kept = new Map<string, { sealed: Uint8Array; secret: string }[]>()
   return (sealed, webhookId) => {
-    const key = webhookId + Buffer.from(sealed).toString('latin1')
-    let secret = kept.get(key)
-    if (secret === undefined) {
-      secret = open(sealed, webhookId)
-      if (kept.size >= secretsKept) kept.clear()
-      kept.set(key, secret)
-    }
+    const known = kept.get(webhookId) ?? []
+    const found = known.find((one) => one.sealed === sealed || Buffer.compare(one.sealed, sealed) === 0)
+    if (found) return found.secret
+    const secret = open(sealed, webhookId)
+    if (kept.size >= secretsKept) kept.clear()
+    kept.set(webhookId, [{ sealed, secret }, ...known.slice(0, 1)]) // during a rotation there are two
     return secret
   }
 }

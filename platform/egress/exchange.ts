@@ -50,10 +50,13 @@ export async function exchange(pool: Pool, target: Target, request: OutgoingRequ
       if (answer) {
         if (answer.whole) line.keep()
         else line.close()
+        const { status, headers } = answer
         return {
           outcome: 'answered',
-          status: answer.status,
-          headers: answer.headers,
+          status,
+          get headers() {
+            return oneValueEach(headers) // seldom asked for
+          },
           durationMs: durationMs(),
         }
       }
@@ -76,14 +79,14 @@ export async function exchange(pool: Pool, target: Target, request: OutgoingRequ
 
 interface Answer {
   status: number
-  headers: Record<string, string>
+  headers: IncomingHttpHeaders
   /** It was read to its end: the connection can be used again. */
   whole: boolean
 }
 
 function ask(
   { client }: Line,
-  { url }: Target,
+  { path }: Target,
   request: OutgoingRequest,
 ): Promise<{ answer: Answer; error: null } | { answer: null; error: unknown }> {
   return new Promise((resolve) => {
@@ -93,14 +96,14 @@ function ask(
     client.dispatch(
       {
         method: request.method,
-        path: url.pathname + url.search,
+        path,
         headers: request.headers,
         body: request.body ?? null,
       },
       {
         onRequestStart() {},
         onResponseStart(_controller, status, headers) {
-          if (status >= 200) head = { status, headers: oneValueEach(headers) }
+          if (status >= 200) head = { status, headers }
         },
         onResponseData(_controller, chunk) {
           sizeBytes += chunk.length
@@ -114,11 +117,12 @@ function ask(
 }
 
 export function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  )
+  const found: [string, string][] = []
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) found.push([name, Array.isArray(value) ? value.join(', ') : value])
+  }
+  return Object.fromEntries(found)
 }
 
 /** Not: what came over it is not HTTP. */

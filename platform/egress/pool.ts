@@ -45,7 +45,7 @@ export function openPool(open: OpenConnection): Pool {
   }
 
   function make(target: Target): Line {
-    const { origin } = target.url
+    const { origin } = target
     const startedAt = performance.now()
     const connection = open(target)
     const client = new Client(origin, {
@@ -81,9 +81,11 @@ export function openPool(open: OpenConnection): Pool {
   return {
     fresh: make,
     take(target) {
-      const line = idle.get(target.url.origin)?.at(-1)
+      const lines = idle.get(target.origin)
+      const line = lines?.pop()
       if (!line) return make(target)
-      forget(target.url.origin, line)
+      count -= 1
+      if (lines!.length === 0) idle.delete(target.origin)
       return line
     },
     close() {

@@ -4,6 +4,9 @@ import type { ClassifyAddress } from './addresses.ts'
 
 export interface Target {
   url: URL
+  origin: string
+  /** With the query. */
+  path: string
   /** Without the brackets of an IPv6 address and the dot at the end of a name. */
   hostname: string
   /** http, or a port of its own: only for addresses in the operator's list. */
@@ -26,7 +29,9 @@ export function readTarget(text: string, classify: ClassifyAddress, namesAreOpen
   if (url.username || url.password) return { refused: 'must not hold a user name or a password' }
   const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (hostname === '') return { refused: 'must name a host' }
-  const target = { url, hostname, namedOnly: url.protocol === 'http:' || url.port !== '' }
+  const { origin } = url
+  const path = url.pathname + url.search
+  const target = { url, origin, path, hostname, namedOnly: url.protocol === 'http:' || url.port !== '' }
   if (isIP(hostname)) {
     const fault = addressFault([hostname], target.namedOnly, classify)
     return fault ? { refused: fault } : target

@@ -129,8 +129,9 @@ language sql volatile set search_path = corkboard, pg_temp set enable_seqscan = 
   where d.ctid = h.spot
 $$;
 
--- Writes down attempts that succeeded. Returns the deliveries: rows that somebody else has are left out, so that nobody
--- waits for another in a circle. An attempt whose lease was lost is logged, and decides nothing else.
+-- Writes down attempts that succeeded. Returns the deliveries that it left out, none as a rule: those whose rows are gone,
+-- or somebody else's at the moment, so that nobody waits for another in a circle. An attempt whose lease was lost is
+-- logged, and decides nothing else.
 create or replace function settle_successes(
   p_webhooks uuid[], p_ids uuid[], p_fences bigint[], p_attempts integer[], p_status_codes integer[],
   p_durations integer[], p_attempted_at timestamptz[]
@@ -162,13 +163,14 @@ begin
     set status = 'succeeded', attempt = h.attempt, next_attempt_at = null, lease_until = null
     from held h
     where d.ctid = h.spot and h.holds
+  ), logged as (
+    insert into webhook_attempts (
+      delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
+    )
+    select h.id, h.webhook_id, h.workspace_id, h.attempt, 0, 'succeeded', h.status_code, h.duration_ms, h.attempted_at
+    from held h
   )
-  insert into webhook_attempts (
-    delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
-  )
-  select h.id, h.webhook_id, h.workspace_id, h.attempt, 0, 'succeeded', h.status_code, h.duration_ms, h.attempted_at
-  from held h
-  returning delivery_id;
+  select e.id from unnest(p_ids) as e(id) where e.id not in (select h.id from held h);
 end $$;
 
 do $$

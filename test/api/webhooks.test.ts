@@ -344,6 +344,27 @@ test('[W68] the log has an entry for each attempt and one for what waits or is s
   for (const query of ['limit=0', 'limit=501', 'limit=x']) expect((await owner.api.get(`/webhooks/${id}/deliveries?${query}`)).status).toBe(400)
 }) // prettier-ignore
 
+test('[W66] what goes with a webhook is all of its queue and log, in whatever state, and nothing of another', async () => {
+  const owner = await service.user()
+  const [{ id }, other] = [await makeWebhook({}, owner), await makeWebhook({}, owner)]
+  const at = '2030-01-01T00:00:00Z'
+  const states: [status: string, attempts: string[]][] = [
+    ['waiting', []], ['waiting', ['failed']], ['sending', []], ['sending', ['failed']], ['succeeded', ['failed', 'succeeded']], ['given_up', ['given_up']],
+  ]
+  for (const webhookId of [id, other.id])
+    for (const [status, attempts] of states)
+      await addDelivery(webhookId, owner.workspaceId, { status, at, attempts: attempts.map((one) => [one, at]) })
+  const left = async () => [
+    ...(await service.admin`
+      select w.id, (select count(*)::integer from webhook_deliveries where webhook_id = w.id) as deliveries,
+        (select count(*)::integer from webhook_attempts where webhook_id = w.id) as attempts
+      from unnest(${[id, other.id]}::uuid[]) with ordinality as w(id, place) order by place`),
+  ]
+  expect(await left()).toMatchObject([{ deliveries: 6, attempts: 5 }, { deliveries: 6, attempts: 5 }])
+  await owner.api.delete(`/webhooks/${id}`)
+  expect(await left()).toMatchObject([{ deliveries: 0, attempts: 0 }, { deliveries: 6, attempts: 5 }])
+}) // prettier-ignore
+
 test('[W69] a delivery is queued again by either id, under its own, with six attempts', async () => {
   const owner = await service.user()
   const [{ id }, other] = [await makeWebhook({}, owner), await makeWebhook({}, owner)]

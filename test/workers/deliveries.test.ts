@@ -240,6 +240,33 @@ test('[W20] a lease that lapses makes the delivery due again, under the same id;
   expect(receiver.received[0]!.raw.toString()).toBe('{"a": 1}')
 }) // prettier-ignore
 
+test('[W33] what a killed process had claimed and perhaps never sent costs nothing: none of the six attempts, none of the 20 failures', async () => {
+  receiver.answer = () => null
+  const id = await makeWebhook(service, user, receiver.url)
+  await service.admin`update webhooks set failures = 19 where id = ${id}`
+  // As it leaves them: 29 that were never tried, and one before its last attempt.
+  await service.admin`
+    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, lease_until, attempt, fence)
+    select ${id}, ${user.workspaceId}, 'card.created', '{"n":' || n || '}', 'sending', ${new Date(clock.time + 30_000)}, case n when 1 then 5 else 0 end, 1
+    from generate_series(1, 30) n`
+  clock.time += 30_000
+  await settled(id, 30)
+  for (const entry of await attempts(id)) {
+    const [number, left] = entry.attempts_left === 1 ? [6, 1] : [1, 6]
+    expect(entry).toMatchObject({ status: 'failed', status_code: null, duration_ms: null, attempt: number, attempts_left: left })
+    expect(entry.error).toMatch(/^interrupted: .* does not count$/)
+  }
+  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 19 })
+  await until(() => receiver.hanging.length > 0, 'one is sent again')
+  receiver.answer = () => 200
+  for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
+  await until(async () => (await deliveries(id)).every(({ status }) => status === 'succeeded'), 'all are sent', 30_000)
+  expect((await deliveries(id)).map(({ attempt }) => attempt).sort((a, b) => a - b)).toEqual([...Array<number>(29).fill(1), 6])
+  expect(receiver.received).toHaveLength(30)
+  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(30)
+  expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
+}) // prettier-ignore
+
 test('[W21] two processes send each delivery once', async () => {
   const other = await start()
   const id = await makeWebhook(service, user, receiver.url)
