@@ -38,12 +38,9 @@ export async function startCorkboard(databaseUrl: string | null, without?: Part)
     ...(without ? { BENCH_WITHOUT: without } : {}),
     ...(databaseUrl ? { DATABASE_URL: databaseUrl, SECRET_KEY: randomUUID() } : {}),
   }
-  const child = new ServerProcess(
-    'corkboard',
-    'server/main.ts',
-    env,
-    without ? ['test/bench/without.ts'] : [],
-  )
+  // As `npm start` does.
+  const loadedBefore = ['server/preflight.js', ...(without ? ['test/bench/without.ts'] : [])]
+  const child = new ServerProcess('corkboard', 'server/main.ts', env, loadedBefore)
   const stop = async () => {
     await child.stop()
     await rm(dataDir, { recursive: true, force: true })
