@@ -190,7 +190,7 @@ function normal(
       return known.get(id) ?? 'new'
     })
     .replaceAll(/"(id|prefix|display_name|request_id)":"(\d+|[A-Za-z0-9_-]{5,36}|User \d+)"/g, '"$1":"any"')
-    .replaceAll(/("next_cursor":"[^"]*\|)(\d+|[A-Za-z0-9_-]{16})"/g, '$1any"')
+    .replaceAll(/("next_cursor":"[^"]*\|)(\d+|own \d+|[A-Za-z0-9_-]{16})"/g, '$1any"')
   return `${answer.status} ${text}`
 }
 
