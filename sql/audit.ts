@@ -25,12 +25,12 @@ export interface ReadEntry {
 export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promise<void> {
   if (entries.length === 0) return
   await tx`
-    insert into audit_entries (
+    insert into audit_operations (
       occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status, workspace_id,
-      board_id, resource_type, resource_id, request_id, ip
+      board_id, resource_type, resource_ids, request_id, ip
     )
     select s.at, v.action, v."userId", v."displayName", v."tokenId", v."serviceAccountId", v."clientId", v.method, v.path, v.status,
-      v."workspaceId", v."boardId", v."resourceType", v."resourceId", v."requestId", v.ip
+      v."workspaceId", v."boardId", v."resourceType", array[v."resourceId"], v."requestId", v.ip
     from (select stamp() as at offset 0) s
     cross join json_to_recordset(${JSON.stringify(entries)}::text::json) as v(
       action text, "userId" uuid, "displayName" text, "tokenId" uuid, "serviceAccountId" uuid, "clientId" text, method text, path text,

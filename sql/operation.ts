@@ -5,10 +5,12 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What was written to; without one the entry tells of what the path names. */
-export interface Resource {
+/** What was written to, things of one type; without any the entry tells of what the path names. */
+export interface Resources {
   type: string
-  id: string | null
+  /** An entry for each. */
+  ids: (string | null)[]
+  /** That they are on. */
   board?: string | null
   workspace?: string | null
 }
@@ -38,13 +40,13 @@ export interface OperationDetails {
   request_id: string
   ip: string
   /** What the path names. */
-  named: Resource
+  named: Resources
   key: OperationKey | null
 }
 
 export class Operation {
   readonly #details: OperationDetails
-  #resources: Resource[] = []
+  #resources: Resources[] = []
   #result: string[] = []
   #recorded = false
 
@@ -53,13 +55,13 @@ export class Operation {
   }
 
   /** Said before the transaction ends that writes it. */
-  concerns(resource: Resource): void {
-    this.#resources.push(resource)
+  concerns(resources: Resources): void {
+    this.#resources.push(resources)
   }
 
-  /** The ids of what this transaction makes, in order. */
+  /** The ids of what this transaction makes, in order; they are kept with the key. */
   made(ids: string[]): void {
-    this.#result.push(...ids)
+    if (this.#details.key) this.#result.push(...ids)
   }
 
   /** The answer, which is known before the transaction ends; should it be lost, a request that comes again gets this. */
@@ -109,7 +111,7 @@ export class Operation {
 }
 
 /** The commit knows which one. */
-const boardOnly: Resource = { type: 'board', id: null }
+const boardOnly: Resources = { type: 'board', ids: [null] }
 
 const current = new AsyncLocalStorage<Operation>()
 

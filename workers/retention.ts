@@ -39,9 +39,9 @@ export function startRetention(
     )
     await inBatches(
       (tx) => tx`
-        delete from audit_entries
+        delete from audit_operations
         where ctid = any (array(
-          select ctid from audit_entries where occurred_at <= ${auditCutoff(clock.now(), auditDays)} limit ${batch}
+          select ctid from audit_operations where occurred_at <= ${auditCutoff(clock.now(), auditDays)} limit ${batch}
         ))`,
     )
     await inBatches(

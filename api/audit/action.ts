@@ -1,5 +1,5 @@
 /** What an operation is called in the audit, and what its path names. */
-import type { Resource } from '../../sql/operation.ts'
+import type { Resources } from '../../sql/operation.ts'
 
 const byMethod: Record<string, string> = { POST: 'create', PATCH: 'update', DELETE: 'delete', GET: 'read' }
 
@@ -12,14 +12,14 @@ export function actionOf({ method, path }: { method: string; path: string }): st
 }
 
 /** Of a board and what is on one the last thing with an id; else the first, which the workspace is known by. */
-export function namedBy(path: string, params: Record<string, string>): Resource {
+export function namedBy(path: string, params: Record<string, string>): Resources {
   const parts = path.split('/').filter(Boolean)
   const isParameter = (part: string) => part.startsWith(':')
   const last = parts[0] === 'boards' ? parts.findLastIndex(isParameter) : parts.findIndex(isParameter)
-  if (last < 1) return { type: singular(parts.findLast(isPlural) ?? 'service'), id: null }
+  if (last < 1) return { type: singular(parts.findLast(isPlural) ?? 'service'), ids: [null] }
   return {
     type: singular(parts[last - 1]!),
-    id: params[parts[last]!.slice(1)]?.replaceAll('\0', '').toWellFormed() ?? null, // as the database can store it
+    ids: [params[parts[last]!.slice(1)]?.replaceAll('\0', '').toWellFormed() ?? null], // as the database can store it
     board: parts[0] === 'boards' ? (params['id'] ?? null) : null,
   }
 }

@@ -46,6 +46,9 @@ interface AuditRow {
   ip: string
 }
 
+/** Of one row of `audit_operations`; the ids of rows are this far apart. */
+const mostEntries = 1000
+
 const audit: WalkedList = { name: 'the audit', isId: (id) => /^\d{1,15}$/.test(id), firstId: '0' }
 
 export const listAudit = route({
@@ -69,23 +72,32 @@ export const listAudit = route({
 
 /** The caller's own, and those of the workspaces that are theirs: each along its own index. */
 function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, limit: number) {
-  const bound = !walk
-    ? tx``
-    : horizon
-      ? tx`and (a.occurred_at, a.id) > (${walk.at}, ${walk.id}) and a.occurred_at < ${horizon}`
-      : tx`and (a.occurred_at, a.id) < (${walk.at}, ${walk.id})`
+  const after = (least: number) =>
+    tx`and (a.occurred_at, a.id) > (${walk!.at}, ${least}) and a.occurred_at < ${horizon}`
+  const before = tx`and (a.occurred_at, a.id) < (${walk?.at ?? null}, ${walk?.id ?? null})`
+  const bound = !walk ? tx`` : horizon ? after(Number(walk.id)) : before
+  // The operation in whose midst a page ended begins before the entry that it ended with.
+  const operationBound = horizon ? after(Number(walk!.id) - mostEntries) : bound
   const order = horizon ? tx`a.occurred_at, a.id` : tx`a.occurred_at desc, a.id desc`
-  const page = tx`${bound} order by ${order} limit ${limit + 1}`
+  const operations = tx`${operationBound} order by ${order} limit ${limit + 2}`
   return tx<AuditRow[]>`
     select a.*
     from (
-      (select a.* from audit_entries a where a.user_id = current_user_id() ${page})
-      union
-      select f.*
-      from workspaces w
-      cross join lateral (select a.* from audit_entries a where a.workspace_id = w.id ${page}) f
-      where w.owner_id = current_user_id()
+      select o.id + e.place - 1 as id, o.occurred_at, o.action, o.user_id, o.display_name, o.token_id, o.service_account_id,
+        o.client_id, o.method, o.path, o.status, o.workspace_id,
+        case o.resource_type when 'board' then e.id::uuid else o.board_id end as board_id, o.resource_type, e.id as resource_id,
+        o.request_id, o.ip
+      from (
+        (select a.* from audit_operations a where a.user_id = current_user_id() ${operations})
+        union
+        select f.*
+        from workspaces w
+        cross join lateral (select a.* from audit_operations a where a.workspace_id = w.id ${operations}) f
+        where w.owner_id = current_user_id()
+      ) o
+      cross join lateral unnest(o.resource_ids) with ordinality as e(id, place)
     ) a
+    where true ${bound}
     order by ${order}
     limit ${limit + 1}`
 }

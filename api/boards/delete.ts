@@ -49,7 +49,7 @@ export const deleteManyBoards = route({
     const ids = [...new Set(body.board_ids.map((id) => id.toLowerCase()))]
     const trashed = await database.asUser(principal.userId, async (tx) => {
       const trashed = await trashBoards(tx, ids)
-      for (const id of trashed.deleted) currentOperation()?.concerns({ type: 'board', id, board: id })
+      currentOperation()?.concerns({ type: 'board', ids: trashed.deleted })
       return trashed
     })
     for (const id of trashed.deleted) closeBoard(id)

@@ -88,7 +88,7 @@ async function move(tx: Transaction, ids: string[], parentId: string | null): Pr
     if (reason) skipped.push({ board_id: id, reason })
     else moved.push(id)
   }
-  for (const id of moved) currentOperation()?.concerns({ type: 'board', id, board: id })
+  currentOperation()?.concerns({ type: 'board', ids: moved })
   if (moved.length > 0)
     await tx`update boards set parent_board_id = ${parentId} where id = any (${moved}::uuid[])`
   return { moved, skipped, boards: await readBoards(tx, moved) }

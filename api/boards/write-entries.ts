@@ -49,8 +49,8 @@ export async function writeEntries(
       : { board: updated.get(target)!, created: false },
   )
   const operation = currentOperation()
-  for (const { board } of written)
-    operation?.concerns({ type: 'board', id: board.id, board: board.id, workspace: board.workspace_id })
+  for (const [workspace, boards] of Map.groupBy(written, ({ board }) => board.workspace_id))
+    operation?.concerns({ type: 'board', ids: boards.map(({ board }) => board.id), workspace })
   operation?.made(written.map(({ board, created }) => `${created ? '' : updatedMark}${board.id}`))
   return written
 }

@@ -18,7 +18,7 @@ export const abortUpload = route({
     const answer = { aborted: true, key: body.key, upload_id: body.upload_id }
     const ended = await endUpload(context, principal.userId, body.key, () => {
       const operation = currentOperation()
-      operation?.concerns({ type: 'upload', id: body.key, board: body.board_id.toLowerCase() })
+      operation?.concerns({ type: 'upload', ids: [body.key], board: body.board_id.toLowerCase() })
       operation?.answers(answer)
     })
     if (!ended) throw new ServiceError('conflict', 'This upload is completed already.')

@@ -65,7 +65,7 @@ export const beginUpload = route({
         const named = await tx`select from name_upload(${key}, ${uploadId}) as named where named`
         if (named.length === 0) throw noUpload()
         isNamed = true
-        currentOperation()?.concerns({ type: 'upload', id: key, board: query.board.toLowerCase() })
+        currentOperation()?.concerns({ type: 'upload', ids: [key], board: query.board.toLowerCase() })
         currentOperation()?.answers(answer, 201)
       })
       return { status: 201, body: answer }

@@ -98,7 +98,7 @@ export async function finishUpload(
         select fault, bytes, width, height
         from finish_upload(${file.key}, ${file.contentType}, ${file.width}, ${file.height}, ${new Date(clock.now())})`
       if (upload!.fault) throw rolledBack
-      currentOperation()?.concerns({ type: 'image', id: file.key, board: file.boardId })
+      currentOperation()?.concerns({ type: 'image', ids: [file.key], board: file.boardId })
       finished?.()
     })
     .catch((error: unknown) => {

@@ -120,7 +120,7 @@ async function grant(
   const { clientName, redirectUri } = asked
   const operation = formOperation(request, signedIn, {
     action: 'application.connect',
-    named: { type: 'application', id: asked.clientId },
+    named: { type: 'application', ids: [asked.clientId] },
   })
   await database.asSystem(async (tx) => {
     await describeGrant(tx, grantKey(grantId), { clientName, redirectHost: whereTo(redirectUri) })

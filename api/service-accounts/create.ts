@@ -37,7 +37,7 @@ export const createServiceAccountRoute = route({
       requirePerson(principal)
       const scopes = scopesOf(body.scopes, principal)
       const id = randomUUID()
-      currentOperation()?.concerns({ type: 'service_account', id, workspace: workspaceId })
+      currentOperation()?.concerns({ type: 'service_account', ids: [id], workspace: workspaceId })
       await createServiceAccount(tx, { id, workspaceId, name, rateLimit })
       const minted = await mint(tx, answers, {
         accountId: id,

@@ -41,7 +41,7 @@ async function disconnect(
   if (clientId === '' || clientId.includes('\0')) return { redirect: '/settings#applications' }
   const operation = formOperation(request, signedIn, {
     action: 'application.disconnect',
-    named: { type: 'application', id: clientId.slice(0, 1000) },
+    named: { type: 'application', ids: [clientId.slice(0, 1000)] },
   })
   await withOperation(operation, () =>
     database.asUser(signedIn.userId, (tx) => disconnectApplication(tx, clientId)),

@@ -61,7 +61,7 @@ async function changePassword(
     await setPassword(tx, userId, hashed)
     const operation = formOperation(request, signedIn, {
       action: 'password.update',
-      named: { type: 'password', id: null },
+      named: { type: 'password', ids: [null] },
     })
     await recordFor(tx, userId, operation)
     return begin(context, tx, request, signedIn)

@@ -31,7 +31,7 @@ export const sessionsSection: Section = {
         const id = form.get('id') ?? ''
         const operation = formOperation(request, signedIn, {
           action: 'session.delete',
-          named: { type: 'session', id: id.toLowerCase() },
+          named: { type: 'session', ids: [id.toLowerCase()] },
         })
         if (uuidPattern.test(id))
           await context.database.asSystem(async (tx) => {

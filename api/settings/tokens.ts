@@ -59,7 +59,7 @@ async function createToken(
     })
   const operation = formOperation(request, signedIn, {
     action: 'token.create',
-    named: { type: 'token', id: token.id },
+    named: { type: 'token', ids: [token.id] },
   })
   const value = await withOperation(operation, () =>
     database.asUser(signedIn.userId, (tx) => makePersonalToken(tx, token)),
@@ -97,7 +97,7 @@ async function revokeToken(
   if (!uuidPattern.test(id)) return { redirect: '/settings#api' }
   const operation = formOperation(request, signedIn, {
     action: 'token.delete',
-    named: { type: 'token', id: id.toLowerCase() },
+    named: { type: 'token', ids: [id.toLowerCase()] },
   })
   await withOperation(operation, () => database.asUser(signedIn.userId, (tx) => revokePersonalToken(tx, id)))
   return { redirect: '/settings#api' }

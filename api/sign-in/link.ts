@@ -47,7 +47,7 @@ async function follow(context: SignInContext, visit: OpenVisit): Promise<VisitAn
     await setPassword(tx, userId, phc)
     const operation = formOperation(request, link, {
       action: 'password.update',
-      named: { type: 'password', id: null },
+      named: { type: 'password', ids: [null] },
     })
     await recordFor(tx, userId, operation)
     return { userId, secret: await begin(context, tx, request, link) }

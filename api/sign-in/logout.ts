@@ -19,7 +19,7 @@ export function logoutPages({ database, sessions }: SignInContext): PageRoute[] 
           else await endSession(tx, userId, sessionId)
           const operation = formOperation(request, signedIn, {
             action: 'session.delete',
-            named: { type: 'session', id: isEverywhere ? null : sessionId },
+            named: { type: 'session', ids: [isEverywhere ? null : sessionId] },
           })
           await recordFor(tx, userId, operation)
         })

@@ -1,12 +1,12 @@
 /** What a form does, as the audit tells of it. */
 import type { FastifyRequest } from 'fastify'
-import { Operation, type Resource } from '../../sql/operation.ts'
+import { Operation, type Resources } from '../../sql/operation.ts'
 
-/** @param named its id may be said later, by `concerns` */
+/** @param named its ids may be said later, by `concerns` */
 export function formOperation(
   request: FastifyRequest,
   account: { name: string | null },
-  { action, named }: { action: string; named: Resource },
+  { action, named }: { action: string; named: Resources },
 ): Operation {
   return new Operation({
     action,

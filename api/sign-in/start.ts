@@ -22,7 +22,7 @@ export async function begin(
   const { secret, sessionId } = await startSession(tx, { userId, ip: request.ip, userAgent })
   const operation = formOperation(request, account, {
     action: 'session.create',
-    named: { type: 'session', id: sessionId },
+    named: { type: 'session', ids: [sessionId] },
   })
   await recordFor(tx, userId, operation)
   return secret

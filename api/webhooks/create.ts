@@ -45,7 +45,7 @@ export const createWebhook = route({
       await tx`
         insert into webhooks (id, workspace_id, url, events, name, secret)
         values (${id}, ${workspaceId}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
-      currentOperation()?.concerns({ type: 'webhook', id, workspace: workspaceId })
+      currentOperation()?.concerns({ type: 'webhook', ids: [id], workspace: workspaceId })
       currentOperation()?.made([id, sealSecret(answers, id, secret)])
       return readWebhook(tx, id)
     })

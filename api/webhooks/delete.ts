@@ -17,7 +17,7 @@ export const deleteWebhook = route({
       await requireWebhook(tx, params.id)
       const [gone] = await tx<{ workspace: string }[]>`
         delete from webhooks where id = ${params.id} returning workspace_id as workspace`
-      currentOperation()?.concerns({ type: 'webhook', id: params.id, workspace: gone?.workspace ?? null })
+      currentOperation()?.concerns({ type: 'webhook', ids: [params.id], workspace: gone?.workspace ?? null })
     })
     return { body: { deleted: true, id: params.id } }
   },

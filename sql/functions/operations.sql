@@ -9,26 +9,36 @@ language plpgsql volatile security definer set search_path = corkboard, pg_temp 
 declare
   r record;
 begin
-  insert into audit_entries (
+  insert into audit_operations (
     occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status,
-    workspace_id, board_id, resource_type, resource_id, request_id, ip
+    workspace_id, board_id, resource_type, resource_ids, request_id, ip
   )
   select p_at, o.action, v.u, o.display_name, o.token_id, o.service_account_id, o.client_id, o.method, o.path, o.status,
-    coalesce(
-      n.workspace, v.w,
-      (select b.workspace_id from boards b where b.id = coalesce(n.board, v.b)),
-      case n.type
-        when 'webhook' then (select h.workspace_id from webhooks h where h.id = n.id::uuid)
-        when 'service_account' then (select s.workspace_id from service_accounts s where s.id = n.id::uuid)
-      end
-    ),
-    coalesce(n.board, v.b), n.type, coalesce(n.id, v.b::text), o.request_id, o.ip
+    e.workspace, e.board, e.type, e.ids, o.request_id, o.ip
   from json_to_recordset(p_records) as v(o json, u uuid, b uuid, w uuid)
   cross join lateral json_to_record(v.o) as o(
     action text, display_name text, token_id uuid, service_account_id uuid, client_id text, method text, path text,
     status integer, request_id text, ip text, resources json
   )
-  cross join lateral json_to_recordset(o.resources) as n(type text, id text, board uuid, workspace uuid);
+  cross join lateral (
+    select n.workspace, n.board, n.type, array_agg(n.id order by n.place) as ids
+    from (
+      select
+        coalesce(
+          t.workspace, v.w,
+          (select b.workspace_id from boards b where b.id = coalesce(t.board, v.b, case t.type when 'board' then i.id::uuid end)),
+          case t.type
+            when 'webhook' then (select h.workspace_id from webhooks h where h.id = i.id::uuid)
+            when 'service_account' then (select s.workspace_id from service_accounts s where s.id = i.id::uuid)
+          end
+        ) as workspace,
+        case t.type when 'board' then null else coalesce(t.board, v.b) end as board, t.type, coalesce(i.id, v.b::text) as id,
+        row_number() over () as place
+      from json_to_recordset(o.resources) as t(type text, ids json, board uuid, workspace uuid)
+      cross join lateral json_array_elements_text(t.ids) as i(id)
+    ) n
+    group by n.workspace, n.board, n.type, (n.place - 1) / 1000
+  ) e;
 
   for r in
     select v.u, k.*, coalesce(v.r, '[]') as result

@@ -22,11 +22,11 @@ afterAll(async () => {
 
 /** What was told since, the oldest first. */
 async function told(work: () => Promise<unknown>): Promise<unknown[]> {
-  const [before] = await service.admin`select coalesce(max(id), 0) as id from audit_entries`
+  const [before] = await service.admin`select coalesce(max(id), 0) as id from audit_operations`
   await work()
   const entries = await service.admin`
-    select action, status, resource_type as type, resource_id as id, board_id as board, workspace_id as workspace
-    from audit_entries as e where e.id > ${before!['id']} order by e.id`
+    select action, status, resource_type as type, resource_ids[1] as id, coalesce(board_id::text, resource_ids[1]) as board, workspace_id as workspace
+    from audit_operations as e where e.id > ${before!['id']} order by e.id`
   return [...entries]
 }
 const entry = (action: string, status: number, type: string, id: string) => ({

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionOf } from '../../api/audit/action.ts'
 import { routes } from '../../api/routes.ts'
+import { recordFor } from '../../sql/audit.ts'
+import { Operation } from '../../sql/operation.ts'
 import { startRetention } from '../../workers/retention.ts'
 import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -120,7 +122,7 @@ test('[AU1, AU2] each write leaves one entry that tells who did what where', asy
     workspace_id: user.workspaceId,
     resource: { id: webhookId },
   })
-  const text = JSON.stringify(await service.admin`select * from audit_entries`)
+  const text = JSON.stringify(await service.admin`select * from audit_operations`)
   expect(text).not.toMatch(/secret (name|text|title|group)|secret-query/)
   for (const secret of [user.token, made.body.secret, robot.body.access_token])
     expect(text).not.toContain(secret)
@@ -130,7 +132,7 @@ test('[AU1] what is refused or only read leaves nothing', async () => {
   const board = await makeBoard(owner)
   const [viewer, reader] = [await service.user(), await service.token(owner, { scopes: ['read'] })]
   await service.member(owner.workspaceId, viewer, 'viewer')
-  const before = (await service.admin`select id from audit_entries`).length
+  const before = (await service.admin`select id from audit_operations`).length
   const statuses = [
     await owner.api.get(`/boards/${board.id}`),
     await owner.api.post(`/boards/${board.id}/cards`, { kind: 'none' }),
@@ -143,16 +145,16 @@ test('[AU1] what is refused or only read leaves nothing', async () => {
     await owner.api.delete(`/boards/${board.id}/cards/none`),
   ].map(({ status }) => status)
   expect(statuses).toEqual([200, 400, 200, 400, 404, 403, 403, 403, 404])
-  expect((await service.admin`select id from audit_entries`).length).toBe(before)
+  expect((await service.admin`select id from audit_operations`).length).toBe(before)
 })
 
 test('[AU1] an entry and its write are in one transaction: what cannot be told is not done', async () => {
   const board = await makeBoard(owner, { name: 'Old' })
-  await service.admin`alter table audit_entries add constraint closed check (false) not valid`
-  onTestFinished(async () => void (await service.admin`alter table audit_entries drop constraint if exists closed`))
+  await service.admin`alter table audit_operations add constraint closed check (false) not valid`
+  onTestFinished(async () => void (await service.admin`alter table audit_operations drop constraint if exists closed`))
   expect((await owner.api.patch(`/boards/${board.id}`, { name: 'New' })).status).toBe(500)
   expect((await owner.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(500)
-  await service.admin`alter table audit_entries drop constraint closed`
+  await service.admin`alter table audit_operations drop constraint closed`
   expect((await owner.api.get<any>(`/boards/${board.id}`)).body.board.name).toBe('Old')
   expect((await owner.api.get<any>(`/boards/${board.id}/cards`)).body.cards).toEqual([])
 }) // prettier-ignore
@@ -233,8 +235,8 @@ test('[AU4] pages go back in time, and a follower meets each entry once while ma
   let written = false
   void writing.then(() => (written = true))
   await until(async () => !(await follow()) && written, 'the writers are done', 20_000)
-  const all = (await service.admin`select id from audit_entries where user_id = ${user.userId}`).map((row) =>
-    String(row['id']),
+  const all = (await service.admin`select id from audit_operations where user_id = ${user.userId}`).map(
+    (row) => String(row['id']),
   )
   expect(all).toHaveLength(104)
   await until(async () => (await follow(), seen.length >= all.length), 'the follower has all', 5000)
@@ -255,7 +257,7 @@ test('[AU5] a request’s role reads alone, and the service itself changes nothi
   await makeBoard(owner)
   const grants = await service.admin`
     select grantee, privilege_type from information_schema.table_privileges
-    where table_name = 'audit_entries' and grantee like 'corkboard\_%' order by 1, 2`
+    where table_name = 'audit_operations' and grantee like 'corkboard\_%' order by 1, 2`
   expect(grants.map((row) => Object.values(row).join(' '))).toEqual([
     'corkboard_app SELECT',
     'corkboard_system DELETE',
@@ -264,10 +266,12 @@ test('[AU5] a request’s role reads alone, and the service itself changes nothi
   ])
   const refused = { code: '42501' }
   const { database } = service
-  await expect(database.asUser(owner.userId, (tx) => tx`delete from audit_entries`)).rejects.toMatchObject(
+  await expect(database.asUser(owner.userId, (tx) => tx`delete from audit_operations`)).rejects.toMatchObject(
     refused,
   )
-  await expect(database.asSystem((tx) => tx`update audit_entries set ip = ''`)).rejects.toMatchObject(refused)
+  await expect(database.asSystem((tx) => tx`update audit_operations set ip = ''`)).rejects.toMatchObject(
+    refused,
+  )
 })
 
 test('[AU6] entries go after the configured days', async () => {
@@ -277,7 +281,7 @@ test('[AU6] entries go after the configured days', async () => {
   const now = Date.now()
   for (const [n, age] of [9.9, 10.1, 4000].entries()) {
     const at = new Date(now - age * day)
-    await service.admin`update audit_entries set occurred_at = ${at} where board_id = ${boards[n]!.id}`
+    await service.admin`update audit_operations set occurred_at = ${at} where resource_ids = ${[boards[n]!.id]}`
   }
   const log = { info() {}, warn() {}, error() {}, debug() {} }
   const clock = { now: () => now }
@@ -313,8 +317,8 @@ test('[AU7] reads are told together, and at the latest when the service stops', 
     workspace_id: user.workspaceId,
   })
   const rows = await service.admin`
-    select count(distinct resource_id)::integer as count, count(distinct occurred_at)::integer as writes
-    from audit_entries where user_id = ${user.userId}`
+    select count(distinct resource_ids)::integer as count, count(distinct occurred_at)::integer as writes
+    from audit_operations where user_id = ${user.userId}`
   expect(rows[0]).toEqual({ count: 1200, writes: 3 })
 })
 
@@ -335,6 +339,56 @@ test('[AU8] a bulk operation leaves an entry for each board', async () => {
   const deleted = await user.api.delete<any>('/boards', { board_ids: [...ids, randomUUID()] })
   const entries = await entryOf(user, deleted)
   expect(entries.map(({ workspace_id }) => workspace_id)).toEqual(ids.map(() => user.workspaceId))
+})
+
+test('[AU12] pages go through the entries of one operation, each once', async () => {
+  const [user, other] = [await service.user(), await service.user()]
+  await service.member(other.workspaceId, user, 'editor')
+  const made = await user.api.post<any>('/boards', {
+    boards: Array.from({ length: 30 }, (_, n) => ({
+      name: `Scene ${n}`,
+      workspace_id: [user.workspaceId, other.workspaceId][n % 2],
+    })),
+  })
+  const walk = async (who: TestUser, limit: number, from: string) => {
+    const walked: Entry[] = []
+    for (let query = from; ;) {
+      const page = succeeded(await who.api.get<any>(`/audit?limit=${limit}&${query}`))
+      walked.push(...page.entries)
+      if (!page.has_more) return walked
+      query = `cursor=${encodeURIComponent(page.next_cursor)}`
+    }
+  }
+  const boardsOf = (workspaceId: string) =>
+    made.body.boards.filter((one: any) => one.workspace_id === workspaceId).map((one: any) => one.id)
+  const since = `since=${new Date(Date.now() - 60_000).toISOString()}`
+  for (const limit of [1, 7, 500]) {
+    const followed = await walk(user, limit, since)
+    expect(new Set(followed.map(({ id }) => id)).size).toBe(30)
+    for (const workspaceId of [user.workspaceId, other.workspaceId]) {
+      const there = followed.filter((one) => one.workspace_id === workspaceId)
+      expect(there.map(({ board_id }) => board_id)).toEqual(boardsOf(workspaceId))
+      expect(there.map(({ resource }) => resource)).toEqual(
+        boardsOf(workspaceId).map((id: string) => ({ type: 'board', id })),
+      )
+    }
+    expect(await walk(user, limit, '')).toEqual(followed.toReversed())
+  }
+  const ofOther = await walk(other, 4, since)
+  expect(ofOther.map(({ board_id }) => board_id)).toEqual(boardsOf(other.workspaceId))
+
+  const ids = Array.from({ length: 2346 }, (_, n) => `many-${n}`)
+  const named = { type: 'service', ids: [null] }
+  const operation = new Operation({
+    action: 'image.delete', display_name: null, token_id: null, service_account_id: null, client_id: null,
+    method: 'DELETE', path: '/', status: 200, request_id: 'many', ip: '127.0.0.1', named, key: null,
+  }) // prettier-ignore
+  operation.concerns({ type: 'image', ids })
+  await service.database.asSystem((tx) => recordFor(tx, user.userId, operation))
+  const entries = (await walk(user, 499, since)).slice(30)
+  expect(entries.map(({ resource }) => resource.id)).toEqual(ids)
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(2346)
+  expect((await walk(user, 500, '')).slice(0, 2346)).toEqual(entries.toReversed())
 })
 
 test('[AU9] a cursor that is none, and a time that is none, are 400', async () => {

@@ -102,5 +102,5 @@ export async function stateOf(service: TestService): Promise<unknown> {
       (select json_agg(i order by i.image_key) from (select image_key, bytes from images) i) as images,
       (select json_agg(u order by u.image_key) from (select image_key, state from uploads) u) as uploads,
       (select json_agg(u order by u.workspace_id) from storage_usage u) as storage,
-      (select count(*) from audit_entries) as audit`
+      (select count(*) from audit_operations) as audit`
 }

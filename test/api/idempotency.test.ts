@@ -59,7 +59,7 @@ test('[ID1] every POST is replayed byte for byte, and works once', async () => {
     (await service.admin`
       select (select count(*) from boards) as boards, (select count(*) from card_index) as cards, (select count(*) from tokens) as tokens,
         (select count(*) from group_index) as groups, (select count(*) from webhooks) as webhooks,
-        (select sum(seq) from board_documents) as log, (select count(*) from audit_entries) as audit`)[0] // prettier-ignore
+        (select sum(seq) from board_documents) as log, (select count(*) from audit_operations) as audit`)[0] // prettier-ignore
   for (const [path, body] of posts) {
     const headers = keyed()
     const first = await owner.api.post(path, body, headers)
