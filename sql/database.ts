@@ -108,15 +108,16 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function run<T>(role: string, userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const operation = role === requestRole ? currentOperation() : undefined
     try {
-      const { result, told } = (await sql.begin(async (tx) => {
+      const { result, telling } = (await sql.begin(async (tx) => {
         // Sent first, but not awaited on its own: it leads the pipeline, so that it costs no round trip.
         const scope =
           tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
         const [result] = await Promise.all([work(tx), scope])
-        const told = operation !== undefined && (await record(tx, operation))
-        return { result, told }
-      })) as { result: T; told: boolean }
-      if (told) operation!.recorded()
+        // Nor is this: when it fails the commit that follows it rolls back.
+        return { result, telling: operation ? record(tx, operation) : null }
+      })) as { result: T; telling: Telling | null }
+      const [told] = (await telling?.rows) ?? []
+      if (told?.told) operation!.recorded()
       return result
     } catch (error) {
       throw unavailable(error) ? storageUnavailable(error) : error
@@ -174,13 +175,19 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const requestRole = 'corkboard_app'
 
-/** With what the request has written; false when that is nothing. */
-async function record(tx: Transaction, operation: Operation): Promise<boolean> {
+interface Telling {
+  rows: Promise<{ told: boolean }[]>
+}
+
+/** Sends what the request has to tell of its work, if anything; it is told when the work has written something. */
+function record(tx: Transaction, operation: Operation): Telling | null {
   const told = operation.inTransaction()
-  if (!told) return false
-  const [row] = await tx<{ told: boolean }[]>`
+  if (!told) return null
+  const query = tx<{ told: boolean }[]>`
     select record_operation(${told.operation}::text::json, ${told.result}::text::json) as told`
-  return row!.told
+  const rows = query.execute()
+  rows.catch(() => undefined) // who asks is told; who does not has heard of something worse
+  return { rows }
 }
 
 /** 64 bits of a hash, as PostgreSQL has them. */

@@ -5,7 +5,7 @@ end $$;
 
 -- p_records: [{o: operation, u: account, b: board, w: workspace, r: [id of what was made]}]
 create or replace function record_operations(p_records json, p_at timestamptz) returns void
-language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+language plpgsql volatile security definer set search_path = corkboard, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   r record;
 begin

@@ -4,6 +4,7 @@ alter table audit_entries rename to audit_operations;
 alter table audit_operations rename column resource_id to resource_ids;
 alter table audit_operations alter column resource_ids type text[] using array[resource_ids];
 alter table audit_operations alter column resource_ids set not null;
+alter table audit_operations alter column resource_ids set storage external; -- compressing ids takes longer than storing them
 alter table audit_operations alter column id set increment by 1000; -- the most elements of a row
 alter index audit_entries_pkey rename to audit_operations_pkey;
 alter index audit_entries_user rename to audit_operations_user;
