@@ -181,6 +181,35 @@ const urlOf = ({ admin }: TestDatabase) => {
   return `postgres://${name}:${String(pass)}@${host[0]}:${port[0]}/${db}`
 }
 
+test('[Q16] what many boards have pending is indexed together: each has its share, none is left', async () => {
+  const owner = await makeUser()
+  const { boards } = await makeWorkspace(owner, 130)
+  const cards = (board: string, count: number) =>
+    addCards(
+      board,
+      Array.from({ length: count }, (_, n) => ({ title: `Öl ${n}`, body: '' })),
+    )
+  for (const [n, board] of boards.entries()) await cards(board, n % 13)
+  await cards(boards[7]!, 700)
+  await testDatabase.admin`delete from boards where id = ${boards[8]!}`
+  await testDatabase.admin`
+    update card_index set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+    where board_id = any (${boards}) and title = 'Öl 3'`
+  await indexer.catchUp(boards, 60_000)
+  const [counts] = await testDatabase.admin`
+    select
+      (select count(*)::integer from search_pending where board_id = any (${boards})) as pending,
+      (select count(*)::integer from search_index where board_id = any (${boards}) and card_id = '') as boards,
+      (select count(*)::integer from search_index where board_id = any (${boards}) and card_id <> '') as cards,
+      (select count(*)::integer from card_index where board_id = any (${boards}) and deleted_at is null) as live`
+  expect(counts).toMatchObject({ pending: 0, boards: 129, cards: counts!['live'] })
+  expect(counts!['live']).toBeGreaterThan(1200)
+  const words = await testDatabase.admin`
+    select from search_index s join card_index c using (board_id, card_id)
+    where s.board_id = any (${boards}) and s.title = replace(lower(c.title), 'ö', 'o')`
+  expect(words).toHaveLength(counts!['live'])
+})
+
 test('[Q13] with several processes that keep the index, and writes at the same time, it ends equal to the cards', async () => {
   const owner = await makeUser()
   const { boards } = await makeWorkspace(owner, 3)
