@@ -4,7 +4,8 @@ import type { Transaction } from '../../sql/database.ts'
 import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../feed.ts'
 import type { Answer } from '../route.ts'
 import { uuidPattern } from '../schemas.ts'
-import { boardColumns, presentBoard, type BoardRow } from './board.ts'
+import { boardPage } from './board-page.ts'
+import { presentBoard, type BoardRow } from './board.ts'
 
 export interface BoardFeedQuery {
   since?: string
@@ -22,65 +23,32 @@ export interface BoardFeedQuery {
 export async function readBoardFeed(tx: Transaction, query: BoardFeedQuery): Promise<Answer> {
   const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(query.cursor)
   const horizon = await feedHorizon(tx)
-  const rows = await tx<BoardRow[]>`${boardFeed(tx, query, from, horizon)}`
+  const rows = await boardFeed(tx, query, from, horizon)
   const positionOf = (row: BoardRow) => ({ at: row.updated_at!, id: row.id })
   const { page, end } = feedEnd(rows, query.limit, { from, positionOf, cursorOf })
   return { body: { boards: page.map((row) => presentBoard(row, query.include)), ...end } }
 }
 
 /**
- * Workspace by workspace along the index, so that a page costs what it holds. A follower who is told of the trash is
- * told of a parent in it, too: the child's own row says nothing when its parent goes there or comes back.
+ * A follower who is told of the trash is told of a parent in it, too: the child's own row says nothing when its parent
+ * goes there or comes back.
  */
-export function boardFeed(
+export const boardFeed = (
   tx: Transaction,
   { workspace, parent, trash, limit }: Pick<BoardFeedQuery, 'workspace' | 'parent' | 'trash' | 'limit'>,
   { at, id }: FeedPosition,
   horizon: Date,
-) {
-  const shownParent = trash
-    ? tx`left join boards p on p.id = b.parent_board_id`
-    : tx`left join boards p on p.id = b.parent_board_id and p.deleted_at is null`
-  const changed = tx`
-    (b.updated_at, b.id) > (${at}, ${id ?? beforeAll}) and b.updated_at < ${horizon}
-    ${trash ? tx`` : tx`and b.deleted_at is null`}
-    ${parent === undefined ? tx`` : parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent}`}`
-  // Look-ups one by one (`offset 0` keeps them so): no plan may go through the boards of all tenants.
-  return tx`
-    select shown.*
-    from (
-      select f.updated_at, f.id
-      from (
-        select f.updated_at, f.id
-        from workspaces w
-        cross join lateral (
-          select b.updated_at, b.id
-          from boards b
-          ${parent === undefined ? tx`` : shownParent}
-          where b.workspace_id = w.id and ${changed}
-          order by b.updated_at, b.id
-          limit ${limit + 1}
-        ) f
-        ${workspace === undefined ? tx`` : tx`where w.id = ${workspace}`}
-        union
-        select f.updated_at, f.id
-        from board_shares s
-        cross join lateral (
-          select b.updated_at, b.id
-          from boards b
-          ${parent === undefined ? tx`` : shownParent}
-          where b.id = s.board_id and ${changed} ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
-          offset 0
-        ) f
-      ) f
-      order by f.updated_at, f.id
-      limit ${limit + 1}
-    ) page
-    cross join lateral (
-      select ${boardColumns(tx)} from boards b ${shownParent} where b.id = page.id offset 0
-    ) shown
-    order by page.updated_at, page.id`
-}
+) =>
+  boardPage(tx, {
+    order: 'updated_at',
+    condition: tx`
+      (b.updated_at, b.id) > (${at}, ${id ?? beforeAll}) and b.updated_at < ${horizon}
+      ${trash ? tx`` : tx`and b.deleted_at is null`}`,
+    workspace,
+    parent,
+    trashedParents: trash,
+    limit: limit + 1,
+  })
 
 /** No board has it, and it comes before all. */
 const beforeAll = '00000000-0000-0000-0000-000000000000'

@@ -1,10 +1,12 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { since } from '../feed.ts'
+import type { Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { boardAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../schemas.ts'
-import { boardColumns, boardsWithParent, presentBoard, type BoardRow } from './board.ts'
+import { boardPage, type BoardPage } from './board-page.ts'
+import { presentBoard } from './board.ts'
 import { readBoardFeed } from './feed.ts'
 
 const query = Type.Object({
@@ -52,22 +54,27 @@ export const listBoards = route({
     if (parent !== undefined && parent !== 'root' && !uuidPattern.test(parent)) {
       throw new ServiceError('bad_request', 'parent must be a board id or `root`.')
     }
+    const trash = query.deleted === '1'
     if (query.since !== undefined || query.cursor !== undefined) {
-      const feed = { ...query, include, trash: query.deleted === '1', limit: page.limit }
+      const feed = { ...query, include, trash, limit: page.limit }
       return database.asUser(principal.userId, (tx) => readBoardFeed(tx, feed))
     }
-    const rows = await database.asUser(
-      principal.userId,
-      (tx) => tx<BoardRow[]>`
-        select ${boardColumns(tx)}
-        from ${boardsWithParent(tx)}
-        where ${query.deleted === '1' ? tx`b.deleted_at is not null` : tx`b.deleted_at is null`}
-          ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
-          ${parent === undefined ? tx`` : parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent}`}
-        order by b.created_at, b.id
-        limit ${page.limit + 1} offset ${page.offset}`,
+    const rows = await database.asUser(principal.userId, (tx) =>
+      boardList(tx, { workspace, parent, trash, limit: page.limit + 1, offset: page.offset }),
     )
     const { shown, end } = cutPage(page, rows)
     return { body: { boards: shown.map((row) => presentBoard(row, include)), ...end } }
   },
 })
+
+/** As they were made. */
+export const boardList = (
+  tx: Transaction,
+  { trash, ...page }: Pick<BoardPage, 'workspace' | 'parent' | 'limit' | 'offset'> & { trash: boolean },
+) =>
+  boardPage(tx, {
+    ...page,
+    order: 'created_at',
+    condition: trash ? tx`b.deleted_at is not null` : tx`b.deleted_at is null`,
+    trashedParents: trash,
+  })

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { boardFeed } from '../../api/boards/feed.ts'
+import { boardList } from '../../api/boards/list.ts'
+import type { PendingQuery } from 'postgres'
 import { cardFeed } from '../../api/cards/feed.ts'
 import { openDatabase, type Transaction } from '../../sql/database.ts'
 import { startWatchingFeeds } from '../../workers/watch-feeds.ts'
@@ -173,7 +175,7 @@ test('[F12] a writer that is stuck holds the feeds back for no longer than its t
   expect(await lag()).toBeLessThan(1500)
 }) // prettier-ignore
 
-test('[F13] under row-level security a page goes along the indexes: what it reads is what it shows', async () => {
+test('[F13] under row-level security a page of a feed or a list goes along the indexes: what it reads is what it shows', async () => {
   const [tenant, cards] = [await service.user(), await makeBoard(user)]
   const other = await service.user()
   const { admin } = service
@@ -193,7 +195,7 @@ test('[F13] under row-level security a page goes along the indexes: what it read
   await admin`alter table card_index enable trigger user`
   await admin`analyze boards, card_index`
 
-  const plan = async (who: TestUser, query: (tx: Transaction) => ReturnType<typeof cardFeed>) =>
+  const plan = async (who: TestUser, query: (tx: Transaction) => PendingQuery<any>) =>
     service.database.asUser(who.userId, async (tx) => {
       const [row] = await tx`explain (analyze, timing off, format json) ${query(tx)}`
       return nodesOf(row!['QUERY PLAN'][0].Plan)
@@ -206,6 +208,20 @@ test('[F13] under row-level security a page goes along the indexes: what it read
     expect(reads.map((node) => node['Index Name'])).toContain('boards_feed')
     expect(reads.filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([])
     expect(rowsRead(reads)).toBeLessThan(51 * 4)
+  }
+  const [parent] = await admin`select id from boards where workspace_id = ${tenant.workspaceId} order by created_at limit 1`
+  await admin`
+    update boards set parent_board_id = ${parent!['id']}
+    where id = any (array(select id from boards where workspace_id = ${tenant.workspaceId} and id <> ${parent!['id']} order by created_at desc limit 30))`
+  await admin`
+    update boards set deleted_at = now()
+    where id = any (array(select id from boards where workspace_id = ${tenant.workspaceId} and parent_board_id is null order by created_at desc limit 20))`
+  await admin`analyze boards`
+  for (const [list, most] of [[{ trash: false }, 51 * 4], [{ trash: false, offset: 50 }, 51 * 6], [{ trash: true }, 51 * 4], [{ trash: false, parent: parent!['id'] }, 31 * 5]] as const) {
+    const nodes = await plan(tenant, (tx) => boardList(tx, { limit: 51, ...list }))
+    const reads = nodes.filter((node) => node['Relation Name'] === 'boards')
+    expect(reads.filter((node) => node['Node Type'] === 'Seq Scan'), JSON.stringify(list)).toEqual([])
+    expect(rowsRead(reads), JSON.stringify(list)).toBeLessThan(most)
   }
   for (const removedSince of [null, new Date(0)]) {
     const inside = { at: new Date('2026-01-01T00:00:10Z'), id: 'card5' }

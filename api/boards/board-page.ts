@@ -1,0 +1,68 @@
+/** A page of the boards that the caller may see, in an order that their workspaces have an index for. */
+import type { PendingQuery } from 'postgres'
+import type { Transaction } from '../../sql/database.ts'
+import { boardColumns, type BoardRow } from './board.ts'
+
+type Fragment = PendingQuery<never[]>
+
+export interface BoardPage {
+  /** Then the id. */
+  order: 'created_at' | 'updated_at'
+  /** Of a board `b`. */
+  condition: Fragment
+  workspace?: string | undefined
+  /** A board id, or `root`. */
+  parent?: string | undefined
+  /** A parent in the trash is shown, and boards are listed below it. */
+  trashedParents: boolean
+  limit: number
+  offset?: number
+}
+
+/**
+ * Workspace by workspace along the index, and look-ups one by one (`offset 0` keeps them so), so that a page costs what
+ * it holds: no plan may go through the boards of all tenants.
+ */
+export function boardPage(tx: Transaction, page: BoardPage): PendingQuery<BoardRow[]> {
+  const { workspace, parent, limit, offset = 0 } = page
+  const key = tx(page.order)
+  const shownParent = tx`
+    left join boards p on p.id = b.parent_board_id ${page.trashedParents ? tx`` : tx`and p.deleted_at is null`}`
+  const condition = tx`
+    ${page.condition}
+    ${parent === undefined ? tx`` : parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent}`}`
+  return tx<BoardRow[]>`
+    select shown.*
+    from (
+      select f.at, f.id
+      from (
+        select f.at, f.id
+        from workspaces w
+        cross join lateral (
+          select b.${key} as at, b.id
+          from boards b
+          ${parent === undefined ? tx`` : shownParent}
+          where b.workspace_id = w.id and ${condition}
+          order by b.${key}, b.id
+          limit ${offset + limit}
+        ) f
+        ${workspace === undefined ? tx`` : tx`where w.id = ${workspace}`}
+        union
+        select f.at, f.id
+        from board_shares s
+        cross join lateral (
+          select b.${key} as at, b.id
+          from boards b
+          ${parent === undefined ? tx`` : shownParent}
+          where b.id = s.board_id and ${condition} ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
+          offset 0
+        ) f
+      ) f
+      order by f.at, f.id
+      limit ${limit} offset ${offset}
+    ) page
+    cross join lateral (
+      select ${boardColumns(tx)} from boards b ${shownParent} where b.id = page.id offset 0
+    ) shown
+    order by page.at, page.id`
+}
