@@ -8,6 +8,9 @@ import { currentOperation, type Operation } from './operation.ts'
 /** A transaction in progress: tagged templates run in it. */
 export type Transaction = TransactionSql<{ bigint: number }>
 
+/** A statement of a transaction, or a part of one. */
+export type { PendingQuery as Query } from 'postgres'
+
 /** The tag of one statement, which is a transaction of its own. */
 export type Statement = <T extends readonly (object | undefined)[] = Row[]>(
   template: TemplateStringsArray,

@@ -1,15 +1,12 @@
 /** A page of the boards that the caller may see, in an order that their workspaces have an index for. */
-import type { PendingQuery } from 'postgres'
-import type { Transaction } from '../../sql/database.ts'
+import type { Query, Transaction } from '../../sql/database.ts'
 import { boardColumns, type BoardRow } from './board.ts'
-
-type Fragment = PendingQuery<never[]>
 
 export interface BoardPage {
   /** Then the id. */
   order: 'created_at' | 'updated_at'
   /** Of a board `b`. */
-  condition: Fragment
+  condition: Query<never[]>
   workspace?: string | undefined
   /** A board id, or `root`. */
   parent?: string | undefined
@@ -23,7 +20,7 @@ export interface BoardPage {
  * Workspace by workspace along the index, and look-ups one by one (`offset 0` keeps them so), so that a page costs what
  * it holds: no plan may go through the boards of all tenants.
  */
-export function boardPage(tx: Transaction, page: BoardPage): PendingQuery<BoardRow[]> {
+export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
   const { workspace, parent, limit, offset = 0 } = page
   const key = tx(page.order)
   const shownParent = tx`
