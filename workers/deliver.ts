@@ -48,7 +48,8 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   /** Until they are written down. */
   const open = new Set<Promise<void>>()
   let claiming: Promise<void> | null = null
-  const state = { woken: false, stopped: false, mayHaveMore: false }
+  /** `heldUp`: something could not begin, or be claimed, because too many are under way in all. */
+  const state = { woken: false, stopped: false, mayHaveMore: false, heldUp: false }
 
   function wake(): void {
     state.woken = true
@@ -65,7 +66,10 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     while (state.woken && !state.stopped) {
       state.woken = false
       state.mayHaveMore = true
-      if (total >= bounds.total || open.size >= mostOpen) return // each that ends wakes
+      if (isFull()) {
+        state.heldUp = true // the one that makes room wakes
+        return
+      }
       for (const lane of lanes.all()) lane.mayHaveMore = lanes.room(lane) <= 0
       const room = bounds.total - total - lanes.reserved
       const roomForFailing = bounds.failing - failing
@@ -89,9 +93,11 @@ export function startDelivering(given: DeliverOptions): Deliverer {
 
   /** Begins what is held, as far as it may be under way. */
   function advance(lane: Lane): void {
-    const mayBegin = () =>
-      lane.underWay < bounds.perWebhook && total < bounds.total && open.size < mostOpen && !state.stopped
-    while (lane.held.length > 0 && mayBegin()) {
+    while (lane.held.length > 0 && lane.underWay < bounds.perWebhook && !state.stopped) {
+      if (isFull()) {
+        state.heldUp = true
+        return
+      }
       const delivery = lanes.next(lane)!
       if (clock.now() + limits.webhooks.attemptMs < delivery.leaseUntil) begin(lane, delivery)
       else handBack([delivery, ...lanes.empty(lane)])
@@ -111,7 +117,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       total -= 1
       if (isFailing) failing -= 1
       advance(lane)
-      if (total === bounds.total - 1) advanceAll()
+      roomMade()
       if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) wake()
       lanes.forgetIfIdle(lane)
     }
@@ -122,17 +128,22 @@ export function startDelivering(given: DeliverOptions): Deliverer {
           'an attempt could not be written down; it is made again',
         ),
       )
-      .finally(() => {
-        open.delete(done)
-        if (open.size + 1 < mostOpen) return
-        advanceAll()
-        wake()
-      })
+      .finally(() => close(done))
     open.add(done)
   }
 
-  function advanceAll(): void {
+  const isFull = () => total >= bounds.total || open.size >= mostOpen
+
+  function close(done: Promise<void>): void {
+    open.delete(done)
+    roomMade()
+  }
+
+  function roomMade(): void {
+    if (!state.heldUp || isFull()) return
+    state.heldUp = false
     for (const lane of lanes.all()) advance(lane)
+    wake()
   }
 
   async function attempt(lane: Lane, delivery: ClaimedDelivery, ended: () => void): Promise<void> {
@@ -165,7 +176,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     const done = giveBack(database, deliveries)
       .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait until their lease lapses'))
       .finally(() => {
-        open.delete(done)
+        close(done)
         wake()
       })
     open.add(done)
@@ -182,13 +193,13 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         lanes.reserved -= count
         lanes.forgetIfIdle(lane)
       }
-      open.delete(promise)
+      close(promise)
       resolve()
     }
     return {
       take(webhookId) {
         // What a claim under way takes is not counted yet.
-        if (claiming || state.stopped || total + lanes.reserved >= bounds.total) return false
+        if (claiming || state.stopped || lanes.areFull()) return false
         const lane = lanes.of(webhookId)
         if (lanes.room(lane) <= 0) return false
         lane.reserved += 1
