@@ -48,17 +48,22 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   /** Until they are written down. */
   const open = new Set<Promise<void>>()
   let claiming: Promise<void> | null = null
-  /** `heldUp`: something could not begin, or be claimed, because too many are under way in all. */
-  const state = { woken: false, stopped: false, mayHaveMore: false, heldUp: false }
+  /** `arrived`: something was queued since the last claim. `heldUp`: something could not begin, or be claimed, because too many are under way in all. */
+  const state = { woken: false, stopped: false, mayHaveMore: false, arrived: false, heldUp: false }
 
   function wake(): void {
+    state.arrived = true
+    claimSoon()
+  }
+
+  function claimSoon(): void {
     state.woken = true
     if (claiming || state.stopped) return
     claiming = claim()
       .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait: they could not be claimed'))
       .finally(() => {
         claiming = null
-        if (state.woken) wake()
+        if (state.woken) claimSoon()
       })
   }
 
@@ -70,7 +75,11 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         state.heldUp = true // the one that makes room wakes
         return
       }
-      for (const lane of lanes.all()) lane.mayHaveMore = lanes.room(lane) <= 0
+      for (const lane of lanes.all()) {
+        if (lanes.room(lane) > 0) lane.mayHaveMore = false
+        else if (state.arrived) lane.mayHaveMore = true
+      }
+      state.arrived = false
       const room = bounds.total - total - lanes.reserved
       const roomForFailing = bounds.failing - failing
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
@@ -118,7 +127,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       if (isFailing) failing -= 1
       advance(lane)
       roomMade()
-      if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) wake()
+      if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) claimSoon()
       lanes.forgetIfIdle(lane)
     }
     const done = attempt(lane, delivery, ended)
@@ -143,7 +152,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     if (!state.heldUp || isFull()) return
     state.heldUp = false
     for (const lane of lanes.all()) advance(lane)
-    wake()
+    claimSoon()
   }
 
   async function attempt(lane: Lane, delivery: ClaimedDelivery, ended: () => void): Promise<void> {
