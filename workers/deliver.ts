@@ -47,8 +47,10 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   let failing = 0
   /** Until they are written down. */
   const open = new Set<Promise<void>>()
+  /** For the same reason something of them could not begin. */
+  const heldUp = new Set<Lane>()
   let claiming: Promise<void> | null = null
-  /** `arrived`: something was queued since the last claim. `heldUp`: something could not begin, or be claimed, because too many are under way in all. */
+  /** `arrived`: something was queued since the last claim. `heldUp`: nothing could be claimed because too many are under way in all. */
   const state = { woken: false, stopped: false, mayHaveMore: false, arrived: false, heldUp: false }
 
   function wake(): void {
@@ -104,7 +106,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   function advance(lane: Lane): void {
     while (lane.held.length > 0 && lane.underWay < bounds.perWebhook && !state.stopped) {
       if (isFull()) {
-        state.heldUp = true
+        heldUp.add(lane)
         return
       }
       const delivery = lanes.next(lane)!
@@ -149,9 +151,13 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   }
 
   function roomMade(): void {
+    for (const lane of heldUp) {
+      if (isFull()) return
+      heldUp.delete(lane)
+      advance(lane)
+    }
     if (!state.heldUp || isFull()) return
     state.heldUp = false
-    for (const lane of lanes.all()) advance(lane)
     claimSoon()
   }
 
