@@ -47,17 +47,25 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   let failing = 0
   /** Until they are written down. */
   const open = new Set<Promise<void>>()
+  /** For the same reason something of them could not begin. */
+  const heldUp = new Set<Lane>()
   let claiming: Promise<void> | null = null
-  const state = { woken: false, stopped: false, mayHaveMore: false }
+  /** `arrived`: something was queued since the last claim. `heldUp`: nothing could be claimed because too many are under way in all. */
+  const state = { woken: false, stopped: false, mayHaveMore: false, arrived: false, heldUp: false }
 
   function wake(): void {
+    state.arrived = true
+    claimSoon()
+  }
+
+  function claimSoon(): void {
     state.woken = true
     if (claiming || state.stopped) return
     claiming = claim()
       .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait: they could not be claimed'))
       .finally(() => {
         claiming = null
-        if (state.woken) wake()
+        if (state.woken) claimSoon()
       })
   }
 
@@ -65,8 +73,15 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     while (state.woken && !state.stopped) {
       state.woken = false
       state.mayHaveMore = true
-      if (total >= bounds.total || open.size >= mostOpen) return // each that ends wakes
-      for (const lane of lanes.all()) lane.mayHaveMore = lanes.room(lane) <= 0
+      if (isFull()) {
+        state.heldUp = true // the one that makes room wakes
+        return
+      }
+      for (const lane of lanes.all()) {
+        if (lanes.room(lane) > 0) lane.mayHaveMore = false
+        else if (state.arrived) lane.mayHaveMore = true
+      }
+      state.arrived = false
       const room = bounds.total - total - lanes.reserved
       const roomForFailing = bounds.failing - failing
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
@@ -89,9 +104,11 @@ export function startDelivering(given: DeliverOptions): Deliverer {
 
   /** Begins what is held, as far as it may be under way. */
   function advance(lane: Lane): void {
-    const mayBegin = () =>
-      lane.underWay < bounds.perWebhook && total < bounds.total && open.size < mostOpen && !state.stopped
-    while (lane.held.length > 0 && mayBegin()) {
+    while (lane.held.length > 0 && lane.underWay < bounds.perWebhook && !state.stopped) {
+      if (isFull()) {
+        heldUp.add(lane)
+        return
+      }
       const delivery = lanes.next(lane)!
       if (clock.now() + limits.webhooks.attemptMs < delivery.leaseUntil) begin(lane, delivery)
       else handBack([delivery, ...lanes.empty(lane)])
@@ -111,8 +128,8 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       total -= 1
       if (isFailing) failing -= 1
       advance(lane)
-      if (total === bounds.total - 1) advanceAll()
-      if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) wake()
+      roomMade()
+      if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) claimSoon()
       lanes.forgetIfIdle(lane)
     }
     const done = attempt(lane, delivery, ended)
@@ -122,17 +139,26 @@ export function startDelivering(given: DeliverOptions): Deliverer {
           'an attempt could not be written down; it is made again',
         ),
       )
-      .finally(() => {
-        open.delete(done)
-        if (open.size + 1 < mostOpen) return
-        advanceAll()
-        wake()
-      })
+      .finally(() => close(done))
     open.add(done)
   }
 
-  function advanceAll(): void {
-    for (const lane of lanes.all()) advance(lane)
+  const isFull = () => total >= bounds.total || open.size >= mostOpen
+
+  function close(done: Promise<void>): void {
+    open.delete(done)
+    roomMade()
+  }
+
+  function roomMade(): void {
+    for (const lane of heldUp) {
+      if (isFull()) return
+      heldUp.delete(lane)
+      advance(lane)
+    }
+    if (!state.heldUp || isFull()) return
+    state.heldUp = false
+    claimSoon()
   }
 
   async function attempt(lane: Lane, delivery: ClaimedDelivery, ended: () => void): Promise<void> {
@@ -165,7 +191,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     const done = giveBack(database, deliveries)
       .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait until their lease lapses'))
       .finally(() => {
-        open.delete(done)
+        close(done)
         wake()
       })
     open.add(done)
@@ -182,13 +208,13 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         lanes.reserved -= count
         lanes.forgetIfIdle(lane)
       }
-      open.delete(promise)
+      close(promise)
       resolve()
     }
     return {
       take(webhookId) {
         // What a claim under way takes is not counted yet.
-        if (claiming || state.stopped || total + lanes.reserved >= bounds.total) return false
+        if (claiming || state.stopped || lanes.areFull()) return false
         const lane = lanes.of(webhookId)
         if (lanes.room(lane) <= 0) return false
         lane.reserved += 1

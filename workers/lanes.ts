@@ -69,9 +69,15 @@ export class Lanes {
       if (lane.typicalMs === null) share = 0
       else share = Math.min(share, Math.floor((this.perWebhook + this.depth(lane)) / 2))
     }
-    if (share === 0) return 'later' // of one nothing is known yet
+    share = Math.min(share, Math.floor((heldMost.inAll - this.heldInAll - this.reserved) / lanes.length))
+    if (share <= 0) return 'later' // of one nothing is known yet, or all are full
     if (lanes.every((lane) => this.room(lane) >= share)) return share
     return lanes.some(({ underWay, held }) => underWay + held.length === 0) ? 'uneven' : 'later'
+  }
+
+  /** As many as may be held at all. */
+  areFull(): boolean {
+    return this.heldInAll + this.reserved >= heldMost.inAll
   }
 
   /** As a claim asks for it: how much less than usual may be taken of each; below 0, how much more. */

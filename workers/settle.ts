@@ -11,9 +11,9 @@ interface Ended {
   result: AttemptResult
 }
 
-interface Waiting extends Ended {
-  resolve(): void
-  reject(error: unknown): void
+/** Written down together; resolves with those that could not be. */
+interface Batch extends PromiseWithResolvers<ReadonlySet<string>> {
+  ended: Ended[]
 }
 
 export type Settle = (
@@ -22,60 +22,64 @@ export type Settle = (
   nextWaitMs: number | null,
 ) => Promise<void>
 
-const batch = 400
+const batchSize = 400
 /** For fewer than a batch, how long others are waited for. A call costs as much as ten rows of it, and takes turns from those who send. */
 const gatherMs = 40
 
 export function openSettler(database: Database, clock: Clock): Settle {
-  const waiting: Waiting[] = []
-  /** The latest success of each webhook that is not written down yet. */
-  const latest = new Map<string, Promise<void>>()
+  const waiting: Batch[] = []
+  /** Those with the latest success of each webhook that is not written down yet. */
+  const latest = new Map<string, Batch>()
   let running = false
 
   async function run(): Promise<void> {
     running = true
-    while (waiting.length > 0) {
-      if (waiting.length < batch) await delay(gatherMs)
-      const taken = waiting.splice(0, batch)
-      try {
-        const leftOut = await settleSuccesses(database, taken)
-        for (const one of taken) {
-          if (!leftOut.has(one.delivery.id)) one.resolve()
-          // Somebody has its row: its webhook is being deleted, or it is queued again.
-          else settle(database, clock, one.delivery, one.result, null).then(one.resolve, one.reject)
-        }
-      } catch (error) {
-        for (const one of taken) one.reject(error)
-      }
+    for (let batch = waiting[0]; batch; batch = waiting[0]) {
+      if (batch.ended.length < batchSize) await delay(gatherMs)
+      waiting.shift()
+      await write(batch)
     }
     running = false
   }
 
-  function succeeded(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
-    const { webhookId } = delivery
-    const written = new Promise<void>((resolve, reject) => {
-      waiting.push({ delivery, result, resolve, reject })
-    })
-    latest.set(webhookId, written)
-    const forget = () => {
-      if (latest.get(webhookId) === written) latest.delete(webhookId)
+  async function write(batch: Batch): Promise<void> {
+    const webhookIds = [...new Set(batch.ended.map(({ delivery }) => delivery.webhookId))]
+    try {
+      batch.resolve(await settleSuccesses(database, webhookIds, batch.ended))
+    } catch (error) {
+      batch.reject(error)
     }
-    void written.then(forget, forget)
+    for (const id of webhookIds) if (latest.get(id) === batch) latest.delete(id)
+  }
+
+  async function succeeded(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
+    let batch = waiting.at(-1)
+    if (!batch || batch.ended.length >= batchSize) {
+      batch = { ended: [], ...Promise.withResolvers<ReadonlySet<string>>() }
+      waiting.push(batch)
+    }
+    batch.ended.push({ delivery, result })
+    latest.set(delivery.webhookId, batch)
     if (!running) void run()
-    return written
+    const leftOut = await batch.promise
+    // Somebody else has its row: its webhook is being deleted, or it is queued again.
+    if (leftOut.has(delivery.id)) await settle(database, clock, delivery, result, null)
   }
 
   return async (delivery, result, nextWaitMs) => {
     if (result.error === null) return succeeded(delivery, result)
     // Successes before it start the counter of failures anew, and must not take this one off it.
-    await latest.get(delivery.webhookId)?.catch(() => undefined)
+    await latest.get(delivery.webhookId)?.promise.catch(() => undefined)
     return settle(database, clock, delivery, result, nextWaitMs)
   }
 }
 
 /** @returns those that were not written */
-async function settleSuccesses(database: Database, ended: Ended[]): Promise<ReadonlySet<string>> {
-  const webhookIds = [...new Set(ended.map(({ delivery }) => delivery.webhookId))]
+async function settleSuccesses(
+  database: Database,
+  webhookIds: string[],
+  ended: Ended[],
+): Promise<ReadonlySet<string>> {
   const rows = await database.callAsSystem(
     (sql) => sql<{ id: string }[]>`
       select id from settle_successes(

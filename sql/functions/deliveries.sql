@@ -129,9 +129,8 @@ language sql volatile set search_path = corkboard, pg_temp set enable_seqscan = 
   where d.ctid = h.spot
 $$;
 
--- Writes down attempts that succeeded. Returns the deliveries that it left out, none as a rule: those whose rows are gone,
--- or somebody else's at the moment, so that nobody waits for another in a circle. An attempt whose lease was lost is
--- logged, and decides nothing else.
+-- Writes down attempts that succeeded. Returns the deliveries that it left out, none as a rule: those whose rows are
+-- gone, and those whose lease was lost.
 create or replace function settle_successes(
   p_webhooks uuid[], p_ids uuid[], p_fences bigint[], p_attempts integer[], p_status_codes integer[],
   p_durations integer[], p_attempted_at timestamptz[]
@@ -142,35 +141,32 @@ begin
   -- Should the database itself fail before this is on disk, half a second at most, the lease lapses: the attempt is in
   -- the log as interrupted, and the delivery goes out again under its id, as when the service had failed here.
   perform set_config('synchronous_commit', 'off', true);
-  -- The webhooks' rows before the deliveries', in the order of their ids.
+  -- The webhooks' rows before the deliveries', in the order of their ids, as who deletes a webhook takes them.
+  perform from webhooks w where w.id = any (p_webhooks) order by w.id for key share;
   update webhooks
   set failures = 0
-  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for update);
+  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
   return query
-  with held as materialized (
-    select d.spot, d.id, d.webhook_id, d.workspace_id, d.status = 'sending' and d.fence = e.fence as holds,
-      e.attempt, e.status_code, e.duration_ms, e.attempted_at
+  with settled as (
+    update webhook_deliveries d
+    set status = 'succeeded', attempt = e.attempt, next_attempt_at = null, lease_until = null
+    -- By id, one by one (`offset 0` keeps it so): there are few that are being sent, and the index of them is full of those
+    -- that were until now. One that changes meanwhile is no longer where it was found, and is left out.
     from unnest(p_ids, p_fences, p_attempts, p_status_codes, p_durations, p_attempted_at)
       as e(id, fence, attempt, status_code, duration_ms, attempted_at)
     cross join lateral (
-      select x.ctid as spot, x.id, x.webhook_id, x.workspace_id, x.status, x.fence
-      from webhook_deliveries x
-      where x.id = e.id
-      for update skip locked
-    ) d
-  ), settled as (
-    update webhook_deliveries d
-    set status = 'succeeded', attempt = h.attempt, next_attempt_at = null, lease_until = null
-    from held h
-    where d.ctid = h.spot and h.holds
+      select x.ctid as spot, x.status, x.fence from webhook_deliveries x where x.id = e.id offset 0
+    ) h
+    where d.ctid = h.spot and h.status = 'sending' and h.fence = e.fence
+    returning d.id, d.webhook_id, d.workspace_id, e.attempt, e.status_code, e.duration_ms, e.attempted_at
   ), logged as (
     insert into webhook_attempts (
       delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
     )
-    select h.id, h.webhook_id, h.workspace_id, h.attempt, 0, 'succeeded', h.status_code, h.duration_ms, h.attempted_at
-    from held h
+    select s.id, s.webhook_id, s.workspace_id, s.attempt, 0, 'succeeded', s.status_code, s.duration_ms, s.attempted_at
+    from settled s
   )
-  select e.id from unnest(p_ids) as e(id) where e.id not in (select h.id from held h);
+  select e.id from unnest(p_ids) as e(id) where e.id not in (select s.id from settled s);
 end $$;
 
 do $$
