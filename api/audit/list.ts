@@ -72,14 +72,20 @@ export const listAudit = route({
 
 /** The caller's own, and those of the workspaces that are theirs: each along its own index. */
 function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, limit: number) {
-  const after = (least: number) =>
-    tx`and (a.occurred_at, a.id) > (${walk!.at}, ${least}) and a.occurred_at < ${horizon}`
-  const before = tx`and (a.occurred_at, a.id) < (${walk?.at ?? null}, ${walk?.id ?? null})`
-  const bound = !walk ? tx`` : horizon ? after(Number(walk.id)) : before
-  // The operation in whose midst a page ended begins before the entry that it ended with.
-  const operationBound = horizon ? after(Number(walk!.id) - mostEntries) : bound
-  const order = horizon ? tx`a.occurred_at, a.id` : tx`a.occurred_at desc, a.id desc`
-  const operations = tx`${operationBound} order by ${order} limit ${limit + 2}`
+  const at = walk?.at ?? null
+  const id = Number(walk?.id ?? 0)
+  const since = horizon && tx`and a.occurred_at < ${horizon} and (a.occurred_at, a.id) > `
+  const bound = !walk
+    ? tx``
+    : since
+      ? tx`${since} (${at}, ${id})`
+      : tx`and (a.occurred_at, a.id) < (${at}, ${id})`
+  // A page may have ended in the midst of an operation, whose own id is before that of the entry it ended with.
+  const operationBound = since
+    ? tx`${since} (${at}, ${id - mostEntries}) and (a.occurred_at > ${at} or a.id + cardinality(a.resource_ids) - 1 > ${id})`
+    : bound
+  const order = since ? tx`a.occurred_at, a.id` : tx`a.occurred_at desc, a.id desc`
+  const operations = tx`${operationBound} order by ${order} limit ${limit + 1}`
   return tx<AuditRow[]>`
     select a.*
     from (

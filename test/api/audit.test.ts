@@ -377,6 +377,19 @@ test('[AU12] pages go through the entries of one operation, each once', async ()
   const ofOther = await walk(other, 4, since)
   expect(ofOther.map(({ board_id }) => board_id)).toEqual(boardsOf(other.workspaceId))
 
+  // As they were kept before: a row for each entry, with ids one after the other.
+  const place = { at: new Date(), first: 5_000_000_000 }
+  await service.admin`
+    insert into audit_operations (
+      id, occurred_at, action, user_id, method, path, status, resource_type, resource_ids, request_id, ip
+    ) overriding system value
+    select ${place.first}::bigint + n, ${place.at}, 'image.read', ${other.userId}, 'GET', '/', 200, 'image', array['old-' || n], 'old', ''
+    from generate_series(1, 100) n`
+  const old = (await walk(other, 7, since)).filter(({ request_id }) => request_id === 'old')
+  expect(old.map(({ resource }) => resource.id)).toEqual(
+    Array.from({ length: 100 }, (_, n) => `old-${n + 1}`),
+  )
+
   const ids = Array.from({ length: 2346 }, (_, n) => `many-${n}`)
   const named = { type: 'service', ids: [null] }
   const operation = new Operation({
