@@ -3,6 +3,7 @@ import { includeOf } from '../page.ts'
 import { route } from '../route.ts'
 import { boardAnswer, boardParams, nullable } from '../schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
+import { readCapacity } from './capacity.ts'
 
 const capacity = Type.Object(
   { limit: Type.Integer(), used: Type.Integer(), remaining: Type.Integer() },
@@ -26,14 +27,10 @@ export const readBoardById = route({
   async handle({ database, freeCardCap }, { principal, params, query }) {
     includeOf(query.include, ['props', 'identifiers'])
     return database.asUser(principal.userId, async (tx) => {
-      const board = await readBoard(tx, params.id)
-      const [owner] = await tx<
-        { tier: string; used: number }[]
-      >`select tier, used from board_capacity(${params.id})`
-      const capacity =
-        owner?.tier === 'free' && freeCardCap !== null
-          ? { limit: freeCardCap, used: owner.used, remaining: Math.max(0, freeCardCap - owner.used) }
-          : null
+      const [board, capacity] = await Promise.all([
+        readBoard(tx, params.id),
+        readCapacity(tx, params.id, freeCardCap),
+      ])
       return { body: { board: presentBoard(board, { props: true, identifiers: true }), capacity } }
     })
   },

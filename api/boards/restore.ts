@@ -45,7 +45,7 @@ export const restoreBoard = route({
       const before = await readBoard(tx, params.id)
       if (!before.deleted) return { body: { board: shown(before), restored: false, dropped_identifiers: [] } }
       const [owner] = await tx<
-        { tier: string; used: number }[]
+        { tier: string; used: number | null }[]
       >`select tier, used from lock_board_owner(${params.id})`
       const reached = (owner?.used ?? 0) + own.card_count
       const adds = own.card_count > 0

@@ -6,6 +6,7 @@ import type { CardChange } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
+import { readCapacity } from '../boards/capacity.ts'
 import { cardChange } from '../cards/card-input.ts'
 import { showWritten } from '../files/show-images.ts'
 import type { ApiContext } from '../route.ts'
@@ -115,12 +116,8 @@ async function settleExisting({ live }: ApiContext, { boardId }: Import, tasks: 
 
 /** How many cards the board's owner may still have. */
 async function roomFor({ database, freeCardCap }: ApiContext, { account, boardId }: Import): Promise<number> {
-  if (freeCardCap === null) return Infinity
-  const [owner] = await database.asUser(
-    account,
-    (tx) => tx<{ tier: string; used: number }[]>`select tier, used from board_capacity(${boardId})`,
-  )
-  return owner?.tier === 'free' ? Math.max(0, freeCardCap - owner.used) : Infinity
+  const capacity = await database.asUser(account, (tx) => readCapacity(tx, boardId, freeCardCap))
+  return capacity?.remaining ?? Infinity
 }
 
 const full = (): Result => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards, nowhere } from './board.ts'
 
@@ -336,4 +336,12 @@ test('[B17] capacity tells the card cap of the board’s owner over all live boa
   expect(await capacity(owner)).toEqual({ limit: 100, used: 3, remaining: 97 })
   await service.admin`update users set tier = 'pro' where id = ${owner.userId}`
   expect(await capacity(owner)).toBeNull()
+  // Nor are they counted then: an owner may have thousands of boards.
+  const [counting] =
+    await service.admin`select pg_get_functiondef('owner_card_count(uuid)'::regprocedure) as text`
+  await service.admin.unsafe(`
+    create or replace function owner_card_count(owner uuid) returns bigint language plpgsql stable security definer
+    as 'begin raise exception ''counted''; end'`)
+  onTestFinished(async () => void (await service.admin.unsafe(counting!['text'])))
+  expect((await owner.api.get(`/boards/${one.id}`)).status).toBe(200)
 })
