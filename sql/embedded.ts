@@ -73,6 +73,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       async stop() {
         stopping.abort()
         await supervision
+        await endLeftovers(cluster, log) // its logger ends a moment after it
         await release()
       },
     }
