@@ -2,7 +2,8 @@ import postgres from 'postgres'
 
 /**
  * The driver, patched: as published it crashes the process, or leaves callers hanging, when a connection is lost
- * (porsager/postgres #1208). npm applies `patches/` in its install script.
+ * (porsager/postgres #1208). It also hands out the connection that was used last, whose server process has its plans and
+ * caches warm; as published they take turns. npm applies `patches/` in its install script.
  */
 export default requirePatched(postgres)
 
