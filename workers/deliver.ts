@@ -38,7 +38,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   const options = { ...given, openSecret: keepOpened(given.openSecret) }
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
-  const mostOpen = 2 * bounds.total
+  const mostOpen = 4 * bounds.total // about as many as are sent while a batch of them is written down
   const settleAttempt = openSettler(database, clock)
   const lanes = new Lanes(bounds)
   /** Being sent, or failed and not yet written down: how a webhook's next ones go depends on that. */

@@ -9,7 +9,7 @@ import { performance } from 'node:perf_hooks'
 import type { ClaimBounds, ClaimedDelivery } from './claim.ts'
 
 const holdMs = 250
-const heldMost = { ofOneWebhook: 64, inAll: 2048 }
+const heldMost = { ofOneWebhook: 128, inAll: 4096 }
 /** A claim that is not begun by then is given back: the lease has to last for the attempt. */
 const heldAtMostMs = 2000
 /** Lanes that are kept for their pace although nothing is in them. */
