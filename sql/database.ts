@@ -178,6 +178,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const requestRole = 'corkboard_app'
 
+/** Not a promise itself: the transaction would wait for it before its commit. */
 interface Telling {
   rows: Promise<{ told: boolean }[]>
 }

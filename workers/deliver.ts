@@ -38,7 +38,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   const options = { ...given, openSecret: keepOpened(given.openSecret) }
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
-  const mostOpen = 4 * bounds.total // about as many as are sent while a batch of them is written down
+  const mostOpen = 4 * bounds.total // what is sent and not yet written down goes out again after a crash
   const settleAttempt = openSettler(database, clock)
   const lanes = new Lanes(bounds)
   /** Being sent, or failed and not yet written down: how a webhook's next ones go depends on that. */
@@ -47,11 +47,11 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   let failing = 0
   /** Until they are written down. */
   const open = new Set<Promise<void>>()
-  /** For the same reason something of them could not begin. */
+  /** Of these something could not begin, because too much is under way in all. */
   const heldUp = new Set<Lane>()
   let claiming: Promise<void> | null = null
-  /** `arrived`: something was queued since the last claim. `heldUp`: nothing could be claimed because too many are under way in all. */
-  const state = { woken: false, stopped: false, mayHaveMore: false, arrived: false, heldUp: false }
+  /** `arrived`: something was queued since the last claim. `claimHeldUp`: for the same reason nothing could be claimed. */
+  const state = { woken: false, stopped: false, mayHaveMore: false, arrived: false, claimHeldUp: false }
 
   function wake(): void {
     state.arrived = true
@@ -73,8 +73,9 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     while (state.woken && !state.stopped) {
       state.woken = false
       state.mayHaveMore = true
-      if (isFull()) {
-        state.heldUp = true // the one that makes room wakes
+      const room = roomToClaim()
+      if (room <= 0) {
+        state.claimHeldUp = true // what makes room wakes
         return
       }
       for (const lane of lanes.all()) {
@@ -82,7 +83,6 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         else if (state.arrived) lane.mayHaveMore = true
       }
       state.arrived = false
-      const room = bounds.total - total - lanes.reserved
       const roomForFailing = bounds.failing - failing
       const { claimed, more } = await claimDue(database, clock.now(), bounds, {
         room,
@@ -144,6 +144,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   }
 
   const isFull = () => total >= bounds.total || open.size >= mostOpen
+  const roomToClaim = () => (isFull() ? 0 : bounds.total - total - lanes.reserved)
 
   function close(done: Promise<void>): void {
     open.delete(done)
@@ -156,8 +157,8 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       heldUp.delete(lane)
       advance(lane)
     }
-    if (!state.heldUp || isFull()) return
-    state.heldUp = false
+    if (!state.claimHeldUp || roomToClaim() <= 0) return
+    state.claimHeldUp = false
     claimSoon()
   }
 

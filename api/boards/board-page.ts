@@ -25,9 +25,11 @@ export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
   const key = tx(page.order)
   const shownParent = tx`
     left join boards p on p.id = b.parent_board_id ${page.trashedParents ? tx`` : tx`and p.deleted_at is null`}`
-  const condition = tx`
-    ${page.condition}
-    ${parent === undefined ? tx`` : parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent}`}`
+  const below = parent === 'root' ? tx`and p.id is null` : tx`and p.id = ${parent ?? null}`
+  const listed = tx`
+    select b.${key} as at, b.id
+    from boards b ${parent === undefined ? tx`` : shownParent}
+    where ${page.condition} ${parent === undefined ? tx`` : below}`
   return tx<BoardRow[]>`
     select shown.*
     from (
@@ -36,10 +38,7 @@ export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
         select f.at, f.id
         from workspaces w
         cross join lateral (
-          select b.${key} as at, b.id
-          from boards b
-          ${parent === undefined ? tx`` : shownParent}
-          where b.workspace_id = w.id and ${condition}
+          ${listed} and b.workspace_id = w.id
           order by b.${key}, b.id
           limit ${offset + limit}
         ) f
@@ -48,10 +47,7 @@ export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
         select f.at, f.id
         from board_shares s
         cross join lateral (
-          select b.${key} as at, b.id
-          from boards b
-          ${parent === undefined ? tx`` : shownParent}
-          where b.id = s.board_id and ${condition} ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
+          ${listed} and b.id = s.board_id ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
           offset 0
         ) f
       ) f
