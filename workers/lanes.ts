@@ -12,7 +12,7 @@ const holdMs = 250
 const heldMost = { ofOneWebhook: 128, inAll: 4096 }
 /** A claim that is not begun by then is given back: the lease has to last for the attempt. */
 const heldAtMostMs = 2000
-/** Lanes that are kept for their pace although nothing is in them. */
+/** Lanes that are kept for their pace although nothing is in them: those of the webhooks that were busy last. */
 const lanesKept = 256
 
 export interface Lane {
@@ -130,8 +130,16 @@ export class Lanes {
   }
 
   forgetIfIdle(lane: Lane): void {
-    if (lane.underWay + lane.reserved + lane.held.length > 0) return
-    if (lane.typicalMs === null || this.lanes.size > lanesKept) this.lanes.delete(lane.webhookId)
+    if (!isIdle(lane)) return
+    this.lanes.delete(lane.webhookId)
+    if (lane.typicalMs === null) return
+    this.lanes.set(lane.webhookId, lane) // the last one from now on
+    if (this.lanes.size <= lanesKept) return
+    for (const other of this.lanes.values()) {
+      if (!isIdle(other)) continue
+      this.lanes.delete(other.webhookId)
+      return
+    }
   }
 
   private depth({ typicalMs }: Lane): number {
@@ -139,3 +147,5 @@ export class Lanes {
     return Math.min(heldMost.ofOneWebhook, Math.floor((this.perWebhook * holdMs) / typicalMs))
   }
 }
+
+const isIdle = ({ underWay, reserved, held }: Lane) => underWay + reserved + held.length === 0
