@@ -1,5 +1,6 @@
 /** One request and its answer, within bounds of time and size, whatever the other side does. */
 import { performance } from 'node:perf_hooks'
+import type { Dispatcher } from 'undici'
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import { RefusedError } from './connector.ts'
 import type { Line, Pool } from './pool.ts'
@@ -31,89 +32,107 @@ export type Failure = 'refused' | 'unreachable' | 'timeout' | 'broken'
  * before anything of an answer came, the request is sent once more, over a new one: the other side has most likely closed
  * it as idle. It can have had the request all the same, so that who sends must not mind that it arrives twice.
  */
-export async function exchange(pool: Pool, target: Target, request: OutgoingRequest): Promise<Outcome> {
-  const startedAt = performance.now()
-  const durationMs = () => Math.round(performance.now() - startedAt)
-  let line = pool.take(target)
-  let late = false
-  // A signal would not do: it is not heeded before there is a connection.
-  const timer = setTimeout(() => {
-    late = true
-    line.close()
-  }, request.timeoutMs)
-  try {
-    for (;;) {
-      const before = line.connection.established()
-        ? { times: line.connection.times(), bytesRead: line.connection.bytesRead() }
-        : null
-      const { answer, error } = await ask(line, target, request)
-      if (answer) {
-        if (answer.whole) line.keep()
-        else line.close()
-        const { status, headers } = answer
-        return {
-          outcome: 'answered',
-          status,
-          get headers() {
-            return oneValueEach(headers) // seldom asked for
-          },
-          durationMs: durationMs(),
-        }
-      }
-      const { connection } = line
-      line.close()
-      const wasKept = before !== null && connection.times() === before.times
-      if (wasKept && !late && connection.bytesRead() === before.bytesRead && wasClosed(error)) {
-        line = pool.fresh(target)
-        continue
-      }
-      const failure = late ? 'timeout' : failureOf(error, connection.times() > 0)
-      const text =
-        failure === 'timeout' ? `no complete answer within ${request.timeoutMs / 1000} s` : describe(error)
-      return { outcome: failure, error: text, durationMs: durationMs() }
-    }
-  } finally {
-    clearTimeout(timer)
+export function exchange(pool: Pool, target: Target, request: OutgoingRequest): Promise<Outcome> {
+  return new Promise((resolve) => new Exchange(pool, target, request, resolve).begin())
+}
+
+/** One object for what undici asks for and what is known meanwhile: there are thousands of them in a second. */
+class Exchange implements Dispatcher.DispatchHandler {
+  private readonly pool: Pool
+  private readonly target: Target
+  private readonly request: OutgoingRequest
+  private readonly resolve: (outcome: Outcome) => void
+  private readonly startedAt = performance.now()
+  private readonly timer: NodeJS.Timeout
+  private line: Line
+  /** Of the connection, when the request went out: how often one was established (0: not yet), and what had come over it. */
+  private timesBefore = 0
+  private bytesBefore = 0
+  private status = 0
+  private headers: IncomingHttpHeaders = {}
+  private sizeBytes = 0
+  private isLate = false
+  private isOver = false
+
+  constructor(pool: Pool, target: Target, request: OutgoingRequest, resolve: (outcome: Outcome) => void) {
+    this.pool = pool
+    this.target = target
+    this.request = request
+    this.resolve = resolve
+    this.line = pool.take(target)
+    // A signal would not do: it is not heeded before there is a connection.
+    this.timer = setTimeout(() => {
+      this.isLate = true
+      this.line.close()
+    }, request.timeoutMs)
   }
-}
 
-interface Answer {
-  status: number
-  headers: IncomingHttpHeaders
-  /** It was read to its end: the connection can be used again. */
-  whole: boolean
-}
+  begin(): void {
+    const { client, connection } = this.line
+    this.timesBefore = connection.established() ? connection.times() : 0
+    this.bytesBefore = connection.bytesRead()
+    const { method, headers, body } = this.request
+    client.dispatch({ method, path: this.target.path, headers, body: body ?? null }, this)
+  }
 
-function ask(
-  { client }: Line,
-  { path }: Target,
-  request: OutgoingRequest,
-): Promise<{ answer: Answer; error: null } | { answer: null; error: unknown }> {
-  return new Promise((resolve) => {
-    let head: Omit<Answer, 'whole'> | null = null
-    let sizeBytes = 0
-    const answered = (whole: boolean) => resolve({ answer: { ...head!, whole }, error: null })
-    client.dispatch(
-      {
-        method: request.method,
-        path,
-        headers: request.headers,
-        body: request.body ?? null,
+  onRequestStart(): void {}
+
+  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return
+    this.status = status
+    this.headers = headers
+  }
+
+  onResponseData(_controller: unknown, chunk: Uint8Array): void {
+    this.sizeBytes += chunk.length
+    if (this.sizeBytes >= this.request.maxAnswerBytes) this.answered(false)
+  }
+
+  onResponseEnd(): void {
+    this.answered(true)
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    if (this.isOver) return
+    const { line } = this
+    const { connection } = line
+    line.close()
+    const wasKept = this.timesBefore > 0 && connection.times() === this.timesBefore
+    if (wasKept && !this.isLate && connection.bytesRead() === this.bytesBefore && wasClosed(error)) {
+      this.line = this.pool.fresh(this.target)
+      return this.begin()
+    }
+    const failure = this.isLate ? 'timeout' : failureOf(error, connection.times() > 0)
+    const text =
+      failure === 'timeout' ? `no complete answer within ${this.request.timeoutMs / 1000} s` : describe(error)
+    this.end({ outcome: failure, error: text, durationMs: this.durationMs() })
+  }
+
+  /** @param isWhole it was read to its end: the connection can be used again */
+  private answered(isWhole: boolean): void {
+    if (this.isOver) return
+    const { status, headers } = this
+    this.end({
+      outcome: 'answered',
+      status,
+      get headers() {
+        return oneValueEach(headers) // seldom asked for
       },
-      {
-        onRequestStart() {},
-        onResponseStart(_controller, status, headers) {
-          if (status >= 200) head = { status, headers }
-        },
-        onResponseData(_controller, chunk) {
-          sizeBytes += chunk.length
-          if (sizeBytes >= request.maxAnswerBytes) answered(false)
-        },
-        onResponseEnd: () => answered(true),
-        onResponseError: (_controller, error) => resolve({ answer: null, error }),
-      },
-    )
-  })
+      durationMs: this.durationMs(),
+    })
+    if (isWhole) this.line.keep()
+    else this.line.close()
+  }
+
+  private durationMs(): number {
+    return Math.round(performance.now() - this.startedAt)
+  }
+
+  private end(outcome: Outcome): void {
+    this.isOver = true
+    clearTimeout(this.timer)
+    this.resolve(outcome)
+  }
 }
 
 export function oneValueEach(headers: IncomingHttpHeaders): Record<string, string> {
