@@ -285,7 +285,7 @@ export async function compose(
       ...queue,
       pollSeconds: config.appEventPollSeconds,
       queued: () => delivering.wake(),
-      reserve: () => delivering.reserve(),
+      reserve: (promised) => delivering.reserve(promised),
     })
     loops.push(
       pickUp,

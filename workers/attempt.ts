@@ -4,14 +4,14 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import { parseRetryAfter, type AttemptResult } from './retry.ts'
-import { signatureHeaders, type Secrets } from './sign.ts'
+import { signatureHeaders, type Secrets, type Signer } from './sign.ts'
 
 /** What a delivery needs of the way out. It never rejects for what the receiver does. */
 export type Send = (request: {
   url: string
   method: 'POST'
   headers: Record<string, string>
-  body: string
+  body: Uint8Array
   timeoutMs: number
   maxAnswerBytes: number
 }) => Promise<
@@ -23,14 +23,15 @@ export interface AttemptOptions {
   clock: Clock
   log: Logger
   send: Send
-  /** Decrypts a webhook's secret. */
-  openSecret(sealed: Uint8Array, webhookId: string): string
+  /** What signs with a webhook's secret, given encrypted. */
+  signer(sealed: Uint8Array, webhookId: string): Signer
 }
 
 const maxAnswerBytes = 64 * 1024
+const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0' }
 
 export async function exchange(options: AttemptOptions, delivery: ClaimedDelivery): Promise<AttemptResult> {
-  const { clock, send, openSecret } = options
+  const { clock, send, signer } = options
   const attemptedAt = clock.now()
   const failed = (error: string): AttemptResult => ({
     attemptedAt,
@@ -42,8 +43,8 @@ export async function exchange(options: AttemptOptions, delivery: ClaimedDeliver
   let secrets: Secrets
   try {
     secrets = {
-      current: openSecret(delivery.secret, delivery.webhookId),
-      previous: delivery.previousSecret ? openSecret(delivery.previousSecret, delivery.webhookId) : undefined,
+      current: signer(delivery.secret, delivery.webhookId),
+      previous: delivery.previousSecret ? signer(delivery.previousSecret, delivery.webhookId) : undefined,
       failuresInARow: delivery.failuresInARow,
     }
   } catch (error) {
@@ -55,11 +56,7 @@ export async function exchange(options: AttemptOptions, delivery: ClaimedDeliver
   const answer = await send({
     url: delivery.url,
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'Corkboard-Webhooks/1.0',
-      ...signatureHeaders({ id, event, body, timestamp }, secrets),
-    },
+    headers: Object.assign(signatureHeaders({ id, event, body, timestamp }, secrets), plainHeaders),
     body,
     timeoutMs: limits.webhooks.attemptMs,
     maxAnswerBytes,

@@ -9,10 +9,14 @@ import { notifyOwner } from './notify.ts'
 
 export interface ClaimedDelivery {
   id: string
+  /** Null: it is a row of the queue. */
+  flight: Flight | null
+  /** Which one of its flight, from 1. */
+  nth: number
   webhookId: string
   event: string
-  /** The exact text to send. */
-  payload: string
+  /** The exact bytes to send. */
+  payload: Uint8Array
   /** Attempts that ended. */
   attempt: number
   fence: number
@@ -25,6 +29,13 @@ export interface ClaimedDelivery {
   previousSecret: Uint8Array | null
   /** Of the webhook's deliveries, before this one. */
   failuresInARow: number
+}
+
+/** An event that is being sent to webhooks whose receivers keep up: no row of the queue for each, but one for all of them. */
+export interface Flight {
+  place: number
+  /** Its deliveries whose outcome is not written down yet. */
+  open: number
 }
 
 export interface ClaimBounds {
@@ -48,6 +59,8 @@ export interface ClaimRoom {
 export const leaseMs = 30_000
 /** Deliveries that are given up in one go. */
 const giveUpBatch = 500
+/** Each has as many deliveries as a workspace has webhooks. */
+const flightsInOneGo = 50
 
 interface ClaimedRow {
   webhook_id: string
@@ -86,9 +99,11 @@ export async function claimDue(
     .sort((a, b) => a.place - b.place)
     .map((row) => ({
       id: row.id!,
+      flight: null,
+      nth: 0,
       webhookId: row.webhook_id,
       event: row.event,
-      payload: row.payload,
+      payload: Buffer.from(row.payload),
       attempt: row.attempt,
       fence: row.fence,
       dueAt: row.due_at.getTime(),
@@ -165,22 +180,25 @@ async function giveUp(tx: Transaction, webhookId: string, now: number): Promise<
   return rows.length
 }
 
-/** Puts back what was claimed and not sent: due as it was. What somebody else has taken meanwhile stays theirs. */
+/** Puts back what was claimed, or was in flight, and not sent: due as it was. What somebody else has taken meanwhile stays theirs. */
 export async function giveBack(database: Database, deliveries: ClaimedDelivery[]): Promise<void> {
   await database.callAsSystem(
     (sql) => sql`
       select give_back_deliveries(
         ${deliveries.map(({ id }) => id)}::uuid[],
+        ${deliveries.map(({ flight }) => flight?.place ?? null)}::bigint[],
         ${deliveries.map(({ fence }) => fence)}::bigint[],
         ${deliveries.map(({ dueAt }) => new Date(dueAt).toISOString())}::text[]::timestamptz[]
       )`,
   )
+  for (const { flight } of deliveries) if (flight) flight.open -= 1
 }
 
 /** Leases of processes that are gone: their attempts are logged as they are known, and the deliveries are due again. */
 export async function takeBackLapsed(database: Database, now: number): Promise<number> {
-  const rows = await database.asSystem(
-    (tx) => tx`
+  const rows = await database.asSystem(async (tx) => {
+    await tx`select land_lapsed(${new Date(now)}, ${flightsInOneGo})`
+    return tx`
       with lapsed as (
         select id, lease_until
         from webhook_deliveries
@@ -200,7 +218,7 @@ export async function takeBackLapsed(database: Database, now: number): Promise<n
         'interrupted: the service stopped before it knew the outcome; it is sent again and this does not count',
         lease_until - ${leaseMs} * interval '1 millisecond'
       from due
-      returning id`,
-  )
+      returning id`
+  })
   return rows.length
 }

@@ -8,12 +8,16 @@ import { claimDue, giveBack, takeBackLapsed, type ClaimBounds, type ClaimedDeliv
 import type { Reservation } from './fan-out.ts'
 import { Lanes, type Lane } from './lanes.ts'
 import { startLoop, type Loop } from './loop.ts'
-import { keepOpened } from './sign.ts'
+import { keepSigners } from './sign.ts'
 import { waitAfter } from './retry.ts'
 import { openSettler } from './settle.ts'
+import { Tally } from './tally.ts'
+import { Turns } from './turns.ts'
 
-export interface DeliverOptions extends AttemptOptions {
+export interface DeliverOptions extends Omit<AttemptOptions, 'signer'> {
   database: Database
+  /** Decrypts a webhook's secret. */
+  openSecret(sealed: Uint8Array, webhookId: string): string
   /** Seconds between attempts. */
   waits: readonly number[]
   /** A random number from 0 to 1: how much of the 10 % is added to a wait. */
@@ -25,31 +29,34 @@ export interface DeliverOptions extends AttemptOptions {
 export interface Deliverer extends Loop {
   /** Deliveries were queued. */
   wake(): void
-  /** Slots for deliveries that are about to be queued, so that they need not be claimed first. */
-  reserve(): Reservation
+  /** Slots for deliveries that are about to be queued, so that they need not be claimed first. @param promised of each webhook, by `roomAgain` */
+  reserve(promised?: number): Reservation
 }
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 const roomPollMs = 3
 const unevenMostMs = 20
-const claimWaitMs = 25
+const claimWaitMs = 100
 
 export function startDelivering(given: DeliverOptions): Deliverer {
-  const options = { ...given, openSecret: keepOpened(given.openSecret) }
+  const options = { ...given, signer: keepSigners(given.openSecret) }
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const mostOpen = 4 * bounds.total // what is sent and not yet written down goes out again after a crash
-  const settleAttempt = openSettler(database, clock)
+  const settler = openSettler({ database, clock, log, written: close, isStopped: () => state.stopped })
   const lanes = new Lanes(bounds)
   /** Being sent, or failed and not yet written down: how a webhook's next ones go depends on that. */
   let total = 0
   /** Of them, to webhooks whose last delivery had failed. */
   let failing = 0
-  /** Until they are written down. */
-  const open = new Set<Promise<void>>()
+  /** Until they are written down. A stop waits for all of it. */
+  const open = new Tally()
   /** Of these something could not begin, because too much is under way in all. */
   const heldUp = new Set<Lane>()
   let claiming: Promise<void> | null = null
+  /** Claims, and who takes places for what is being queued, go one after the other: each counts what the one before has. */
+  const turns = new Turns()
+  let isClaimUnderWay = false
   /** `arrived`: something was queued since the last claim. `claimHeldUp`: for the same reason nothing could be claimed. */
   const state = { woken: false, stopped: false, mayHaveMore: false, arrived: false, claimHeldUp: false }
 
@@ -71,34 +78,41 @@ export function startDelivering(given: DeliverOptions): Deliverer {
 
   async function claim(): Promise<void> {
     while (state.woken && !state.stopped) {
-      state.woken = false
-      state.mayHaveMore = true
-      const room = roomToClaim()
-      if (room <= 0) {
-        state.claimHeldUp = true // what makes room wakes
-        return
-      }
-      for (const lane of lanes.all()) {
-        if (lanes.room(lane) > 0) lane.mayHaveMore = false
-        else if (state.arrived) lane.mayHaveMore = true
-      }
-      state.arrived = false
-      const roomForFailing = bounds.failing - failing
-      const { claimed, more } = await claimDue(database, clock.now(), bounds, {
-        room,
-        roomForFailing,
-        byWebhook: lanes.taken(),
+      await turns.take(async () => {
+        isClaimUnderWay = true
+        await claimOnce().finally(() => (isClaimUnderWay = false))
       })
-      if (more) state.woken = true
-      state.mayHaveMore =
-        claimed.length >= room || claimed.filter(({ failuresInARow: n }) => n > 0).length >= roomForFailing
-      const touched = new Set(claimed.map((delivery) => lanes.of(delivery.webhookId)))
-      for (const delivery of claimed) lanes.hold(lanes.of(delivery.webhookId), delivery)
-      for (const lane of touched) {
-        lane.mayHaveMore = true
-        handBack(lanes.trim(lane))
-        advance(lane)
-      }
+    }
+  }
+
+  async function claimOnce(): Promise<void> {
+    state.woken = false
+    state.mayHaveMore = false // until it is known: what ends meanwhile would have one claim follow the other
+    const room = roomToClaim()
+    if (room <= 0) {
+      state.claimHeldUp = true // what makes room wakes
+      return
+    }
+    for (const lane of lanes.all()) {
+      if (lanes.room(lane) > 0) lane.mayHaveMore = false
+      else if (state.arrived) lane.mayHaveMore = true
+    }
+    state.arrived = false
+    const roomForFailing = bounds.failing - failing
+    const { claimed, more } = await claimDue(database, clock.now(), bounds, {
+      room,
+      roomForFailing,
+      byWebhook: lanes.taken(),
+    })
+    if (more) state.woken = true
+    state.mayHaveMore =
+      claimed.length >= room || claimed.filter(({ failuresInARow: n }) => n > 0).length >= roomForFailing
+    const touched = new Set(claimed.map((delivery) => lanes.of(delivery.webhookId)))
+    for (const delivery of claimed) lanes.hold(lanes.of(delivery.webhookId), delivery)
+    for (const lane of touched) {
+      lane.mayHaveMore = true
+      handBack(lanes.trim(lane))
+      advance(lane)
     }
   }
 
@@ -116,38 +130,49 @@ export function startDelivering(given: DeliverOptions): Deliverer {
   }
 
   function begin(lane: Lane, delivery: ClaimedDelivery): void {
-    const isFailing = delivery.failuresInARow > 0
     lane.underWay += 1
     total += 1
-    if (isFailing) failing += 1
-    let isUnderWay = true
-    const ended = () => {
-      if (!isUnderWay) return
-      isUnderWay = false
-      lane.underWay -= 1
-      total -= 1
-      if (isFailing) failing -= 1
-      advance(lane)
-      roomMade()
-      if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) claimSoon()
-      lanes.forgetIfIdle(lane)
-    }
-    const done = attempt(lane, delivery, ended)
-      .catch((error: unknown) =>
-        log.warn(
-          { err: error, deliveryId: delivery.id },
-          'an attempt could not be written down; it is made again',
-        ),
-      )
-      .finally(() => close(done))
-    open.add(done)
+    if (delivery.failuresInARow > 0) failing += 1
+    open.add()
+    void attempt(lane, delivery)
   }
 
-  const isFull = () => total >= bounds.total || open.size >= mostOpen
+  async function attempt(lane: Lane, delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const result = await exchange(options, delivery)
+      if (result.error === null) {
+        lanes.succeeded(lane, result.durationMs)
+        ended(lane, delivery) // the next one need not wait for the log
+        return settler.succeeded(delivery, result)
+      }
+      handBack(lanes.empty(lane))
+      const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
+      await settler.failed(delivery, result, waitMs)
+    } catch (error) {
+      log.warn(
+        { err: error, deliveryId: delivery.id },
+        'an attempt could not be written down; it is made again',
+      )
+    }
+    ended(lane, delivery)
+    close()
+  }
+
+  function ended(lane: Lane, { failuresInARow }: ClaimedDelivery): void {
+    lane.underWay -= 1
+    total -= 1
+    if (failuresInARow > 0) failing -= 1
+    advance(lane)
+    roomMade()
+    if ((lane.mayHaveMore || state.mayHaveMore) && lanes.runsLow(lane)) claimSoon()
+    lanes.forgetIfIdle(lane)
+  }
+
+  const isFull = () => total >= bounds.total || open.count >= mostOpen
   const roomToClaim = () => (isFull() ? 0 : bounds.total - total - lanes.reserved)
 
-  function close(done: Promise<void>): void {
-    open.delete(done)
+  function close(count = 1): void {
+    open.end(count)
     roomMade()
   }
 
@@ -162,46 +187,21 @@ export function startDelivering(given: DeliverOptions): Deliverer {
     claimSoon()
   }
 
-  async function attempt(lane: Lane, delivery: ClaimedDelivery, ended: () => void): Promise<void> {
-    try {
-      const result = await exchange(options, delivery)
-      if (result.error === null) {
-        lanes.succeeded(lane, result.durationMs)
-        ended() // the next one need not wait for the log
-      } else {
-        handBack(lanes.empty(lane))
-      }
-      const waitMs = waitAfter(delivery.attempt + 1, options.waits, result.retryAfterMs, options.jitter())
-      // Until the lease lapses nobody else sends it, so that a database that is away for a moment doubles nothing.
-      for (;;) {
-        try {
-          return await settleAttempt(delivery, result, waitMs)
-        } catch (error) {
-          if (clock.now() >= delivery.leaseUntil || state.stopped) throw error
-          await delay(250)
-        }
-      }
-    } finally {
-      ended()
-    }
-  }
-
   /** Into the queue, where they were; nothing of them was sent. */
   function handBack(deliveries: ClaimedDelivery[]): void {
     if (deliveries.length === 0) return
-    const done = giveBack(database, deliveries)
+    open.add()
+    void giveBack(database, deliveries)
       .catch((error: unknown) => log.warn({ err: error }, 'deliveries wait until their lease lapses'))
       .finally(() => {
-        close(done)
+        close()
         wake()
       })
-    open.add(done)
   }
 
-  function reserve(): Reservation {
+  function reserve(promised = 0): Reservation {
     const places = new Map<string, number>()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    open.add(promise) // a stop waits for it
+    open.add()
     const end = () => {
       for (const [webhookId, count] of places) {
         const lane = lanes.of(webhookId)
@@ -209,18 +209,20 @@ export function startDelivering(given: DeliverOptions): Deliverer {
         lanes.reserved -= count
         lanes.forgetIfIdle(lane)
       }
-      close(promise)
-      resolve()
+      close()
     }
     return {
       take(webhookId) {
         // What a claim under way takes is not counted yet.
-        if (claiming || state.stopped || lanes.areFull()) return false
+        if (isClaimUnderWay || state.stopped || lanes.areFull()) return false
         const lane = lanes.of(webhookId)
-        if (lanes.room(lane) <= 0) return false
+        const taken = places.get(webhookId) ?? 0
+        // It may have become slower since, but not so slow that it matters.
+        const isPromised = taken < promised && lane.typicalMs !== null
+        if (lanes.room(lane) <= 0 && !isPromised) return false
         lane.reserved += 1
         lanes.reserved += 1
-        places.set(webhookId, (places.get(webhookId) ?? 0) + 1)
+        places.set(webhookId, taken + 1)
         return true
       },
       start(deliveries) {
@@ -231,9 +233,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
           advance(lane)
         }
       },
-      async settled() {
-        if (claiming) await Promise.race([claiming, delay(claimWaitMs)])
-      },
+      inTurn: (work) => turns.take(work, claimWaitMs),
       async roomAgain(webhookIds, withinMs) {
         const until = performance.now() + withinMs
         let unevenMs = 0
@@ -262,7 +262,7 @@ export function startDelivering(given: DeliverOptions): Deliverer {
       state.stopped = true
       await Promise.all([loop.stop(), claiming])
       for (const lane of lanes.all()) handBack(lanes.empty(lane))
-      while (open.size > 0) await Promise.all(open)
+      await open.empty()
     },
   }
 }

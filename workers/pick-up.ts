@@ -20,7 +20,7 @@ export interface PickUpOptions {
   pollSeconds: number
   /** Deliveries were queued that nobody sends yet. */
   queued(): void
-  reserve(): Reservation
+  reserve(promised?: number): Reservation
   tickMs?: number
 }
 
@@ -67,8 +67,8 @@ export function startPickUp(options: PickUpOptions): PickUp {
   let timer: NodeJS.Timeout | null = null
 
   /** One transaction. `flowed`: everything that came of it is sent without being claimed. */
-  async function step(take: Take) {
-    const slots = reserve()
+  async function step(take: Take, promised?: number) {
+    const slots = reserve(promised)
     const { taken, events, made, leased } = await database
       .asSystem(async (tx) => {
         const { taken, events } = await take(tx)
@@ -117,7 +117,7 @@ export function startPickUp(options: PickUpOptions): PickUp {
     for (let left = flow.eventsInAll; left > 0 && !state.stopped;) {
       const limit = await roomAgain()
       if (limit === 0) return
-      const next = await step((tx) => takeApi(tx, limit, { of: workspaceId }))
+      const next = await step((tx) => takeApi(tx, limit, { of: workspaceId }), limit)
       if (next.taken < limit || !next.flowed) return
       left -= limit
       roomAgain = next.roomAgain

@@ -22,6 +22,25 @@ export function startRetention(
         delete from webhook_deliveries
         where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
     })
+    // The attempts that are all there is of a delivery have its id.
+    await inBatches(
+      (tx) => tx`
+        with gone as (
+          delete from webhook_flights
+          where ctid = any (array(
+            select ctid from webhook_flights
+            where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and lease_until is null
+            limit ${batch}
+            for update skip locked
+          ))
+          returning place, delivery_ids
+        ), forgotten as (
+          delete from webhook_attempts a
+          using (select place, unnest(delivery_ids) as id from gone) g
+          where a.id = g.id and a.flight = g.place
+        )
+        select from gone`,
+    )
     // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
     await inBatches(
       (tx) => tx`

@@ -66,6 +66,8 @@ export async function settle(
         await switchOff(tx, webhook, reason)
       }
     }
+    if (delivery.flight)
+      await tx`select land_deliveries(array[${delivery.id}::uuid], array[${delivery.flight.place}::bigint])`
     await tx`
       with delivery as (
         select id, webhook_id, workspace_id, status = 'sending' and fence = ${delivery.fence} as held
@@ -86,4 +88,5 @@ export async function settle(
         ${result.statusCode}, ${result.durationMs}, ${result.error}, ${new Date(result.attemptedAt)}
       from delivery`
   })
+  if (delivery.flight) delivery.flight.open -= 1
 }

@@ -1,20 +1,25 @@
 /** The headers by which a receiver knows that a delivery is ours. Two schemes side by side, over the very bytes. */
-import { createHmac } from 'node:crypto'
+import { hmacWith, type Hmac } from './hmac.ts'
 
 export interface Delivery {
   id: string
   event: string
   /** Exactly what is sent. */
-  body: string
+  body: Uint8Array
   /** Of this attempt, Unix seconds. */
   timestamp: number
 }
 
+/** What a secret signs with. */
+export interface Signer {
+  service: Hmac
+  standard: Hmac
+}
+
 export interface Secrets {
-  /** As the API gave it: `whsec_` and 32 bytes in base64. */
-  current: string
+  current: Signer
   /** Signs as well for a day after a rotation. */
-  previous?: string | undefined
+  previous?: Signer | undefined
   /** How many deliveries of the webhook have failed in a row. */
   failuresInARow: number
 }
@@ -30,44 +35,42 @@ export function signatureHeaders(delivery: Delivery, secrets: Secrets): Record<s
   const { current, previous, failuresInARow } = secrets
   const all = previous === undefined ? [current] : [current, previous]
   const turn = previous === undefined || failuresInARow % 2 === 1 ? current : previous
-  const signatures = all.map((secret) => serviceSignature(delivery, secret))
+  const timestamp = String(delivery.timestamp)
+  const signatures = all.map(({ service }) => `v0=${service(`v0:${timestamp}:`, delivery.body, 'hex')}`)
   return {
     'x-service-signature': signatures[all.indexOf(turn)]!,
     'x-service-signatures': signatures.join(','),
-    'x-service-request-timestamp': String(delivery.timestamp),
+    'x-service-request-timestamp': timestamp,
     'x-service-event': delivery.event,
     'x-service-delivery': delivery.id,
     'webhook-id': delivery.id,
-    'webhook-timestamp': String(delivery.timestamp),
-    'webhook-signature': all.map((secret) => standardSignature(delivery, secret)).join(' '),
+    'webhook-timestamp': timestamp,
+    'webhook-signature': all
+      .map(({ standard }) => `v1,${standard(`${delivery.id}.${timestamp}.`, delivery.body, 'base64')}`)
+      .join(' '),
   }
 }
 
-type OpenSecret = (sealed: Uint8Array, webhookId: string) => string
+/** @param secret as the API gave it: `whsec_` and 32 bytes in base64 */
+export const signerOf = (secret: string): Signer => ({
+  service: hmacWith(Buffer.from(secret)), // as it was shown, every character of it
+  standard: hmacWith(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')), // https://www.standardwebhooks.com: the bytes that it stands for
+})
 
 const secretsKept = 1000
 
 /** Decrypts what is in use once, and not for each delivery. */
-export function keepOpened(open: OpenSecret): OpenSecret {
-  const kept = new Map<string, { sealed: Uint8Array; secret: string }[]>()
+export function keepSigners(
+  open: (sealed: Uint8Array, webhookId: string) => string,
+): (sealed: Uint8Array, webhookId: string) => Signer {
+  const kept = new Map<string, { sealed: Uint8Array; signer: Signer }[]>()
   return (sealed, webhookId) => {
     const known = kept.get(webhookId) ?? []
     const found = known.find((one) => one.sealed === sealed || Buffer.compare(one.sealed, sealed) === 0)
-    if (found) return found.secret
-    const secret = open(sealed, webhookId)
+    if (found) return found.signer
+    const signer = signerOf(open(sealed, webhookId))
     if (kept.size >= secretsKept) kept.clear()
-    kept.set(webhookId, [{ sealed, secret }, ...known.slice(0, 1)]) // during a rotation there are two
-    return secret
+    kept.set(webhookId, [{ sealed, signer }, ...known.slice(0, 1)]) // during a rotation there are two
+    return signer
   }
-}
-
-/** Keyed with the secret as it was shown, every character of it. */
-function serviceSignature({ timestamp, body }: Delivery, secret: string): string {
-  return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`
-}
-
-/** https://www.standardwebhooks.com: keyed with the bytes that the secret stands for. */
-function standardSignature({ id, timestamp, body }: Delivery, secret: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }

@@ -3,7 +3,7 @@ import { route } from '../route.ts'
 import { cursor, cursorAnswer, pageQuery } from '../schemas.ts'
 import { pageOf } from '../page.ts'
 import { cursorOf, deliveryAnswer, presentDelivery, readCursor, readLog } from './delivery.ts'
-import { requireWebhook, webhookParams } from './webhook.ts'
+import { readWebhook, webhookParams } from './webhook.ts'
 
 const query = Type.Object({
   limit: pageQuery.limit,
@@ -23,8 +23,8 @@ export const listDeliveries = route({
     const { limit } = pageOf(query)
     const after = query.cursor === undefined ? null : readCursor(query.cursor, params.id)
     const rows = await database.asUser(principal.userId, async (tx) => {
-      await requireWebhook(tx, params.id)
-      return readLog(tx, params.id, after, limit + 1)
+      const webhook = await readWebhook(tx, params.id)
+      return readLog(tx, webhook, after, limit + 1)
     })
     const page = rows.slice(0, limit)
     const more = rows.length > limit

@@ -7,6 +7,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
+import type { WebhookRow } from './webhook.ts'
 
 export interface DeliveryRow {
   id: string
@@ -64,7 +65,7 @@ const { attempts } = limits.webhooks
 /** Entries after a cursor, from the tables' own indexes whatever their length. */
 export function readLog(
   tx: Transaction,
-  webhookId: string,
+  { id: webhookId, workspace_id: workspaceId }: Pick<WebhookRow, 'id' | 'workspace_id'>,
   after: { position: string; id: string } | null,
   limit: number,
 ): Promise<DeliveryRow[]> {
@@ -90,10 +91,21 @@ export function readLog(
       )
       union all
       (
-        select a.id, d.id, a.webhook_id, d.event, a.status, a.attempt, a.attempts_left, a.status_code, a.duration_ms, a.error,
-          d.payload, d.created_at, a.attempted_at, null, a.attempted_at
+        select o.id, o.id, ${webhookId}::uuid, f.event, 'sending', 1, ${attempts} - 1, null, null, null, f.payload, f.created_at, null, null,
+          f.lease_until
+        from webhook_flights f
+        cross join lateral (select f.delivery_ids[array_position(f.webhook_ids, ${webhookId}::uuid)] as id) o
+        where f.workspace_id = ${workspaceId} and f.lease_until is not null and o.id is not null
+          and not exists (select from webhook_attempts a where a.id = o.id)
+          and not exists (select from webhook_deliveries d where d.id = o.id) ${page('f.lease_until', 'o.id')}
+      )
+      union all
+      (
+        select a.id, a.delivery_id, a.webhook_id, coalesce(f.event, d.event), a.status, a.attempt, a.attempts_left, a.status_code,
+          a.duration_ms, a.error, coalesce(f.payload, d.payload), coalesce(f.created_at, d.created_at), a.attempted_at, null, a.attempted_at
         from webhook_attempts a
-        join webhook_deliveries d on d.id = a.delivery_id
+        left join webhook_flights f on f.place = a.flight
+        left join webhook_deliveries d on d.id = a.delivery_id and a.flight is null
         where a.webhook_id = ${webhookId} ${page('a.attempted_at', 'a.id')}
       )
     ) e

@@ -111,9 +111,66 @@ begin
   from unnest(troubled) as t;
 end $$;
 
--- Puts back what was claimed and not sent, due as it was.
-create or replace function give_back_deliveries(p_ids uuid[], p_fences bigint[], p_due timestamptz[]) returns void
-language sql volatile set search_path = corkboard, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+-- Makes rows of the queue of deliveries in flight, as being sent by whom they were in flight for. Leaves out those that
+-- have an outcome. A flight none of whose deliveries is open any more has ended.
+create or replace function land_deliveries(p_ids uuid[], p_flights bigint[]) returns void
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+  perform from webhook_flights f where f.place = any (p_flights) order by f.place for update;
+  insert into webhook_deliveries (
+    id, place, webhook_id, workspace_id, event, payload, status, lease_until, fence, created_at
+  ) overriding system value
+  select l.id, f.place, w.id, f.workspace_id, f.event, f.payload, 'sending', f.lease_until, 1, f.created_at
+  from unnest(p_ids, p_flights) as l(id, flight)
+  join webhook_flights f on f.place = l.flight and f.lease_until is not null
+  cross join lateral (
+    select w.id from webhooks w where w.id = f.webhook_ids[array_position(f.delivery_ids, l.id)] for key share
+  ) w
+  where not exists (select from webhook_attempts a where a.id = l.id)
+  on conflict (id) do nothing;
+  update webhook_flights f
+  set lease_until = null
+  where f.place = any (p_flights) and f.lease_until is not null and not exists (
+    select from unnest(f.webhook_ids, f.delivery_ids) as o(webhook_id, id)
+    where not exists (select from webhook_attempts a where a.id = o.id)
+      and not exists (select from webhook_deliveries d where d.id = o.id)
+      and exists (select from webhooks w where w.id = o.webhook_id)
+  );
+end $$;
+
+-- Lands what is in flight although the lease has lapsed. Returns how many flights there were.
+create or replace function land_lapsed(p_now timestamptz, p_limit integer) returns bigint
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+  lapsed bigint[] := array(
+    select f.place
+    from webhook_flights f
+    where f.lease_until is not null and f.lease_until <= p_now
+    order by f.place
+    limit p_limit
+    for update skip locked
+  );
+begin
+  if lapsed <> '{}' then
+    perform land_deliveries(array_agg(o.id), array_agg(f.place))
+    from webhook_flights f
+    cross join lateral unnest(f.delivery_ids) as o(id)
+    where f.place = any (lapsed);
+  end if;
+  return cardinality(lapsed);
+end $$;
+
+-- Puts back what was claimed, or was in flight, and not sent: due as it was.
+create or replace function give_back_deliveries(p_ids uuid[], p_flights bigint[], p_fences bigint[], p_due timestamptz[]) returns void
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+  perform land_deliveries(array_agg(g.id), array_agg(g.flight))
+  from unnest(p_ids, p_flights) as g(id, flight)
+  where g.flight is not null
+  having count(*) > 0;
   update webhook_deliveries d
   set status = 'waiting', next_attempt_at = h.due, lease_until = null
   from (
@@ -126,14 +183,14 @@ language sql volatile set search_path = corkboard, pg_temp set enable_seqscan = 
       for update skip locked
     ) x
   ) h
-  where d.ctid = h.spot
-$$;
+  where d.ctid = h.spot;
+end $$;
 
--- Writes down attempts that succeeded. Returns the deliveries that it left out, none as a rule: those whose rows are
--- gone, and those whose lease was lost.
+-- Writes down attempts that succeeded, of rows of the queue. Returns the deliveries that it left out, none as a rule: those
+-- whose rows are gone, and those whose lease was lost.
 create or replace function settle_successes(
   p_webhooks uuid[], p_ids uuid[], p_fences bigint[], p_attempts integer[], p_status_codes integer[],
-  p_durations integer[], p_attempted_at timestamptz[]
+  p_durations integer[], p_attempted_at bigint[]
 ) returns setof uuid
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -141,11 +198,7 @@ begin
   -- Should the database itself fail before this is on disk, half a second at most, the lease lapses: the attempt is in
   -- the log as interrupted, and the delivery goes out again under its id, as when the service had failed here.
   perform set_config('synchronous_commit', 'off', true);
-  -- The webhooks' rows before the deliveries', in the order of their ids, as who deletes a webhook takes them.
-  perform from webhooks w where w.id = any (p_webhooks) order by w.id for key share;
-  update webhooks
-  set failures = 0
-  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
+  perform reset_failures(p_webhooks);
   return query
   with settled as (
     update webhook_deliveries d
@@ -163,10 +216,69 @@ begin
     insert into webhook_attempts (
       delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
     )
-    select s.id, s.webhook_id, s.workspace_id, s.attempt, 0, 'succeeded', s.status_code, s.duration_ms, s.attempted_at
+    select s.id, s.webhook_id, s.workspace_id, s.attempt, 0, 'succeeded', s.status_code, s.duration_ms,
+      to_timestamp(s.attempted_at / 1000.0)
     from settled s
   )
   select e.id from unnest(p_ids) as e(id) where e.id not in (select s.id from settled s);
+end $$;
+
+-- The same of deliveries in flight, each the nth of its flight; p_ended: flights whose last ones are among them. Left out
+-- are those whose webhooks are gone, and those that have landed.
+create or replace function settle_flown(
+  p_webhooks uuid[], p_flights bigint[], p_nths integer[], p_status_codes integer[], p_durations integer[],
+  p_attempted_at bigint[], p_ended bigint[]
+) returns setof uuid
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+  kept uuid[];
+begin
+  perform set_config('synchronous_commit', 'off', true); -- as above
+  kept := reset_failures(p_webhooks);
+  return query
+  with held as materialized (
+    select f.place, f.workspace_id, f.webhook_ids, f.delivery_ids, f.lease_until is not null as leased
+    from webhook_flights f
+    where f.place = any (p_flights)
+    order by f.place
+    for share
+  ), ended as materialized (
+    select f.delivery_ids[e.nth] as id, f.webhook_ids[e.nth] as webhook_id, f.workspace_id, f.place, f.leased, e.status_code,
+      e.duration_ms, e.attempted_at
+    from unnest(p_flights, p_nths, p_status_codes, p_durations, p_attempted_at)
+      as e(flight, nth, status_code, duration_ms, attempted_at)
+    join held f on f.place = e.flight
+  ), logged as (
+    insert into webhook_attempts (
+      id, delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at, flight
+    )
+    select e.id, e.id, e.webhook_id, e.workspace_id, 1, 0, 'succeeded', e.status_code, e.duration_ms,
+      to_timestamp(e.attempted_at / 1000.0), e.place
+    from ended e
+    where e.leased and e.webhook_id = any (kept)
+      and not exists (select from webhook_deliveries d where d.id = e.id)
+    on conflict (id) do nothing -- asked twice
+    returning webhook_attempts.id
+  )
+  select e.id
+  from ended e
+  where e.id not in (select l.id from logged l) and not exists (select from webhook_attempts a where a.id = e.id);
+  update webhook_flights set lease_until = null where place = any (p_ended) and lease_until is not null;
+end $$;
+
+-- Of webhooks that had a success. Locks their rows, before those of deliveries and in the order of their ids, as who deletes
+-- a webhook takes them. Returns those that are there.
+create or replace function reset_failures(p_webhooks uuid[]) returns uuid[]
+language plpgsql volatile set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+  kept uuid[] := array(select w.id from webhooks w where w.id = any (p_webhooks) order by w.id for key share);
+begin
+  update webhooks
+  set failures = 0
+  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
+  return kept;
 end $$;
 
 do $$
@@ -175,8 +287,12 @@ declare
 begin
   foreach f in array array[
     'claim_deliveries(timestamptz, timestamptz, uuid[], integer[], integer, integer, integer, text)',
-    'give_back_deliveries(uuid[], bigint[], timestamptz[])',
-    'settle_successes(uuid[], uuid[], bigint[], integer[], integer[], integer[], timestamptz[])'
+    'land_deliveries(uuid[], bigint[])',
+    'land_lapsed(timestamptz, integer)',
+    'give_back_deliveries(uuid[], bigint[], bigint[], timestamptz[])',
+    'settle_successes(uuid[], uuid[], bigint[], integer[], integer[], integer[], bigint[])',
+    'settle_flown(uuid[], bigint[], integer[], integer[], integer[], bigint[], bigint[])',
+    'reset_failures(uuid[])'
   ] loop
     execute format('revoke all on function %s from public', f);
     execute format('grant execute on function %s to corkboard_system', f);

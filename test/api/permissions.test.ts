@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
+import { allDeliveries } from '../support/deliveries.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
@@ -162,7 +163,7 @@ test('[A3] what a role may not do changes nothing', async () => {
     await service.admin`
       select id, revoked_at from tokens where user_id = ${scene.serviceAccountId} order by id`,
     await service.admin`select * from webhooks where workspace_id = ${workspaceId} order by id`,
-    await service.admin`select * from webhook_deliveries where workspace_id = ${workspaceId} order by id`,
+    await service.admin`select * from ${allDeliveries(service.admin)} d where workspace_id = ${workspaceId} order by id`,
     await service.admin`
       select b.*, d.seq, d.card_count, (select array_agg(c.hash order by c.card_id) from card_index c where c.board_id = b.id) as hashes
       from boards b join board_documents d on d.board_id = b.id

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { allDeliveries } from '../support/deliveries.ts'
 import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard } from './board.ts'
@@ -38,7 +39,7 @@ test('[UP5] an upload answers with key, size and type, is listed, makes one even
   const events = await service.admin`
     select data, origin from events where type = 'image.created' and resource_id = ${key}
     union all
-    select payload::jsonb -> 'data', 'api' from webhook_deliveries where payload like ${`%${key}%`}`
+    select payload::jsonb -> 'data', 'api' from ${allDeliveries(service.admin)} d where payload like ${`%${key}%`}`
   expect(events.length).toBeLessThanOrEqual(1)
   expect(await used(owner)).toEqual({ used: png.length, limit: 10 ** 12 })
   expect(await service.files.head(key)).toEqual({ bytes: png.length })

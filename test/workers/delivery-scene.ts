@@ -1,6 +1,7 @@
 /** Deliveries of a service whose clock the test moves, to a receiver that answers as it is told. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Clock } from '../../platform/clock.ts'
+import { allDeliveries } from '../support/deliveries.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
@@ -69,7 +70,7 @@ export interface Attempt {
 
 export const deliveries = async (webhookId: string) => [
   ...(await service.admin<Delivery[]>`
-    select * from webhook_deliveries where webhook_id = ${webhookId} order by created_at, id`),
+    select * from ${allDeliveries(service.admin)} d where webhook_id = ${webhookId} order by created_at, id`),
 ]
 export const attempts = async (webhookId: string) => [
   ...(await service.admin<Attempt[]>`

@@ -1,6 +1,7 @@
 /** Who does not harm whom: slow receivers the others, a stop what is under way, one account another’s secrets. */
 import { expect, onTestFinished, test } from 'vitest'
 import { cloneDatabase } from '../support/database.ts'
+import { allDeliveries } from '../support/deliveries.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions, type TestUser } from '../support/service.ts'
@@ -100,13 +101,23 @@ test('[W25] deliveries and their attempts are kept for 30 days', async () => {
       insert into webhook_attempts (delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at)
       select id, webhook_id, workspace_id, 1, 0, status, created_at from delivery`
   }
+  for (const days of [31, 29])
+    await testDatabase.admin`
+      with flight as (
+        insert into webhook_flights (workspace_id, event, payload, webhook_ids, delivery_ids, created_at)
+        values (${user.workspaceId}, 'card.created', '{}', array[${id}::uuid], array[gen_random_uuid()], now() - ${days} * interval '1 day')
+        returning *
+      )
+      insert into webhook_attempts (id, delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at, flight)
+      select delivery_ids[1], delivery_ids[1], webhook_ids[1], workspace_id, 1, 0, 'succeeded', created_at, place from flight`
   await quiet.close()
   const service = await startService({ testDatabase, config: reachable })
   onTestFinished(() => service.close())
-  await until(async () => (await testDatabase.admin`select from webhook_deliveries`).length === 2, 'the old ones are gone')
+  await until(async () => (await testDatabase.admin`select from ${allDeliveries(testDatabase.admin)} d`).length === 3, 'the old ones are gone')
   const left = await testDatabase.admin<{ age: number }[]>`
     select extract(day from now() - a.attempted_at)::integer as age from webhook_attempts a`
-  expect(left.map(({ age }) => age)).toEqual([29, 29])
+  expect(left.map(({ age }) => age)).toEqual([29, 29, 29])
+  expect(await testDatabase.admin`select from webhook_flights`).toHaveLength(1)
 }) // prettier-ignore
 
 test('[W26] a secret that cannot be read sends nothing, is a failure that says so, and harms no other webhook', async () => {
@@ -140,20 +151,24 @@ test('[W27] webhooks, their queue and log are for writers of the workspace; a re
   await service.admin`
     insert into webhook_attempts (delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at)
     select id, webhook_id, workspace_id, 1, 5, 'failed', now() from webhook_deliveries`
+  await service.admin`
+    insert into webhook_flights (workspace_id, event, payload, webhook_ids, delivery_ids)
+    values (${owner.workspaceId}, 'card.created', '{}', array[${id}::uuid], array[gen_random_uuid()])`
   await service.admin`insert into notifications (user_id, type) values (${owner.userId}, 'a'), (${editor.userId}, 'b')`
   const seen = (user: TestUser) =>
     service.database.asUser(user.userId, async (tx) => {
       const [row] = await tx`
         select (select count(id) from webhooks)::integer as webhooks,
           (select count(*) from webhook_deliveries)::integer as deliveries,
+          (select count(*) from webhook_flights)::integer as flights,
           (select count(*) from webhook_attempts)::integer as attempts,
           (select coalesce(string_agg(type, ','), '') from notifications) as notifications`
       return row
     })
-  expect(await seen(owner)).toEqual({ webhooks: 1, deliveries: 1, attempts: 1, notifications: 'a' })
-  expect(await seen(editor)).toEqual({ webhooks: 1, deliveries: 1, attempts: 1, notifications: 'b' })
+  expect(await seen(owner)).toEqual({ webhooks: 1, deliveries: 1, flights: 1, attempts: 1, notifications: 'a' })
+  expect(await seen(editor)).toEqual({ webhooks: 1, deliveries: 1, flights: 1, attempts: 1, notifications: 'b' })
   for (const user of [viewer, stranger])
-    expect(await seen(user)).toEqual({ webhooks: 0, deliveries: 0, attempts: 0, notifications: '' })
+    expect(await seen(user)).toEqual({ webhooks: 0, deliveries: 0, flights: 0, attempts: 0, notifications: '' })
   for (const column of ['secret', 'previous_secret'])
     await expect(
       service.database.asUser(owner.userId, (tx) => tx`select ${tx(column)} from webhooks`),

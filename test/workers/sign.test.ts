@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { signatureHeaders } from '../../workers/sign.ts'
+import { signatureHeaders, signerOf } from '../../workers/sign.ts'
 
 const makeSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const body = JSON.stringify({
@@ -11,7 +11,7 @@ const body = JSON.stringify({
 const delivery = () => ({
   id: '0b10e469-70c5-44e6-ae3e-a6e80f8a0566',
   event: 'card.created',
-  body,
+  body: Buffer.from(body),
   timestamp: Math.floor(Date.now() / 1000),
 })
 
@@ -33,7 +33,7 @@ function accepted(headers: Record<string, string>, secret: string): boolean {
 test('[W52] the signature is that of the contract, over the bytes, with emoji and U+2028 in them', () => {
   const secret = makeSecret()
   const given = delivery()
-  expect(signatureHeaders(given, { current: secret, failuresInARow: 0 })).toMatchObject({
+  expect(signatureHeaders(given, { current: signerOf(secret), failuresInARow: 0 })).toMatchObject({
     'x-service-signature': contract(secret, given.timestamp),
     'x-service-signatures': contract(secret, given.timestamp),
     'x-service-request-timestamp': String(given.timestamp),
@@ -46,7 +46,7 @@ test('[W52] the signature is that of the contract, over the bytes, with emoji an
 
 test('[W53] the package standardwebhooks verifies with the secret as it was shown, and with no other', () => {
   const secret = makeSecret()
-  const headers = signatureHeaders(delivery(), { current: secret, failuresInARow: 0 })
+  const headers = signatureHeaders(delivery(), { current: signerOf(secret), failuresInARow: 0 })
   expect(accepted(headers, secret)).toBe(true)
   expect(accepted(headers, makeSecret())).toBe(false)
   expect(accepted({ ...headers, 'webhook-id': 'another' }, secret)).toBe(false)
@@ -57,7 +57,11 @@ test('[W54] while two secrets sign, lists serve receivers of either, and the sin
   const given = delivery()
   const expected = [previous, current, previous, current]
   for (const [failuresInARow, turn] of expected.entries()) {
-    const headers = signatureHeaders(given, { current, previous, failuresInARow })
+    const headers = signatureHeaders(given, {
+      current: signerOf(current),
+      previous: signerOf(previous),
+      failuresInARow,
+    })
     expect(headers['x-service-signature']).toBe(contract(turn, given.timestamp))
     expect(headers['x-service-signatures']).toBe(
       `${contract(current, given.timestamp)},${contract(previous, given.timestamp)}`,
