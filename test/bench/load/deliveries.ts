@@ -53,18 +53,22 @@ export async function deliverOne(job: DeliverOneJob): Promise<{ p50Ms: number }>
   return { p50Ms: latencies.percentile(0.5) }
 }
 
-/** `events × webhooks` deliveries, from their cause to the last arrival; or as many bare POSTs. */
+/** `events × webhooks` deliveries, from their cause to the last arrival; or as many bare POSTs, beside the same cause if it is cards. */
 export async function deliverMany(job: DeliverManyJob): Promise<{ perSecond: number }> {
   const total = job.events * job.webhooks
   await request(job.receiver, { method: 'DELETE' })
-  const remove = job.api ? await makeWebhooks(job.api, job.receiver, job.webhooks) : null
-  const queued = job.api && job.outbox ? await queueEvents(job.outbox, job.board, job.events - 1) : null
+  const isLoop = job.sender === 'loop'
+  const remove = isLoop ? null : await makeWebhooks(job.api, job.receiver, job.webhooks)
+  const queued = job.outbox && !isLoop ? await queueEvents(job.outbox, job.board, job.events - 1) : null
   const startMs = performance.now()
   try {
-    await queued?.() // one more event, of a request: nobody waits for the next look at the outbox
-    await (job.api
-      ? causeEvents(job.api, job.board, queued ? 1 : job.events)
-      : postAll(job.receiver, total, job.connections))
+    await queued?.()
+    // One more event, of a request: nobody waits for the next look at the outbox.
+    const cards = queued ? 1 : job.outbox ? 0 : job.events
+    await Promise.all([
+      causeEvents(job.api, job.board, cards),
+      isLoop ? postAll(job.receiver, total, job.connections) : null,
+    ])
     // Asked once: to ask again and again would take from what is measured.
     const { body: answer } = await request(new URL(String(total), job.receiver), { headersTimeout: 60_000 })
     await answer.dump()

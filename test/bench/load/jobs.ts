@@ -100,9 +100,11 @@ export interface DeliverOneJob {
 
 /** Events, each delivered to all webhooks; without an API, bare POSTs. */
 export interface DeliverManyJob {
-  api: ApiAddress | null
+  api: ApiAddress
   board: string
-  /** The database in whose outbox the events are put, all at once; null: cards cause them, which four connections create. */
+  /** Who sends: webhooks, or a loop of bare POSTs in the load process. */
+  sender: 'webhooks' | 'loop'
+  /** The database in whose outbox the events are put, all at once; null: cards cause them, which four connections create meanwhile, whoever sends. */
   outbox: string | null
   /** URL of the process that counts. */
   receiver: string

@@ -38,15 +38,16 @@ async function latency(bench: Bench): Promise<Row[]> {
   ]
 }
 
-/** Of events that wait in the outbox; or of cards, each of them created over the API meanwhile. */
+/** Of events that wait in the outbox; or of cards, each of them created over the API meanwhile, on both sides. */
 async function throughput(bench: Bench, which: keyof typeof events): Promise<Row> {
   const { api, board } = await subject(bench)
   const { url } = await bench.receiver()
   const outbox = which === 'waiting' ? await bench.corkboardDatabaseUrl() : null
-  const side = (address: typeof api | null) => () =>
+  const side = (sender: 'webhooks' | 'loop') => () =>
     bench.load.run('deliverMany', {
-      api: address,
+      api,
       board,
+      sender,
       outbox,
       receiver: url,
       webhooks,
@@ -54,11 +55,11 @@ async function throughput(bench: Bench, which: keyof typeof events): Promise<Row
       connections: webhooks * perWebhook,
     })
   const name =
-    { waiting: 'deliveries', caused: 'deliveries and their cards' }[which] + `, ${webhooks} webhooks`
+    { waiting: 'deliveries', caused: 'deliveries beside their cards' }[which] + `, ${webhooks} webhooks`
   const compared = await compare(
     bench,
     name,
-    { subject: side(api), reference: side(null) },
+    { subject: side('webhooks'), reference: side('loop') },
     ({ perSecond }) => `${formatNumber(perSecond)}/s`,
   )
   const about = { name, unit: 'deliveries/s', referenceName: 'bare undici loop', target: { atLeast: 0.5 } }
