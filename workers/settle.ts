@@ -62,16 +62,9 @@ export function openSettler({ database, clock, log, written, isStopped }: Settle
   }
 
   async function write({ ended }: Batch): Promise<void> {
-    await Promise.all([
-      writeAll(
-        ended.filter(({ delivery }) => delivery.flight),
-        settleFlown,
-      ),
-      writeAll(
-        ended.filter(({ delivery }) => !delivery.flight),
-        settleQueued,
-      ),
-    ])
+    const flown = ended.filter(({ delivery }) => delivery.flight !== null)
+    const queued = ended.filter(({ delivery }) => delivery.flight === null)
+    await Promise.all([writeAll(flown, settleFlown), writeAll(queued, settleQueued)])
   }
 
   async function writeAll(ended: Ended[], settleAll: SettleAll): Promise<void> {

@@ -36,6 +36,24 @@ export function exchange(pool: Pool, target: Target, request: OutgoingRequest): 
   return new Promise((resolve) => new Exchange(pool, target, request, resolve).begin())
 }
 
+class Answered {
+  readonly outcome = 'answered'
+  readonly status: number
+  readonly durationMs: number
+  private readonly given: IncomingHttpHeaders
+
+  constructor(status: number, given: IncomingHttpHeaders, durationMs: number) {
+    this.status = status
+    this.given = given
+    this.durationMs = durationMs
+  }
+
+  /** Seldom asked for. */
+  get headers(): Record<string, string> {
+    return oneValueEach(this.given)
+  }
+}
+
 /** One object for what undici asks for and what is known meanwhile: there are thousands of them in a second. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly pool: Pool
@@ -111,15 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** @param isWhole it was read to its end: the connection can be used again */
   private answered(isWhole: boolean): void {
     if (this.isOver) return
-    const { status, headers } = this
-    this.end({
-      outcome: 'answered',
-      status,
-      get headers() {
-        return oneValueEach(headers) // seldom asked for
-      },
-      durationMs: this.durationMs(),
-    })
+    this.end(new Answered(this.status, this.headers, this.durationMs()))
     if (isWhole) this.line.keep()
     else this.line.close()
   }
