@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import { hmacWith } from '../../workers/hmac.ts'
 import { signatureHeaders, signerOf } from '../../workers/sign.ts'
 
 const makeSecret = () => `whsec_${randomBytes(32).toString('base64')}`
@@ -42,6 +43,19 @@ test('[W52] the signature is that of the contract, over the bytes, with emoji an
     'webhook-id': given.id,
     'webhook-timestamp': String(given.timestamp),
   })
+})
+
+test('[W52] keys and bodies of any length are signed as the runtime would sign them, one after the other', () => {
+  for (const keyBytes of [0, 1, 32, 50, 63, 64, 65, 200]) {
+    const key = randomBytes(keyBytes)
+    const hmac = hmacWith(key)
+    for (const bodyBytes of [0, 1, 300, 4095, 10_000, 5, 100_000, 64])
+      for (const encoding of ['hex', 'base64'] as const) {
+        const bytes = randomBytes(bodyBytes)
+        const expected = createHmac('sha256', key).update('v0:1234567890:').update(bytes).digest(encoding)
+        expect(hmac('v0:1234567890:', bytes, encoding)).toBe(expected)
+      }
+  }
 })
 
 test('[W53] the package standardwebhooks verifies with the secret as it was shown, and with no other', () => {
