@@ -236,13 +236,13 @@ declare
 begin
   perform set_config('synchronous_commit', 'off', true); -- as above
   kept := reset_failures(p_webhooks);
+  -- In a statement of its own: the next one sees what has landed while this one waited.
+  perform from webhook_flights f where f.place = any (p_flights) order by f.place for share;
   return query
   with held as materialized (
     select f.place, f.workspace_id, f.webhook_ids, f.delivery_ids, f.lease_until is not null as leased
     from webhook_flights f
     where f.place = any (p_flights)
-    order by f.place
-    for share
   ), ended as materialized (
     select f.delivery_ids[e.nth] as id, f.webhook_ids[e.nth] as webhook_id, f.workspace_id, f.place, f.leased, e.status_code,
       e.duration_ms, e.attempted_at

@@ -1,17 +1,5 @@
 import type { Sql } from 'postgres'
 
-export interface DeliveryRow {
-  id: string
-  webhook_id: string
-  workspace_id: string
-  event: string
-  payload: string
-  status: string
-  attempt: number
-  next_attempt_at: Date | null
-  created_at: Date
-}
-
 /** Of the queue and in flight, as a table. Those of webhooks that are gone are gone. */
 export const allDeliveries = (admin: Sql) => admin`(
   select id, webhook_id, workspace_id, event, payload, status, attempt, next_attempt_at, created_at from webhook_deliveries

@@ -171,6 +171,35 @@ test('[W38] written down twice, because the first answer was lost, it is in the 
   expect(await rows()).toEqual([])
 })
 
+test('[W19] what is queued again while its success is being written down is queued again: the success decides nothing', async () => {
+  receiver.answer = () => null
+  const id = await makeWebhook(service, user, receiver.url)
+  await change()
+  await until(() => receiver.hanging.length === 1, 'it is under way')
+  const [one] = await deliveries(id)
+  let writing: Promise<{ id: string }[]> | null = null
+  await service.database.asUser(user.userId, async (tx) => {
+    await tx`select queue_again(${id}, ${one!.id}, ${new Date(clock.time + minute)})`
+    writing = service.database.callAsSystem(
+      (sql) => sql<{ id: string }[]>`
+        select settle_flown(array[${id}::uuid], array[place], array[1], array[200], array[7], array[${clock.time}::bigint], '{}') as id
+        from webhook_flights where lease_until is not null`,
+    )
+    const waits = async () =>
+      (
+        await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%settle_flown%'`
+      ).length > 0
+    await until(waits, 'the success waits')
+  })
+  expect([...(await writing!)]).toEqual([{ id: one!.id }])
+  expect(await attempts(id)).toHaveLength(0)
+  expect(await rows()).toEqual([{ id: one!.id, status: 'waiting' }])
+  receiver.hanging[0]!.writeHead(200).end()
+  await settled(id, 1)
+  expect(await rows()).toEqual([{ id: one!.id, status: 'waiting' }])
+  expect(new Set((await log(id)).map((entry) => entry.id)).size).toBe(2)
+})
+
 test('[W24] what was in flight and not sent is given back by a stop: all of it goes out later, in order, once', { timeout: 60_000 }, async () => {
   const narrow = await start({ deliveryBounds: { perWebhook: 1 } })
   await service.close()
