@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import { parseRetryAfter, type AttemptResult } from './retry.ts'
-import { signatureHeaders, type Secrets, type Signer } from './sign.ts'
+import { signatureHeaders, type Secrets, type SigningKeys } from './sign.ts'
 
 /** What a delivery needs of the way out. It never rejects for what the receiver does. */
 export type Send = (request: {
@@ -23,15 +23,15 @@ export interface AttemptOptions {
   clock: Clock
   log: Logger
   send: Send
-  /** What signs with a webhook's secret, given encrypted. */
-  signer(sealed: Uint8Array, webhookId: string): Signer
+  /** The keys of a webhook's secret, which is given encrypted. */
+  keysOf(sealed: Uint8Array, webhookId: string): SigningKeys
 }
 
 const maxAnswerBytes = 64 * 1024
 const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0' }
 
 export async function exchange(options: AttemptOptions, delivery: ClaimedDelivery): Promise<AttemptResult> {
-  const { clock, send, signer } = options
+  const { clock, send, keysOf } = options
   const attemptedAt = clock.now()
   const failed = (error: string): AttemptResult => ({
     attemptedAt,
@@ -43,8 +43,8 @@ export async function exchange(options: AttemptOptions, delivery: ClaimedDeliver
   let secrets: Secrets
   try {
     secrets = {
-      current: signer(delivery.secret, delivery.webhookId),
-      previous: delivery.previousSecret ? signer(delivery.previousSecret, delivery.webhookId) : undefined,
+      current: keysOf(delivery.secret, delivery.webhookId),
+      previous: delivery.previousSecret ? keysOf(delivery.previousSecret, delivery.webhookId) : undefined,
       failuresInARow: delivery.failuresInARow,
     }
   } catch (error) {

@@ -8,13 +8,13 @@ import { claimDue, giveBack, takeBackLapsed, type ClaimBounds, type ClaimedDeliv
 import type { Reservation } from './fan-out.ts'
 import { Lanes, type Lane } from './lanes.ts'
 import { startLoop, type Loop } from './loop.ts'
-import { keepSigners } from './sign.ts'
+import { keepKeys } from './sign.ts'
 import { waitAfter } from './retry.ts'
 import { openSettler } from './settle.ts'
 import { Tally } from './tally.ts'
 import { Turns } from './turns.ts'
 
-export interface DeliverOptions extends Omit<AttemptOptions, 'signer'> {
+export interface DeliverOptions extends Omit<AttemptOptions, 'keysOf'> {
   database: Database
   /** Decrypts a webhook's secret. */
   openSecret(sealed: Uint8Array, webhookId: string): string
@@ -39,7 +39,7 @@ const unevenMostMs = 20
 const claimWaitMs = 100
 
 export function startDelivering(given: DeliverOptions): Deliverer {
-  const options = { ...given, signer: keepSigners(given.openSecret) }
+  const options = { ...given, keysOf: keepKeys(given.openSecret) }
   const { database, clock, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const mostOpen = 4 * bounds.total // what is sent and not yet written down goes out again after a crash

@@ -1,5 +1,5 @@
 /** The headers by which a receiver knows that a delivery is ours. Two schemes side by side, over the very bytes. */
-import { hmacWith, type Hmac } from './hmac.ts'
+import { createHmac } from 'node:crypto'
 
 export interface Delivery {
   id: string
@@ -10,16 +10,16 @@ export interface Delivery {
   timestamp: number
 }
 
-/** What a secret signs with. */
-export interface Signer {
-  service: Hmac
-  standard: Hmac
+/** The keys that a secret stands for. */
+export interface SigningKeys {
+  service: Buffer
+  standard: Buffer
 }
 
 export interface Secrets {
-  current: Signer
+  current: SigningKeys
   /** Signs as well for a day after a rotation. */
-  previous?: Signer | undefined
+  previous?: SigningKeys | undefined
   /** How many deliveries of the webhook have failed in a row. */
   failuresInARow: number
 }
@@ -36,7 +36,9 @@ export function signatureHeaders(delivery: Delivery, secrets: Secrets): Record<s
   const all = previous === undefined ? [current] : [current, previous]
   const turn = previous === undefined || failuresInARow % 2 === 1 ? current : previous
   const timestamp = String(delivery.timestamp)
-  const signatures = all.map(({ service }) => `v0=${service(`v0:${timestamp}:`, delivery.body, 'hex')}`)
+  const signatures = all.map(
+    ({ service }) => `v0=${hmac(service, `v0:${timestamp}:`, delivery.body).digest('hex')}`,
+  )
   return {
     'x-service-signature': signatures[all.indexOf(turn)]!,
     'x-service-signatures': signatures.join(','),
@@ -46,31 +48,37 @@ export function signatureHeaders(delivery: Delivery, secrets: Secrets): Record<s
     'webhook-id': delivery.id,
     'webhook-timestamp': timestamp,
     'webhook-signature': all
-      .map(({ standard }) => `v1,${standard(`${delivery.id}.${timestamp}.`, delivery.body, 'base64')}`)
+      .map(
+        ({ standard }) =>
+          `v1,${hmac(standard, `${delivery.id}.${timestamp}.`, delivery.body).digest('base64')}`,
+      )
       .join(' '),
   }
 }
 
+const hmac = (key: Buffer, head: string, body: Uint8Array) =>
+  createHmac('sha256', key).update(head).update(body)
+
 /** @param secret as the API gave it: `whsec_` and 32 bytes in base64 */
-export const signerOf = (secret: string): Signer => ({
-  service: hmacWith(Buffer.from(secret)), // as it was shown, every character of it
-  standard: hmacWith(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')), // https://www.standardwebhooks.com: the bytes that it stands for
+export const signingKeys = (secret: string): SigningKeys => ({
+  service: Buffer.from(secret), // as it was shown, every character of it
+  standard: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), // https://www.standardwebhooks.com: the bytes that it stands for
 })
 
 const secretsKept = 1000
 
 /** Decrypts what is in use once, and not for each delivery. */
-export function keepSigners(
+export function keepKeys(
   open: (sealed: Uint8Array, webhookId: string) => string,
-): (sealed: Uint8Array, webhookId: string) => Signer {
-  const kept = new Map<string, { sealed: Uint8Array; signer: Signer }[]>()
+): (sealed: Uint8Array, webhookId: string) => SigningKeys {
+  const kept = new Map<string, { sealed: Uint8Array; keys: SigningKeys }[]>()
   return (sealed, webhookId) => {
     const known = kept.get(webhookId) ?? []
     const found = known.find((one) => one.sealed === sealed || Buffer.compare(one.sealed, sealed) === 0)
-    if (found) return found.signer
-    const signer = signerOf(open(sealed, webhookId))
+    if (found) return found.keys
+    const keys = signingKeys(open(sealed, webhookId))
     if (kept.size >= secretsKept) kept.clear()
-    kept.set(webhookId, [{ sealed, signer }, ...known.slice(0, 1)]) // during a rotation there are two
-    return signer
+    kept.set(webhookId, [{ sealed, keys }, ...known.slice(0, 1)]) // during a rotation there are two
+    return keys
   }
 }

@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { hmacWith } from '../../workers/hmac.ts'
-import { signatureHeaders, signerOf } from '../../workers/sign.ts'
+import { signatureHeaders, signingKeys } from '../../workers/sign.ts'
 
 const makeSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const body = JSON.stringify({
@@ -34,7 +33,7 @@ function accepted(headers: Record<string, string>, secret: string): boolean {
 test('[W52] the signature is that of the contract, over the bytes, with emoji and U+2028 in them', () => {
   const secret = makeSecret()
   const given = delivery()
-  expect(signatureHeaders(given, { current: signerOf(secret), failuresInARow: 0 })).toMatchObject({
+  expect(signatureHeaders(given, { current: signingKeys(secret), failuresInARow: 0 })).toMatchObject({
     'x-service-signature': contract(secret, given.timestamp),
     'x-service-signatures': contract(secret, given.timestamp),
     'x-service-request-timestamp': String(given.timestamp),
@@ -45,22 +44,9 @@ test('[W52] the signature is that of the contract, over the bytes, with emoji an
   })
 })
 
-test('[W52] keys and bodies of any length are signed as the runtime would sign them, one after the other', () => {
-  for (const keyBytes of [0, 1, 32, 50, 63, 64, 65, 200]) {
-    const key = randomBytes(keyBytes)
-    const hmac = hmacWith(key)
-    for (const bodyBytes of [0, 1, 300, 4095, 10_000, 5, 100_000, 64])
-      for (const encoding of ['hex', 'base64'] as const) {
-        const bytes = randomBytes(bodyBytes)
-        const expected = createHmac('sha256', key).update('v0:1234567890:').update(bytes).digest(encoding)
-        expect(hmac('v0:1234567890:', bytes, encoding)).toBe(expected)
-      }
-  }
-})
-
 test('[W53] the package standardwebhooks verifies with the secret as it was shown, and with no other', () => {
   const secret = makeSecret()
-  const headers = signatureHeaders(delivery(), { current: signerOf(secret), failuresInARow: 0 })
+  const headers = signatureHeaders(delivery(), { current: signingKeys(secret), failuresInARow: 0 })
   expect(accepted(headers, secret)).toBe(true)
   expect(accepted(headers, makeSecret())).toBe(false)
   expect(accepted({ ...headers, 'webhook-id': 'another' }, secret)).toBe(false)
@@ -72,8 +58,8 @@ test('[W54] while two secrets sign, lists serve receivers of either, and the sin
   const expected = [previous, current, previous, current]
   for (const [failuresInARow, turn] of expected.entries()) {
     const headers = signatureHeaders(given, {
-      current: signerOf(current),
-      previous: signerOf(previous),
+      current: signingKeys(current),
+      previous: signingKeys(previous),
       failuresInARow,
     })
     expect(headers['x-service-signature']).toBe(contract(turn, given.timestamp))
