@@ -1,21 +1,27 @@
 /** The API as a Fastify plugin: the table of routes, and what all of them share. */
 import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, preParsingHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { limits } from '../core/limits.ts'
-import { authorise, charge, identify, type AuthenticateOptions } from './authenticate.ts'
+import { authorise, charge, identify, refund, type AuthenticateOptions } from './authenticate.ts'
+import { LargeBodies } from './body/large-bodies.ts'
+import { acceptJsonOnly, takesLargeBody } from './body/read-json.ts'
+import { compileBody } from './body/validate-body.ts'
 import { challenge } from './challenge.ts'
-import { describeRoute, errors, errorsOfOpen, tags } from './describe.ts'
+import { describeApi } from './description/document.ts'
+import { exposed } from './description/headers.ts'
 import { errorBody, sendError } from './error-reply.ts'
 import { Attempts } from './idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './idempotency/hooks.ts'
-import { apiVersion, openapiSummary } from './identity.ts'
-import { acceptJsonOnly } from './json-body.ts'
+import { sendJson } from './send-json.ts'
 import { lowerCaseIds, perform } from './perform.ts'
 import type { ApiContext, Route } from './route.ts'
 import { apiRoot } from './root.ts'
 import { routes } from './routes.ts'
+import { uuidPattern } from './schemas.ts'
+import { sendNotFound, wantsPage } from './sign-in/not-found.ts'
+import { tellUnknownNames } from './unknown-names.ts'
 import { compileSchema } from './validate.ts'
 
 declare module 'fastify' {
@@ -29,19 +35,6 @@ export interface ApiOptions extends AuthenticateOptions {
   /** Where clients reach the service, without a slash; asked only once it listens. */
   publicUrl(): string
 }
-
-const exposedHeaders = [
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'ratelimit',
-  'ratelimit-policy',
-  'retry-after',
-  'idempotent-replay',
-  'x-request-id',
-  'etag',
-  'www-authenticate', // a browser's client learns from it where tokens are to be had
-]
 
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   app.decorate('publicUrl', options.publicUrl)
@@ -58,13 +51,15 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], // PUT: parts of uploads
-    exposedHeaders,
+    exposedHeaders: Object.keys(exposed),
     maxAge: 86_400,
     strictPreflight: false,
   })
 
   acceptJsonOnly(app)
-  app.setValidatorCompiler(({ schema, httpPart }) => compileSchema(schema as TSchema, httpPart))
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'body' ? compileBody(schema as TSchema) : compileSchema(schema as TSchema, httpPart),
+  )
   // The answers are what the handlers say they are; the schemas describe them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => {
@@ -78,90 +73,79 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       reply.header('allow', allowed.join(', '))
       return reply.code(405).send(errorBody('method_not_allowed', `This path takes ${allowed.join(', ')}.`))
     }
+    if (wantsPage(request)) return sendNotFound(reply)
     return reply.code(404).send(errorBody('not_found', 'There is nothing at this path.'))
   })
 
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Corkboard',
-        version: apiVersion,
-        description:
-          'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
-      },
-      components: {
-        securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An access token.' } },
-      },
-      security: [{ token: [] }],
-      tags,
-    },
-    stripBasePath: true,
-    transform: ({ schema, url }) => ({
-      schema,
-      url: url === apiRoot ? '/' : url.slice(apiRoot.length) || '/',
-    }),
-  })
+  // The viewer at `/docs` reads it.
+  await app.register(swagger, { mode: 'static', specification: { document: describeApi('') as never } })
 
   const attempts = new Attempts({ ...options.context, encryption: options.context.answers })
-  const keyed: Keyed = { begin: beginAttempt(attempts), end: endAttempt(attempts) }
-  for (const route of routes) {
-    if (route.takesBytes) await app.register(takingBytes(options, route, keyed))
-    else addRoute(app, options, route, keyed)
+  const shared: Shared = {
+    begin: beginAttempt(attempts),
+    end: endAttempt(attempts),
+    largeBodies: new LargeBodies(),
   }
-  app.get(
-    `${apiRoot}/openapi.json`,
-    {
-      schema: {
-        summary: openapiSummary,
-        operationId: 'getOpenapiJson',
-        tags: ['Account'],
-        security: [],
-        response: {
-          200: { description: 'The description.', type: 'object', additionalProperties: true },
-          ...errors(errorsOfOpen),
-        },
-      },
-    },
-    async (request, reply) => {
-      await identify(options, request, reply)
-      return { ...app.swagger(), servers: [{ url: `${options.publicUrl()}${apiRoot}` }] }
-    },
-  )
+  for (const route of routes) {
+    if (route.takesBytes) await app.register(takingBytes(options, route, shared))
+    else addRoute(app, options, route, shared)
+  }
+  let described: { publicUrl: string; text: string } | null = null
+  app.get(`${apiRoot}/openapi.json`, async (request, reply) => {
+    await identify(options, request, reply)
+    const publicUrl = options.publicUrl()
+    if (described?.publicUrl !== publicUrl)
+      described = { publicUrl, text: JSON.stringify(describeApi(publicUrl)) }
+    return reply.type('application/json; charset=utf-8').send(described.text)
+  })
 }
 
-interface Keyed {
+/** What all routes share. */
+interface Shared {
   begin: ReturnType<typeof beginAttempt>
   end: ReturnType<typeof endAttempt>
+  largeBodies: LargeBodies
 }
 
 /** Its body is handed on as it comes, of whatever type. */
 const takingBytes =
-  (options: ApiOptions, route: Route, keyed: Keyed) =>
+  (options: ApiOptions, route: Route, shared: Shared) =>
   (scope: FastifyInstance, _: object, done: () => void) => {
     scope.removeAllContentTypeParsers()
-    if (route.inMemory) {
+    if (route.inMemory)
       scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, parsed) => parsed(null, bytes))
-      scope.setValidatorCompiler(() => () => true)
-    } else scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
-    addRoute(scope, options, route, keyed)
+    else scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    addRoute(scope, options, route, shared)
     done()
   }
 
-function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { begin, end }: Keyed): void {
+function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, shared: Shared): void {
+  const { begin, end, largeBodies } = shared
+  const { params, query, body } = route.schemas
+  const bodyLimit = route.bodyLimitBytes ?? limits.jsonBodyBytes
+  const tellUnknown = tellUnknownNames(route)
   const rivals = patterns.filter(({ path }) => isMoreSpecific(path, route.path)).map(({ pattern }) => pattern)
   app.route({
     method: route.method,
     url: route.path === '/' ? apiRoot : `${apiRoot}${route.path}`,
-    bodyLimit: route.bodyLimitBytes ?? limits.jsonBodyBytes,
-    schema: describeRoute(route),
+    bodyLimit,
+    schema: {
+      ...(params ? { params } : {}),
+      ...(query ? { querystring: query } : {}),
+      ...(body ? { body } : {}),
+    },
     onRequest: async (request, reply) => {
       // `GET /boards/move` is that path with a wrong method, not the board `move`.
       if (rivals.some((pattern) => pattern.test(bare(request.url)))) return reply.callNotFound()
       await identify(options, request, reply)
       authorise(request, route.scope)
     },
-    ...(route.method === 'POST' ? { preValidation: begin, onSend: end } : {}),
+    ...(bodyLimit > limits.largeBodies.fromBytes && !route.takesBytes
+      ? { preParsing: awaitTurn(options.context, route, largeBodies) }
+      : {}),
+    ...(route.method === 'POST'
+      ? { preValidation: [begin, tellUnknown], onSend: end }
+      : { preValidation: tellUnknown }),
     handler: async (request, reply) => {
       const principal = authorise(request, route.scope)
       const call = {
@@ -174,11 +158,32 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, { beg
         resumed: request.attempt?.resumed ?? null,
         charge: () => charge(options, request, reply),
       }
-      const answer = await perform(options.context, route, call, request.attempt)
+      const work = () => perform(options.context, route, call, request.attempt)
+      const answer = await (request.largeBody ? request.largeBody.during(work) : work())
       if (answer.headers) reply.headers(answer.headers)
-      return reply.code(answer.status ?? 200).send(answer.body)
+      // Nothing was sent that the client did not have.
+      if (answer.status === 304) refund(options, principal, reply)
+      if (route.answersSecret) reply.header('cache-control', 'no-store')
+      return sendJson(reply.code(answer.status ?? 200), answer.body)
     },
   })
+}
+
+/**
+ * Before a large body is read. A request with an idempotency key may be a replay, which is answered as the first time
+ * whatever the rights are now: its body has to be read first.
+ */
+const awaitTurn = (context: ApiContext, route: Route, bodies: LargeBodies): preParsingHookHandler => {
+  const take = takesLargeBody(bodies, async ({ params, principal, headers }) => {
+    if (!route.refuseEarly || headers['idempotency-key'] !== undefined) return
+    const ids = lowerCaseIds(params as Record<string, string>)
+    const wrong = Object.keys(ids).find((name) => name === 'id' && !uuidPattern.test(ids[name]!))
+    if (wrong === undefined) await route.refuseEarly(context, { params: ids, principal: principal! })
+  })
+  return (request, reply, payload, done) => {
+    take(request, reply)
+    done(null, payload)
+  }
 }
 
 const patterns = routes.map(({ method, path }) => ({ method, path, pattern: patternOf(path) }))

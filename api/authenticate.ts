@@ -1,6 +1,7 @@
 /** Who asks, how often, and what for: before anything else is looked at. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
+import { limits } from '../core/limits.ts'
 import type { Principal, Scope, TokenVerifier } from '../sql/tokens.ts'
 import type { RateFigures, RateLimiter } from './rate-limit.ts'
 import type { TokenLimiter } from './token-limiter.ts'
@@ -20,14 +21,21 @@ export interface AuthenticateOptions {
   requestsPerHour: number
 }
 
-/** Finds the principal and counts the request; sets the rate-limit headers whatever comes of it. */
+/**
+ * Finds the principal and counts the request; sets the rate-limit headers whatever comes of it. From an address that is
+ * over its limit, only some tokens that were not used of late are looked up.
+ */
 export async function identify(
   options: AuthenticateOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const token = bearer(request.headers.authorization)
-  request.principal = token === null ? null : await options.tokens.verify(token)
+  const { limiter, requestsPerHour } = options
+  const mayLookUp = () =>
+    limiter.hasRoom(request.ip, requestsPerHour) ||
+    limiter.take(request.ip, limits.lookUpsPastLimitPerHour, 'look-ups').allowed
+  request.principal = token === null ? null : await options.tokens.verify(token, mayLookUp)
   await charge(options, request, reply)
 }
 
@@ -39,10 +47,7 @@ export async function charge(
 ): Promise<void> {
   const { principal } = request
   const decision = principal
-    ? await options.tokenLimiter.take(
-        principal.grantId ?? principal.tokenId,
-        principal.rateLimit ?? options.requestsPerHour,
-      )
+    ? await options.tokenLimiter.take(countedAs(principal), principal.rateLimit ?? options.requestsPerHour)
     : options.limiter.take(request.ip, options.requestsPerHour)
   request.rate = decision
   reply.header('x-ratelimit-limit', decision.limit)
@@ -58,6 +63,16 @@ export async function charge(
     `More than ${decision.limit} requests in the last hour. Retry in ${decision.retryAfter} seconds.`,
   )
 }
+
+/** Takes the request back out of its token's hour, and says so in the headers. */
+export function refund(options: AuthenticateOptions, principal: Principal, reply: FastifyReply): void {
+  options.tokenLimiter.refund(countedAs(principal))
+  const { rate } = reply.request
+  if (rate) reply.header('x-ratelimit-remaining', Math.min(rate.limit, rate.remaining + 1))
+}
+
+/** All tokens of one OAuth grant share an hour. */
+const countedAs = ({ grantId, tokenId }: Principal): string => grantId ?? tokenId
 
 /** @throws ServiceError `invalid_token` or `insufficient_scope` */
 export function authorise(request: FastifyRequest, scope: Scope): Principal {

@@ -1,7 +1,7 @@
 /** Whatever goes wrong in a request → `{error, code}` with its status. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf, type ErrorCode } from '../core/errors.ts'
-import { errorCode, unavailable } from '../sql/database.ts'
+import { errorCode, storageUnavailable, unavailable } from '../sql/database.ts'
 
 export interface SchemaError {
   instancePath: string
@@ -49,10 +49,7 @@ export function toServiceError(error: unknown): ServiceError {
         { cause: error },
       )
   }
-  if (unavailable(error))
-    return new ServiceError('storage_unavailable', 'The database is out of reach. Try again shortly.', {
-      cause: error,
-    })
+  if (unavailable(error)) return storageUnavailable(error)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ServiceError('bad_request', `The request is malformed: ${(error as Error).message}`, {
       cause: error,
@@ -88,7 +85,9 @@ export function reportFailure(
       { err: error, sql: errorCode(error) || undefined },
       failure.message || 'a request failed',
     )
-  if (status === 503 && reply && !reply.hasHeader('retry-after')) reply.header('retry-after', '2')
+  const retryAfter = failure.retryAfterSeconds ?? (status === 503 ? 2 : undefined)
+  if (retryAfter !== undefined && reply && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', String(retryAfter))
   const message =
     failure.code === 'internal_error'
       ? `Something went wrong on our side (request ${request.id}).`

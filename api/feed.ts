@@ -16,7 +16,8 @@ export interface FeedPosition {
 export const since = Type.Optional(
   Type.String({
     ...timestamp,
-    description: 'A change feed: what changed at or after this time, the oldest change first.',
+    description:
+      'Start a change feed: list what changed at or after this time, oldest change first. RFC 3339, such as `2026-01-31T09:00:00Z`.',
   }),
 )
 

@@ -1,42 +1,58 @@
-/** Who the caller is, and what there is. */
+/** The caller’s account and workspaces, and the list of endpoints. */
 import Type from 'typebox'
 import { cutPage, pageOf } from './page.ts'
 import { route, type Route } from './route.ts'
-import { nullable, pageAnswer, pageQuery, timestamp, uuid } from './schemas.ts'
+import { named } from './named.ts'
+import { createdAt, nullable, pageAnswer, pageQuery, uuid, workspaceId } from './schemas.ts'
 
-const scopeNames = Type.Array(Type.String())
+const scopeNames = Type.Array(Type.String(), {
+  description: 'What the token may do: `read`, `write`, `delete`.',
+})
+
+const bytesUsed = (used: string) =>
+  Type.Object(
+    {
+      used: Type.Integer({ description: 'Bytes in use.' }),
+      limit: Type.Integer({ description: 'Bytes that the plan allows.' }),
+    },
+    { description: used },
+  )
 
 export const readMe = route({
   method: 'GET',
   path: '/me',
   scope: 'read',
-  summary: 'The account behind the token.',
+  summary: 'Read the account that the token belongs to.',
   schemas: {},
   answers: {
     200: Type.Object({
-      user_id: uuid,
-      display_name: nullable(Type.String()),
-      email: Type.String(),
-      tier: Type.String(),
+      user_id: { ...uuid, description: 'Id of the account.' },
+      display_name: nullable(Type.String({ description: 'Its name. Null when it has none.' })),
+      email: Type.String({ description: 'Its e-mail address.' }),
+      tier: Type.String({ description: 'Its plan: `free` or `pro`.' }),
       scopes: scopeNames,
-      rate_limit: Type.Object({
-        limit: Type.Integer(),
-        remaining: Type.Integer(),
-        reset: Type.Integer({ description: 'Unix seconds.' }),
-      }),
-      storage: Type.Object(
-        { used: Type.Integer(), limit: Type.Integer() },
+      rate_limit: Type.Object(
         {
-          description:
-            'Bytes of files in all workspaces that the account owns, those of uploads under way included.',
+          limit: Type.Integer({ description: 'How many requests the token may send in an hour.' }),
+          remaining: Type.Integer({ description: 'How many are left.' }),
+          reset: Type.Integer({
+            description: 'When the oldest counted request leaves the hour, in Unix seconds.',
+          }),
         },
+        { description: 'Requests of this token in the last hour.' },
+      ),
+      storage: bytesUsed('Storage of files in all workspaces that the account owns. Running uploads count.'),
+      documents: bytesUsed(
+        'Storage of the boards in all workspaces that the account owns: their snapshots, the logs of their latest changes, and the removed cards that can be restored. Boards in the trash count.',
       ),
     }),
   },
-  async handle({ database, storageBytes }, { principal, rate }) {
-    const [storage] = await database.asUser(
+  async handle({ database, storageBytes, documentBytes }, { principal, rate }) {
+    const tier = principal.tier === 'pro' ? 'pro' : 'free'
+    const [used] = await database.asUser(
       principal.userId,
-      (tx) => tx<{ used: number }[]>`select my_storage() as used`,
+      (tx) => tx<{ storage: number; documents: number }[]>`
+        select my_storage() as storage, my_documents() as documents`,
     )
     return {
       body: {
@@ -46,21 +62,32 @@ export const readMe = route({
         tier: principal.tier,
         scopes: principal.scopes,
         rate_limit: { limit: rate.limit, remaining: rate.remaining, reset: rate.reset },
-        storage: { used: storage!.used, limit: storageBytes[principal.tier === 'pro' ? 'pro' : 'free'] },
+        storage: { used: used!.storage, limit: storageBytes[tier] },
+        documents: { used: used!.documents, limit: documentBytes[tier] },
       },
     }
   },
 })
 
+const Workspace = named(
+  'Workspace',
+  Type.Object({
+    id: workspaceId,
+    name: Type.String({ description: 'Its name.' }),
+    created_at: createdAt,
+  }),
+  'A workspace: what boards, files and members belong to.',
+)
+
 export const listWorkspaces = route({
   method: 'GET',
   path: '/workspaces',
   scope: 'read',
-  summary: 'The workspaces that the account can see.',
+  summary: 'List the workspaces that the account can see.',
   schemas: { query: Type.Object(pageQuery) },
   answers: {
     200: Type.Object({
-      workspaces: Type.Array(Type.Object({ id: uuid, name: Type.String(), created_at: timestamp })),
+      workspaces: Type.Array(Workspace, { description: 'The workspaces of this page.' }),
       ...pageAnswer,
     }),
   },
@@ -86,22 +113,25 @@ export function readRoot(routes: () => Route[]): Route {
     method: 'GET',
     path: '/',
     scope: 'read',
-    summary: 'The endpoints, and the scopes of the token.',
+    summary: 'List the endpoints and the scopes of the token.',
     schemas: {},
     answers: {
       200: Type.Object({
-        name: Type.String(),
-        version: Type.String(),
-        documentation: Type.String(),
-        openapi: Type.String(),
+        name: Type.String({ description: 'Name of the service.' }),
+        version: Type.String({ description: 'Version of the API.' }),
+        documentation: Type.String({ description: 'URL of the documentation.' }),
+        openapi: Type.String({ description: 'URL of this description.' }),
         scopes: scopeNames,
         endpoints: Type.Array(
           Type.Object({
-            method: Type.String(),
-            path: Type.String(),
-            scope: nullable(Type.String()),
-            summary: Type.String(),
+            method: Type.String({ description: 'HTTP method.' }),
+            path: Type.String({ description: 'Path below the root of the API.' }),
+            scope: nullable(
+              Type.String({ description: 'The scope that it needs. Null: no token is needed.' }),
+            ),
+            summary: Type.String({ description: 'What it does.' }),
           }),
+          { description: 'All operations.' },
         ),
       }),
     },

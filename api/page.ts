@@ -28,17 +28,18 @@ export function pageEnd(page: Page, rows: number) {
   }
 }
 
-/** A comma list of known words. @throws ServiceError `bad_request` that names them */
+/** A comma list of known words. @param what begins the message. @throws ServiceError `bad_request` that names them */
 export function includeOf<Word extends string>(
   include: string | undefined,
   known: readonly Word[],
+  what = 'include',
 ): Record<Word, boolean> {
   const words = (include ?? '').split(',').filter((word) => word !== '')
   const wrong = words.find((word) => !known.some((one) => one === word))
   if (wrong !== undefined) {
     throw new ServiceError(
       'bad_request',
-      `include takes a comma list of ${known.join(', ')}; ${JSON.stringify(wrong)} is none of them.`,
+      `${what} takes a comma list of ${known.join(', ')}; ${JSON.stringify(wrong)} is none of them.`,
     )
   }
   return Object.fromEntries(known.map((word) => [word, words.includes(word)])) as Record<Word, boolean>

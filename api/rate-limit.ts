@@ -56,6 +56,10 @@ export class RequestTimes {
     this.#times[(this.#first + this.#count) % this.#times.length] = time
     this.#count += 1
   }
+
+  removeLatest(): void {
+    if (this.#count > 0) this.#count -= 1
+  }
 }
 
 /**
@@ -79,7 +83,7 @@ export class RateLimiter {
   take(address: string, limit: number, what = ''): RateDecision {
     const now = this.#clock.now()
     this.#sweep(now)
-    const key = `${what} ${networkOf(address)}`
+    const key = keyOf(address, what)
     const times = this.#keys.get(key) ?? new RequestTimes()
     this.#keys.delete(key)
     this.#keys.set(key, times)
@@ -88,6 +92,13 @@ export class RateLimiter {
     const allowed = times.count < limit
     if (allowed) times.add(now)
     return decide([times], limit, now, allowed)
+  }
+
+  /** Whether a request would be let through. Counts nothing. */
+  hasRoom(address: string, limit: number, what = ''): boolean {
+    const times = this.#keys.get(keyOf(address, what))
+    times?.forget(this.#clock.now() - hourMs)
+    return (times?.count ?? 0) < limit
   }
 
   #sweep(now: number): void {
@@ -99,6 +110,8 @@ export class RateLimiter {
     }
   }
 }
+
+const keyOf = (address: string, what: string) => `${what} ${networkOf(address)}`
 
 /** Whoever has one address of IPv6 has 2^64 of them. */
 function networkOf(address: string): string {

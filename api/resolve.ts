@@ -1,13 +1,15 @@
 import Type from 'typebox'
 import { ServiceError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
+import { requireFilter } from './boards/require-filter.ts'
+import { named } from './named.ts'
 import { cutPage, pageOf } from './page.ts'
 import { route } from './route.ts'
-import { pageAnswer, pageQuery, uuid } from './schemas.ts'
+import { boardId, pageAnswer, pageQuery, uuid, workspaceId } from './schemas.ts'
 
 const types = ['board', 'card', 'image'] as const
 
-interface Match {
+interface Found {
   type: (typeof types)[number]
   id: string
   board_id: string
@@ -15,26 +17,44 @@ interface Match {
 }
 
 const query = Type.Object({
-  scope: Type.String({ minLength: 1, maxLength: limits.identifiers.scope }),
-  value: Type.String({ minLength: 1, maxLength: limits.identifiers.value }),
-  type: Type.Optional(Type.Enum([...types])),
-  workspace: Type.Optional(uuid),
+  scope: Type.String({
+    minLength: 1,
+    maxLength: limits.identifiers.scope,
+    description: 'The `scope` of the identifier.',
+  }),
+  value: Type.String({
+    minLength: 1,
+    maxLength: limits.identifiers.value,
+    description: 'The `value` of the identifier.',
+  }),
+  type: Type.Optional(Type.Enum([...types], { description: 'Only matches of this type.' })),
+  workspace: Type.Optional({ ...uuid, description: 'Only matches in this workspace.' }),
   ...pageQuery,
 })
+
+const Match = named(
+  'IdentifierMatch',
+  Type.Object({
+    type: Type.Enum([...types], { description: 'What it is.' }),
+    id: Type.String({ description: 'Id of the board or the card, or key of the image.' }),
+    board_id: boardId,
+    workspace_id: workspaceId,
+  }),
+  'Something that has an identifier of another system.',
+)
 
 export const resolveIdentifier = route({
   method: 'GET',
   path: '/resolve',
   scope: 'read',
-  summary: 'Find what carries a foreign identifier: boards, cards, and the images of image cards.',
+  refuses: ['not_found'],
+  summary: 'Find boards and cards, and the images of image cards, by an identifier of another system.',
   schemas: { query },
   answers: {
     200: Type.Object({
-      scope: Type.String(),
-      value: Type.String(),
-      matches: Type.Array(
-        Type.Object({ type: Type.Enum([...types]), id: Type.String(), board_id: uuid, workspace_id: uuid }),
-      ),
+      scope: Type.String({ description: 'The `scope` of the request.' }),
+      value: Type.String({ description: 'The `value` of the request.' }),
+      matches: Type.Array(Match, { description: 'The matches of this page.' }),
       ...pageAnswer,
     }),
   },
@@ -46,9 +66,8 @@ export const resolveIdentifier = route({
     }
     const page = pageOf(query)
     // The caller's workspaces and boards first: a common value has rows of many tenants. The policies hold all the same.
-    const rows = await database.asUser(
-      principal.userId,
-      (tx) => tx<Match[]>`
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      const found = await tx<Found[]>`
         with mine as materialized (
           select array(select readable_workspaces(current_user_id())) as workspaces,
             array(select readable_shared_boards(current_user_id())) as boards
@@ -85,8 +104,10 @@ export const resolveIdentifier = route({
           ${type === undefined ? tx`` : tx`and f.type = ${type}`}
           ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
         order by f.rank, b.created_at, f.board_id, f.id collate "C"
-        limit ${page.limit + 1} offset ${page.offset}`,
-    )
+        limit ${page.limit + 1} offset ${page.offset}`
+      if (found.length === 0) await requireFilter(tx, query)
+      return found
+    })
     const { shown: matches, end } = cutPage(page, rows)
     return { body: { scope, value, matches, ...end } }
   },

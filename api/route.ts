@@ -3,14 +3,17 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../collab/live.ts'
 import type { ErrorCode } from '../core/errors.ts'
+import type { BytesByTier } from '../core/limits.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Egress } from '../platform/egress.ts'
+import type { FairQueue } from '../platform/fair-queue.ts'
 import type { Encryption } from '../platform/encryption.ts'
 import type { Logger } from '../platform/log.ts'
 import type { ObjectStore } from '../platform/object-store.ts'
 import type { Resizer } from '../platform/resize.ts'
 import type { Database } from '../sql/database.ts'
 import type { Principal, Scope } from '../sql/tokens.ts'
+import type { HeaderName } from './description/headers.ts'
 import type { Resumed } from './idempotency/attempts.ts'
 import type { RateFigures } from './rate-limit.ts'
 
@@ -22,6 +25,8 @@ export interface ApiContext {
   log: Logger
   /** Cards that a free account may hold; null: no cap. */
   freeCardCap: number | null
+  /** The most that a token may be given as its own limit. */
+  maxRateLimitPerHour: number
   /** Answers that are kept for their replay, and secrets that they carry. */
   answers: Encryption
   /** Webhooks' secrets, each sealed about its webhook's id. */
@@ -37,14 +42,18 @@ export interface ApiContext {
   /** The bytes of files. */
   files: ObjectStore
   /** What an account of each tier may have of them. */
-  storageBytes: { free: number; pro: number }
+  storageBytes: BytesByTier
+  /** Bytes that the documents of an account's boards may take. */
+  documentBytes: BytesByTier
   resizer: Resizer
   /** A file was read: told before its bytes are sent. Must not make the reader wait. */
   fileRead?: ((read: FileRead) => void) | undefined
   /** Webhook deliveries were queued. */
   wakeDeliveries(): void
-  /** Brings what was written on these boards into the search index; within 5 s, as far as it gets. */
-  indexForSearch(boardIds: string[]): Promise<void>
+  /** Brings what was written on these boards into the search index, as far as it gets within `timeoutMs`. */
+  indexForSearch(boardIds: string[], options: { account: string; timeoutMs: number }): Promise<void>
+  /** Searches take turns by account: a slow one takes a connection and much of a core. */
+  searches: FairQueue
   /** It listens where only this machine can reach it. */
   localOnly: boolean
 }
@@ -92,18 +101,31 @@ export interface Route {
   /** What the token must hold. */
   scope: Scope
   summary: string
+  /** More than the summary says, in Markdown. */
+  description?: string
   schemas: RouteSchemas<TSchema, TSchema, TSchema>
   /** Success and its body; then errors that are not those of all operations. */
   answers: Record<number, TSchema>
-  /** The errors of its handler, beside those that every such route has; see describe.ts. */
+  /** The errors of its handler, beside those that every such route has; see description/errors.ts. */
   refuses?: readonly ErrorCode[]
   bodyLimitBytes?: number
+  /**
+   * Refuses, before a large body is read, what would be refused whatever the body holds. The handler decides all the same.
+   */
+  refuseEarly?(
+    context: ApiContext,
+    call: { params: Record<string, string>; principal: Principal },
+  ): Promise<void>
+  /** The answer holds a secret: no cache may keep it. */
+  answersSecret?: true
   /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
   takesBytes?: readonly string[]
   /** Such a body is taken in whole before the handler is called, which gets a buffer. */
   inMemory?: true
   /** How such a body is described. */
   described?: TSchema
+  /** Headers of its successes, beside those that every success has. */
+  answerHeaders?: readonly HeaderName[]
   /** It works on the live document, which may not be to be had. */
   opensDocument?: true
   /** All that it does are calls of other operations, which tell the audit of themselves. */

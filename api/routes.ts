@@ -17,6 +17,7 @@ import { readCard } from './cards/read.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
 import { exportBoard } from './exchange/export.ts'
 import { importRoute } from './exchange/import.ts'
+import { uploadFromUrl } from './exchange/upload-from-url.ts'
 import { createGroupRoute } from './groups/create.ts'
 import { deleteGroup } from './groups/delete.ts'
 import { listGroups } from './groups/list.ts'
@@ -96,6 +97,7 @@ export const routes: Route[] = [
   exportBoard,
   importRoute,
   uploadImage,
+  uploadFromUrl,
   beginUpload,
   signParts,
   completeUpload,

@@ -60,6 +60,15 @@ export class TokenLimiter {
     }
   }
 
+  /** Takes back the count of a request that turned out not to count. Where its lease is over, it stays counted. */
+  refund(tokenId: string): void {
+    const hour = this.#tokens.get(tokenId)
+    if (!hour?.lease || hour.lease.used.length === 0) return
+    hour.lease.used.pop()
+    hour.lease.left += 1
+    hour.own.removeLatest()
+  }
+
   async #lease(tokenId: string, hour: TokenHour, limit: number): Promise<void> {
     const { database, clock } = this.#options
     const now = clock.now()

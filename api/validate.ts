@@ -5,20 +5,39 @@ import type { TSchema } from 'typebox'
 import { uuidPattern } from './schemas.ts'
 
 // `1e999` parses to Infinity, which is no number of JSON.
-const options = { useDefaults: true, removeAdditional: false, strict: false, strictNumbers: true } as const
-const converting = withFormats(new Ajv({ ...options, coerceTypes: true }))
-const strict = withFormats(new Ajv(options))
-
-function withFormats(ajv: Ajv): Ajv {
-  ;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
-  // The usual one lets `urn:uuid:` through, which the database does not take.
-  return ajv.addFormat('uuid', uuidPattern)
-}
+const ajv = new Ajv({ useDefaults: true, removeAdditional: false, strict: false, strictNumbers: true })
+;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
+// The usual one lets `urn:uuid:` through, which the database does not take.
+ajv.addFormat('uuid', uuidPattern)
 
 /**
- * Queries and paths are text and are converted; a body says its types itself.
+ * A body says its types itself. Queries and paths are text: what is written in decimal digits becomes a number where one is
+ * expected. Anything else stays text, and is refused as such: `1e2`, `0x10`, ` 10`, `Infinity`.
  *
  * @param part of a request: `body`, `params`, `querystring`
  */
-export const compileSchema = (schema: TSchema, part?: string): ValidateFunction =>
-  (part === 'body' ? strict : converting).compile(schema)
+export function compileSchema(schema: TSchema, part?: string): ValidateFunction {
+  const validate = ajv.compile(schema)
+  const integers = part === 'body' ? [] : integersOf(schema)
+  if (integers.length === 0) return validate
+  const convert = (text: Record<string, unknown>) => {
+    for (const name of integers) {
+      const value = text[name]
+      if (typeof value === 'string' && decimal.test(value)) text[name] = Number(value) + 0 // no -0
+    }
+  }
+  const converting = (text: Record<string, unknown>): boolean => {
+    convert(text)
+    const isValid = validate(text)
+    Object.assign(converting, { errors: validate.errors })
+    return isValid
+  }
+  return converting as unknown as ValidateFunction
+}
+
+const decimal = /^-?\d{1,300}$/
+
+const integersOf = (schema: TSchema): string[] =>
+  Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {})
+    .filter(([, { type }]) => type === 'integer')
+    .map(([name]) => name)

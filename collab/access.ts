@@ -1,9 +1,14 @@
 /** Who may open which board, and how; asked when a socket authenticates and again every second. */
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
+import type { BytesByTier } from '../core/limits.ts'
 import type { Database } from '../sql/database.ts'
 import type { Scope } from '../sql/tokens.ts'
 
-export type BoardAccess = 'write' | 'read' | 'none'
+/** `full`: may write, but is a guest who has added as much as guests may. */
+export interface BoardAccess {
+  may: 'write' | 'full' | 'read' | 'none'
+  isGuest: boolean
+}
 
 export interface AccessQuestion {
   account: string
@@ -13,11 +18,27 @@ export interface AccessQuestion {
 }
 
 /** The answers, in the order of the questions. A board in the trash, and a token or session that ended, give none. */
-export async function boardAccess(database: Database, questions: AccessQuestion[]): Promise<BoardAccess[]> {
+export async function boardAccess(
+  database: Database,
+  documentBytes: BytesByTier,
+  questions: AccessQuestion[],
+): Promise<BoardAccess[]> {
   if (questions.length === 0) return []
   const rows = await database.asSystem(
-    (tx) => tx<{ access: 'write' | 'read' | null; scopes: Scope[] | null }[]>`
+    (tx) => tx<
+      { access: 'write' | 'read' | null; scopes: Scope[] | null; guest: boolean; full: boolean | null }[]
+    >`
       select
+        not exists (
+          select from workspaces w
+          where w.id = b.workspace_id
+            and (w.owner_id = q.account or exists (
+              select from workspace_members m where m.workspace_id = w.id and m.user_id = q.account
+            ))
+        ) as guest,
+        case when exists (select from guest_bytes g where g.user_id = q.account)
+          then guest_is_full(q.account, b.workspace_id, 1, ${documentBytes.free}, ${documentBytes.pro})
+        end as "full",
         case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
         coalesce(t.scopes, case when s.id is not null then array['read', 'write', 'delete'] end) as scopes
       from unnest(
@@ -31,10 +52,17 @@ export async function boardAccess(database: Database, questions: AccessQuestion[
       left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
       order by q.at`,
   )
-  return rows.map(({ access, scopes }) => {
-    if (!access || !scopes) return 'none'
-    return access === 'write' && scopes.includes('write') ? 'write' : 'read'
-  })
+  return rows.map(({ access, scopes, guest, full }) => ({ may: mayDo(access, scopes, full), isGuest: guest }))
+}
+
+function mayDo(
+  access: 'write' | 'read' | null,
+  scopes: Scope[] | null,
+  isFull: boolean | null,
+): BoardAccess['may'] {
+  if (!access || !scopes) return 'none'
+  if (access === 'read' || !scopes.includes('write')) return 'read'
+  return isFull ? 'full' : 'write'
 }
 
 /**

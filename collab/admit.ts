@@ -10,6 +10,8 @@ import { nestingFault } from './nesting.ts'
 export interface AdmitBounds {
   /** Encoded size that a document may reach. */
   maxDocumentBytes: number
+  /** Client ids that a document may have. Every transaction of Yjs goes over all of them, twice. */
+  maxClients: number
   /** Levels of shared types, and of plain values in each: what reads them is recursive. */
   maxNesting: number
 }
@@ -24,24 +26,19 @@ export interface Refused {
   reason: string
 }
 
-/** Null when it may be applied. */
+/** Null when a decoded update may be applied. `sizeBytes`: of the document with the update. */
 export function refuseUpdate(
   document: Y.Doc,
   sizeBytes: number,
-  update: Uint8Array,
+  { structs, ds }: ReturnType<typeof Y.decodeUpdate>,
   bounds: AdmitBounds,
 ): Refused | null {
-  let decoded: ReturnType<typeof Y.decodeUpdate>
-  try {
-    decoded = Y.decodeUpdate(update)
-  } catch {
-    return closeCodes.badFrame
-  }
-  const { structs, ds } = decoded
-  if (structs.length > 0 && sizeBytes + update.byteLength > bounds.maxDocumentBytes) return closeCodes.tooBig
+  if (structs.length > 0 && sizeBytes > bounds.maxDocumentBytes) return closeCodes.tooBig
   if (!areDeletesOrdered(ds)) return closeCodes.badFrame
 
   const clients = new Set<number>()
+  const room = bounds.maxClients - document.store.clients.size
+  let newClients = 0
   let client = -1
   let end = 0
   for (const struct of structs) {
@@ -52,6 +49,7 @@ export function refuseUpdate(
       client = id.client
       if (clients.has(client)) return closeCodes.badFrame // of two parts, applying would leave out the first
       clients.add(client)
+      if (!document.store.clients.has(client) && ++newClients > room) return closeCodes.tooBig
     }
     end = id.clock + length
     if (length < 1 || end > maxClock) return closeCodes.badFrame

@@ -11,7 +11,9 @@ import {
   type PendingWrite,
   type WriteRequest,
 } from './board-queue.ts'
-import type { BoardHead } from './log.ts'
+import type { DocumentQuota } from './document-quota.ts'
+import { LoopTurn, type Steps } from '../platform/loop-turn.ts'
+import { bytesOf, type BoardHead } from './log.ts'
 
 export interface ItemOfQueue {
   queue: BoardQueue
@@ -21,6 +23,8 @@ export interface EditItem extends ItemOfQueue {
   kind: 'edit'
   count: number
   actors: string[]
+  /** Bytes that guests added, by account; left out when none did. */
+  guests?: Record<string, number> | undefined
 }
 export interface WriteItem extends ItemOfQueue {
   kind: 'write'
@@ -28,6 +32,10 @@ export interface WriteItem extends ItemOfQueue {
   built: BuiltWrite | null
   clock: number | null
   seen: number | null
+  /** Room that it holds in the owner's storage of documents. */
+  reservedBytes: number
+  /** There was too little: the commit refuses it, unless the account may not write at all. */
+  isFull: boolean
 }
 export interface FlushItem extends ItemOfQueue {
   kind: 'flush'
@@ -36,51 +44,85 @@ export interface FlushItem extends ItemOfQueue {
 }
 export type BatchItem = EditItem | WriteItem | FlushItem
 
-/** One commit of all that is small, and those that are so large that the others do not wait for them. */
+/** A commit that is so large that the others do not wait for it. Its boards give nothing else until it is settled. */
+export interface LargeCommit {
+  queues: BoardQueue[]
+  writes: PendingWrite[]
+  /** Assembles what is left. */
+  items(): BatchItem[] | Promise<BatchItem[]>
+}
+
+/** One commit of all that is small, and the large ones. */
 export interface Assembled {
   batch: BatchItem[]
-  large: BatchItem[][]
+  large: LargeCommit[]
+}
+
+/** A write, or the two of a pair, on their way to being built. */
+interface Building {
+  parts: {
+    queue: BoardQueue
+    write: PendingWrite
+    head: BoardHead
+    document: CommittingDocument | null
+    seen: number | null
+  }[]
+  steps: Steps<BuiltWrite[]>
 }
 
 /** From so many index rows on a commit takes so long that it goes beside the others. */
 const largeRows = 2500
 
+/** A write that takes longer to build becomes a commit of its own, which is built in turns. */
+const inlineBuildMs = 10
+/** What comes after this goes into the next commit. */
+const assemblyMs = 15
+
 export class Assembler {
   /** Those with something to commit, in the order of their turns. */
   readonly #active: Set<BoardQueue>
   readonly #maxBytes: number
+  readonly #quota: DocumentQuota
   #pairsLast = false
 
-  constructor(active: Set<BoardQueue>, maxBytes: number) {
+  constructor(active: Set<BoardQueue>, maxBytes: number, quota: DocumentQuota) {
     this.#active = active
     this.#maxBytes = maxBytes
+    this.#quota = quota
   }
 
   /** What can go now, in one commit each. */
   next(now: number): Assembled {
-    const large: BatchItem[][] = []
+    const large: LargeCommit[] = []
+    const until = performance.now() + assemblyMs
     // By turns, so that neither pairs nor all others are put off for ever.
-    const pairs = this.#pairsLast ? [] : this.#takePairs(now, large)
-    const batch = this.#withOthers(pairs, now, large)
+    const pairs = this.#pairsLast ? [] : this.#takePairs(now, large, until)
+    const batch = this.#withOthers(pairs, now, large, until)
     if (batch.length === 0 && large.length === 0 && this.#pairsLast)
-      batch.push(...this.#takePairs(now, large))
-    this.#pairsLast = [batch, ...large].flat().some((item) => item.kind === 'write' && item.write.pair)
+      batch.push(...this.#takePairs(now, large, until))
+    this.#pairsLast =
+      batch.some((item) => item.kind === 'write' && item.write.pair) ||
+      large.some(({ writes }) => writes.some(({ pair }) => pair))
     return { batch, large }
   }
 
   /** What goes with the pairs. */
-  #withOthers(pairs: BatchItem[], now: number, large: BatchItem[][]): BatchItem[] {
+  #withOthers(pairs: BatchItem[], now: number, large: LargeCommit[], until: number): BatchItem[] {
     const batch = [...pairs]
     let bytes = batch.reduce((sum, item) => sum + itemBytes(item), 0)
     const paired = new Set(batch.map(({ queue }) => queue))
     if ([...paired].some(({ singly }) => singly > 0)) return batch
     for (const queue of [...this.#active]) {
-      if (bytes >= this.#maxBytes) break
+      if (bytes >= this.#maxBytes || (batch.length > 0 && performance.now() > until)) break
       if (paired.has(queue) || queue.away || queue.retryAt > now || (queue.singly > 0 && batch.length > 0))
         continue
-      const items = take(queue, this.#maxBytes - bytes)
+      const items = take(queue, this.#maxBytes - bytes, this.#quota, until)
       this.#active.delete(queue)
-      if (!queue.idle || items.length > 0) this.#active.add(queue) // at the end: the others have their turn first
+      if (!queue.idle || !Array.isArray(items) || items.length > 0) this.#active.add(queue) // at the end: the others have their turn first
+      if (!Array.isArray(items)) {
+        large.push(this.#setAside(items))
+        continue
+      }
       if (items.length === 0) continue
       if (isLarge(items) && queue.singly === 0) {
         large.push(setAside(items))
@@ -93,11 +135,48 @@ export class Assembler {
     return batch
   }
 
+  /** Its boards give nothing else before it is settled. Edits that come while it is built are in memory: they go with it. */
+  #setAside(building: Building): LargeCommit {
+    const { parts } = building
+    const queues = parts.map(({ queue }) => queue)
+    for (const queue of queues) queue.away = true
+    return { queues, writes: parts.map(({ write }) => write), items: () => this.#finish(building) }
+  }
+
+  async #finish(building: Building): Promise<BatchItem[]> {
+    const { parts, steps } = building
+    const turn = new LoopTurn()
+    try {
+      for (;;) {
+        if (parts.some(({ write }) => write.settled)) return []
+        const { done, value } = steps.next()
+        if (done) {
+          const isStale = parts.some(
+            ({ queue, write, document }) =>
+              write.reads !== 'nothing' &&
+              write.reads !== 'position' &&
+              (queue.document !== document || !document?.current),
+          )
+          if (!isStale) return itemsOf(building, value, this.#quota)
+          for (const { queue, write } of parts) queue.writes.unshift(write)
+          return []
+        }
+        if (value) await value
+        if (turn.isOver()) await turn.next()
+      }
+    } catch (error) {
+      rejectWrite(parts[0]!.write, error)
+      return []
+    } finally {
+      steps.return([])
+    }
+  }
+
   /**
    * The pairs that can go now, each with all edits of its boards, on which it is built. No other write of these boards
    * goes with them.
    */
-  #takePairs(now: number, large: BatchItem[][]): BatchItem[] {
+  #takePairs(now: number, large: LargeCommit[], until: number): BatchItem[] {
     const batch: BatchItem[] = []
     const taken = new Set<BoardQueue>()
     let bytes = 0
@@ -106,10 +185,16 @@ export class Assembler {
       if (!pair || pair.queues[0] !== queue || pair.queues.some((one) => taken.has(one))) continue
       const alone = pair.queues.some(({ singly }) => singly > 0)
       if (alone && batch.length > 0) continue
-      if (!pair.queues.every((one) => isReady(one, pair, now, alone))) continue
+      if (!pair.queues.every((one) => isReady(one, pair, now, alone) && this.#quota.isReady(one.boardId)))
+        continue
       const editBytes = pair.queues[0].editBytes + pair.queues[1].editBytes
-      if (batch.length > 0 && bytes + editBytes > this.#maxBytes) break
-      const items = buildPair(pair)
+      if (batch.length > 0 && (bytes + editBytes > this.#maxBytes || performance.now() > until)) break
+      const items = buildPair(pair, this.#quota)
+      if (!Array.isArray(items)) {
+        large.push(this.#setAside(items))
+        for (const one of pair.queues) taken.add(one)
+        continue
+      }
       const goesAlone = isLarge(items) && !alone
       if (goesAlone) large.push(setAside(items))
       else {
@@ -127,34 +212,80 @@ export class Assembler {
   }
 }
 
-function buildPair({ queues, writes, build }: Pair): BatchItem[] {
+function buildPair({ queues, writes, build }: Pair, quota: DocumentQuota): BatchItem[] | Building {
   for (const queue of queues) queue.writes.shift()
-  let built: [BuiltWrite, BuiltWrite]
+  const parts = queues.map((queue, at) => ({
+    ...{ queue, write: writes[at]!, head: queue.head!, document: queue.document },
+    seen: queue.document!.appliedSeq,
+  }))
+  const building = { parts, steps: stepsOf(() => build([queues[0].head!, queues[1].head!])) }
+  let built: BuiltWrite[] | null
   try {
-    built = build([queues[0].head!, queues[1].head!])
+    built = buildFor(inlineBuildMs, building.steps)
   } catch (error) {
     rejectWrite(writes[0], error)
     return []
   }
-  return ([0, 1] as const).flatMap((at) => {
-    const queue = queues[at]
-    const { updates, used } = built[at]
-    const clock = used > 0 ? queue.head!.apiClock : null
-    const seen = queue.document!.appliedSeq
-    const write: WriteItem = {
-      kind: 'write',
-      queue,
-      updates,
-      write: writes[at],
-      built: built[at],
-      clock,
-      seen,
-    }
-    return queue.edits.length > 0 ? [takeEdits(queue, Infinity), write] : [write]
+  return built ? itemsOf(building, built, quota) : building
+}
+
+/** A write, the writes of a pair: each with all edits of its board, on which it is built. */
+function itemsOf({ parts }: Building, built: BuiltWrite[], quota: DocumentQuota): BatchItem[] {
+  return parts.flatMap(({ queue, write, head, seen }, at): BatchItem[] => {
+    const { updates, used } = built[at]!
+    const edits = queue.edits.length > 0 ? [takeEdits(queue, Infinity)] : []
+    const room = takeRoom(queue, built[at]!, quota)
+    if (room.isFull && !write.pair) return [...edits, { ...withoutChange(queue, write), isFull: true }]
+    const clock = used > 0 ? head.apiClock : null
+    return [...edits, { kind: 'write', queue, updates, write, built: built[at]!, clock, seen, ...room }]
   })
 }
 
-function take(queue: BoardQueue, budget: number): BatchItem[] {
+function* stepsOf<Built extends BuiltWrite[]>(build: () => Built | Steps<Built>): Steps<BuiltWrite[]> {
+  const built = build()
+  return Array.isArray(built) ? built : yield* built
+}
+
+function* stepsOfOne(build: () => BuiltWrite | Steps<BuiltWrite>): Steps<BuiltWrite[]> {
+  const built = build()
+  return ['updates' in built ? built : yield* built]
+}
+
+/** Null when it takes longer; the rest of its steps is left. */
+function buildFor<Result>(ms: number, steps: Steps<Result>): Result | null {
+  const until = performance.now() + ms
+  do {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (value) {
+      value.catch(() => undefined) // the next attempt awaits it
+      return null
+    }
+  } while (performance.now() < until)
+  return null
+}
+
+/** The first write of a board, when it is known to be slow and can go now. */
+function takeSlow(queue: BoardQueue, quota: DocumentQuota): Building | null {
+  const write = firstWrite(queue)
+  const { head, document } = queue
+  if (!write?.isSlow || write.pair || !head || queue.flushWanted || !quota.isReady(queue.boardId)) return null
+  if (queue.singly > 0 && queue.edits.length > 0) return null
+  if (write.reads !== 'nothing' && write.reads !== 'position' && !document?.current) return null
+  queue.writes.shift()
+  const seen = seenBy(write, head, document)
+  return { parts: [{ queue, write, head, document, seen }], steps: stepsOfOne(() => write.build(head)) }
+}
+
+/** @returns items of one commit; or a write that takes longer to build than the others wait */
+function take(
+  queue: BoardQueue,
+  budget: number,
+  quota: DocumentQuota,
+  until: number,
+): BatchItem[] | Building {
+  const slow = takeSlow(queue, quota)
+  if (slow) return slow
   const items: BatchItem[] = []
   let bytes = 0
   if (queue.edits.length > 0) {
@@ -181,12 +312,16 @@ function take(queue: BoardQueue, budget: number): BatchItem[] {
   const taken = new Set<string>()
   const claimed = new Set<string>()
   let whole = false
-  while (queue.writes.length > 0 && !whole && (items.length === 0 || bytes < budget)) {
+  while (
+    queue.writes.length > 0 &&
+    !whole &&
+    (items.length === 0 || (bytes < budget && performance.now() < until))
+  ) {
     const write = firstWrite(queue)
-    if (!write || write.pair) break
+    if (!write || (write.isSlow && items.length > 0) || write.pair || !quota.isReady(queue.boardId)) break
     if (!head) {
       // Its refusal or 'again' brings the head.
-      items.push({ kind: 'write', queue, updates: [], write, built: null, clock: -1, seen: null })
+      items.push({ ...withoutChange(queue, write), clock: -1 })
       queue.writes.shift()
       break
     }
@@ -202,16 +337,33 @@ function take(queue: BoardQueue, budget: number): BatchItem[] {
       whole = write.reads === 'board'
     }
     queue.writes.shift()
-    let built: BuiltWrite
+    const builtOn = head
+    const steps = stepsOfOne(() => write.build(builtOn))
+    let built: BuiltWrite | undefined
     try {
-      built = write.build(head)
+      const all = buildFor(inlineBuildMs, steps)
+      if (!all) {
+        write.isSlow = true
+        const part = { queue, write, head, document, seen: seenBy(write, head, document) }
+        if (items.length === 0) return { parts: [part], steps }
+        // What it is built on has to be committed first.
+        queue.writes.unshift(write)
+        break
+      }
+      built = all[0]!
     } catch (error) {
       rejectWrite(write, error)
+      continue
+    }
+    const room = takeRoom(queue, built, quota)
+    if (room.isFull) {
+      items.push({ ...withoutChange(queue, write), isFull: true })
       continue
     }
     // The commit looks at what was there before it.
     const claims = (built.claims?.identifiers ?? []).map(({ scope, value }) => JSON.stringify([scope, value]))
     if (claims.some((claim) => claimed.has(claim))) {
+      quota.settle(queue.boardId, room.reservedBytes, false)
       queue.writes.unshift(write)
       break
     }
@@ -225,6 +377,7 @@ function take(queue: BoardQueue, budget: number): BatchItem[] {
       built,
       clock: built.used > 0 ? head.apiClock : null,
       seen: seenBy(write, head, document),
+      ...room,
     })
     head = {
       ...head,
@@ -235,6 +388,24 @@ function take(queue: BoardQueue, budget: number): BatchItem[] {
     if (queue.singly > 0) break
   }
   return items
+}
+
+/** An item that says no more than whose write it is: the commit answers why it is not made, or how its board stands. */
+function withoutChange(queue: BoardQueue, write: PendingWrite): WriteItem {
+  return { kind: 'write', queue, updates: [], write, built: null, clock: null, seen: null, reservedBytes: 0, isFull: false } // prettier-ignore
+}
+
+/** Room for a write that makes cards or groups larger. */
+function takeRoom(
+  queue: BoardQueue,
+  { grows, updates }: BuiltWrite,
+  quota: DocumentQuota,
+): Pick<WriteItem, 'reservedBytes' | 'isFull'> {
+  const bytes = bytesOf(updates)
+  if (grows <= 0) return { reservedBytes: 0, isFull: false }
+  return quota.take(queue.boardId, bytes)
+    ? { reservedBytes: bytes, isFull: false }
+    : { reservedBytes: 0, isFull: true }
 }
 
 /** The log position that a write depends on. */
@@ -275,13 +446,25 @@ function takeEdits(queue: BoardQueue, budget: number): EditItem {
     updates: taken.map((edit) => edit.update),
     count,
     actors: [...new Set(taken.flatMap((edit) => edit.actors))],
+    guests: sumOf(taken.flatMap(({ guests }) => guests ?? [])),
   }
 }
 
+/** Bytes by account; undefined for none. */
+function sumOf(additions: ReadonlyMap<string, number>[]): Record<string, number> | undefined {
+  if (additions.length === 0) return undefined
+  const sums: Record<string, number> = {}
+  for (const addition of additions)
+    for (const [account, bytes] of addition) sums[account] = (sums[account] ?? 0) + bytes
+  return sums
+}
+
 /** Its boards give nothing else before it is settled. */
-function setAside(items: BatchItem[]): BatchItem[] {
-  for (const { queue } of items) queue.away = true
-  return items
+function setAside(items: BatchItem[]): LargeCommit {
+  const queues = items.map(({ queue }) => queue)
+  for (const queue of queues) queue.away = true
+  const writes = items.flatMap((item) => (item.kind === 'write' ? item.write : []))
+  return { queues, writes, items: () => items }
 }
 
 function rowsOf(item: BatchItem): number {
@@ -294,5 +477,5 @@ function isLarge(items: BatchItem[]): boolean {
 }
 
 function itemBytes(item: BatchItem): number {
-  return item.updates.reduce((sum, update) => sum + update.byteLength, rowsOf(item) * 300)
+  return bytesOf(item.updates) + rowsOf(item) * 300
 }

@@ -1,5 +1,6 @@
 /** What waits for a commit, board by board; see commit.ts. */
 import type { Identifier } from '../core/card.ts'
+import type { Steps } from '../platform/loop-turn.ts'
 import type { BoardHead } from './log.ts'
 import type { CardRow, GroupRow } from './project.ts'
 
@@ -11,6 +12,8 @@ export interface BuiltWrite {
   groups: GroupRow[]
   /** Cards added, for the cap. */
   adds: number
+  /** Bytes by which cards and groups get larger. Zero or less: it is written however full the owner's storage is. */
+  grows: number
   /** The highest z it sets. */
   top: number | null
   /** Whole cards that it removes, to be kept for their restore tokens. */
@@ -33,8 +36,11 @@ export interface WriteRequest {
    * have to be in memory, but it holds only at the log position of the head that it is built with.
    */
   reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
-  /** Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. */
-  build(head: BoardHead): BuiltWrite
+  /**
+   * Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. As steps, when it may
+   * take long: between them editors may change the document, other writes of the board wait.
+   */
+  build(head: BoardHead): BuiltWrite | Steps<BuiltWrite>
 }
 
 /** Two writes, each on a board of its own, that are committed together or not at all. */
@@ -42,10 +48,10 @@ export interface PairRequest {
   op: string
   account: string
   boardIds: [string, string]
-  /** How messages name the second board. */
+  /** How messages name the second board; what the pair adds is added there. */
   where: string
   /** As of a write that reads all of its board, for both boards at once. */
-  build(heads: [BoardHead, BoardHead]): [BuiltWrite, BuiltWrite]
+  build(heads: [BoardHead, BoardHead]): [BuiltWrite, BuiltWrite] | Steps<[BuiltWrite, BuiltWrite]>
 }
 
 export interface Written {
@@ -91,6 +97,13 @@ export interface CommittingDocument {
   gone(): void
 }
 
+export interface QueuedEdit {
+  update: Uint8Array
+  actors: string[]
+  /** Bytes that guests sent of it, by account; undefined when none did. */
+  guests?: ReadonlyMap<string, number> | undefined
+}
+
 export interface PendingWrite extends WriteRequest {
   /** What the request leaves behind of itself, in the commit. */
   operation: object | undefined
@@ -98,6 +111,8 @@ export interface PendingWrite extends WriteRequest {
   resolve(written: Written): void
   reject(error: unknown): void
   settled: boolean
+  /** Building it takes longer than a commit of others may wait. */
+  isSlow: boolean
   /** How messages name its board. */
   where?: string
   pair?: Pair
@@ -118,7 +133,7 @@ export class BoardQueue {
   readonly boardId: string
   head: BoardHead | null = null
   document: CommittingDocument | null = null
-  edits: { update: Uint8Array; actors: string[] }[] = []
+  edits: QueuedEdit[] = []
   editBytes = 0
   /** Edits ever queued, and how many of them are committed: an acknowledgement waits until the second reaches what the first was. */
   queuedMark = 0

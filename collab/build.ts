@@ -3,16 +3,19 @@ import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import { boundNumber, type CardChange, type CardContent } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
-import { arrangeNew } from '../core/layout/arrange.ts'
 import type { LayoutName } from '../core/layout/arrangement.ts'
-import { FreeSpace, boundingBox } from '../core/layout/free-space.ts'
+import type { Places } from '../core/layout/place-new.ts'
 import type { BuiltWrite } from './board-queue.ts'
-import { cardsRoot, findCard, readContent, readShapes, sharedText, type SharedMap } from './canvas.ts'
-import { copyInto, planBody, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
+import { cardsRoot, findCard, readContent, type CardShape, type SharedMap } from './canvas.ts'
+import { copyInto, storedFields, UpdateBuilder, type CopyChanges } from './edit.ts'
 import { claimsOf } from './identifiers.ts'
-import type { BoardHead } from './log.ts'
-import { completeContent, isPlaced, shapeOf, type CardToCreate } from './new-cards.ts'
-import { cardRow, interiorOf } from './project.ts'
+import type { Steps } from '../platform/loop-turn.ts'
+import { toJson } from './json.ts'
+import { bytesOf, type BoardHead } from './log.ts'
+import { placesOfNew, type Threads } from './free-places.ts'
+import { completeContent, shapeOf, type CardToCreate } from './new-cards.ts'
+import { bodyOf, type BodyPlans } from './plan-bodies.ts'
+import { cardRow, interiorOf, type Interior } from './project.ts'
 
 export interface CardPatch {
   id: string
@@ -22,7 +25,7 @@ export interface CardPatch {
 }
 
 export function emptyWrite(): BuiltWrite {
-  return { updates: [], used: 0, rows: [], groups: [], adds: 0, top: null, removed: [] }
+  return { updates: [], used: 0, rows: [], groups: [], adds: 0, grows: 0, top: null, removed: [] }
 }
 
 export function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
@@ -32,26 +35,56 @@ export function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
   return write
 }
 
-export function buildCreates(
+/** Ends an update that is large, and begins the next one. They are applied one after the other. */
+export function nextUpdate(write: BuiltWrite, builder: UpdateBuilder, head: BoardHead): UpdateBuilder {
+  if (!builder.isLarge) return builder
+  finish(write, builder)
+  return new UpdateBuilder(head.apiClient, head.apiClock + write.used)
+}
+
+/**
+ * The size of a field, in bytes of text or about as many characters of a list or an object, whatever an editor stored
+ * there. Numbers and flags count nothing.
+ */
+export function fieldBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 0
+  const budget = { left: maxFieldBytes }
+  toJson(value, budget)
+  return maxFieldBytes - Math.max(0, budget.left)
+}
+
+const maxFieldBytes = 1024 * 1024
+
+/** How cards get the places that they are not given. */
+export interface Placing extends Threads {
+  layout: LayoutName | undefined
+  /** What lies on the board. */
+  occupied: CardShape[]
+}
+
+function placesOf(cards: CardToCreate[], { layout, occupied, ...threads }: Placing): Steps<Places> {
+  const open = cards.map((card) => {
+    const { kind, w, h, rotation, section_header, sub, group_id } = shapeOf(card)
+    const { x, y } = card.change
+    return { id: card.id, kind, w, h, rotation, section_header, sub, group_id, x, y }
+  })
+  return placesOfNew(threads, { layout, cards: open, occupied })
+}
+
+export function* buildCreates(
   head: BoardHead,
   cards: CardToCreate[],
-  space: FreeSpace | null,
-  layout: LayoutName | undefined,
-): { write: BuiltWrite; contents: CardContent[] } {
+  placing: Placing | null,
+): Steps<{ write: BuiltWrite; contents: CardContent[] }> {
   const write = emptyWrite()
   const contents: CardContent[] = []
   let top = head.topZ
   let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-  const seats = layout && space ? arrangeNew(layout, cards.map((card) => ({ id: card.id, ...shapeOf(card) })), space) : null // prettier-ignore
-  // Cards whose place is given keep it, so the others have to know of it first.
-  if (space && !seats)
-    for (const card of cards) if (isPlaced(card.change)) space.occupy(boundingBox(shapeOf(card)))
+  const places = placing ? yield* placesOf(cards, placing) : null
   for (const { id, change, kept } of cards) {
-    const given = { ...change, ...seats?.get(id) }
-    if (space && !isPlaced(given)) {
-      const { w, h, rotation } = shapeOf({ change, kept })
-      Object.assign(given, space.place({ w, h, rotation }))
-    }
+    yield
+    const given = { ...change, ...places?.get(id) }
     given.z ??= boundNumber.z(top + 1)
     top = Math.max(top, given.z)
     write.adds += 1
@@ -74,10 +107,13 @@ export function buildCreates(
     )
     contents.push(content)
     write.rows.push({ ...cardRow(id, content, null), fresh: true })
+    builder = nextUpdate(write, builder, head)
   }
   write.top = top
   write.claims = claimsOf(cards.map(({ id }, n) => ({ id, identifiers: contents[n]!.identifiers })))
-  return { write: finish(write, builder), contents }
+  finish(write, builder)
+  write.grows = bytesOf(write.updates)
+  return { write, contents }
 }
 
 function buildRestore(client: number, clock: number, id: string, change: CardChange, kept: SharedMap) {
@@ -100,36 +136,43 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
   return { update, used, content: readContent(shared), interior: interiorOf(shared) }
 }
 
+/**
+ * Adds a change of a card to an update.
+ *
+ * @param bodies the plans of the request; null when none of its changes has a body
+ * @returns `grows`: bytes by which the card gets larger; negative when it gets smaller
+ */
 export function buildPatch(
   builder: UpdateBuilder,
   shared: SharedMap,
   patch: CardPatch,
-): { content: CardContent; interior: unknown } {
+  bodies: BodyPlans | null,
+): { content: CardContent; interior: Interior; grows: number } {
   const before = readContent(shared)
   const { body: wanted, ...fields } = patch.change
+  let grows = 0
   for (const [key, value] of Object.entries(storedFields(fields))) {
-    if (!isDeepStrictEqual(shared.get(key) ?? null, value)) builder.setField(shared, key, value)
+    const stored = shared.get(key) ?? null
+    if (isDeepStrictEqual(stored, value)) continue
+    builder.setField(shared, key, value)
+    grows += fieldBytes(value) - fieldBytes(stored)
   }
   const content: CardContent = { ...before, ...fields }
   let interior = interiorOf(shared)
   if (wanted !== undefined) {
-    const current = sharedText(shared.get('body'))?.toString() ?? ''
-    const { edits, body } = planBody(current, wanted ?? '', patch.bodyBase)
+    if (!bodies) throw new Error('A body has no plan.')
+    const change = { current: bodyOf(shared), wanted: wanted ?? '', base: patch.bodyBase }
+    const { edits, body } = bodies.take(patch.id, change)
     builder.setText(shared, 'body', edits, body)
     content.body = body || null
+    grows += fieldBytes(body) - fieldBytes(change.current)
     if (shared.has('content')) {
       // The rich text is of the old words: its absence tells the editor to make it anew from the body.
       builder.removeKey(shared, 'content')
       interior = interiorOf(shared, 'content')
     }
   }
-  return { content, interior }
-}
-
-export function occupiedSpace(document: Y.Doc): FreeSpace {
-  const space = new FreeSpace()
-  for (const shape of readShapes(document).values()) space.occupy(boundingBox(shape))
-  return space
+  return { content, interior, grows }
 }
 
 /** A card that is named twice gets both changes, the later one winning. */

@@ -63,10 +63,15 @@ export type CardShape = Pick<
 export function readShapes(doc: Y.Doc): Map<string, CardShape> {
   const shapes = new Map<string, CardShape>()
   for (const id of cardsOf(doc).keys()) {
-    const shared = findCard(doc, id)
-    if (shared) shapes.set(id, readShape(shared))
+    const shape = readShapeOf(doc, id)
+    if (shape) shapes.set(id, shape)
   }
   return shapes
+}
+
+export function readShapeOf(doc: Y.Doc, id: string): CardShape | null {
+  const shared = findCard(doc, id)
+  return shared ? readShape(shared) : null
 }
 
 function readShape(shared: SharedMap): CardShape {

@@ -1,6 +1,7 @@
 /** A whole board as it was at one moment, for exports. */
 import { setImmediate } from 'node:timers/promises'
 import type { CardContent } from '../core/card.ts'
+import { atOnce } from '../platform/loop-turn.ts'
 import { cardsOf, findCard, readContent, readRaw } from './canvas.ts'
 import { presentGroups, type PresentedGroup } from './groups.ts'
 import type { Json } from './json.ts'
@@ -34,7 +35,7 @@ export async function captureBoard(
 ): Promise<Capture> {
   await catchUp(live, boardId)
   return live.documents.withDocument(boardId, async ({ document }) => {
-    const groups = presentGroups(document)
+    const groups = atOnce(presentGroups(document))
     const order: { id: string; z: number }[] = []
     for (const id of cardsOf(document).keys()) {
       const z = findCard(document, id)?.get('z')

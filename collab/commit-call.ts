@@ -1,8 +1,10 @@
 /** A commit as `commit_batch` takes it, and its answer; see sql/functions/commit.sql. */
 import { randomUUID } from 'node:crypto'
+import type { BytesByTier } from '../core/limits.ts'
 import type { CommitCall } from '../sql/database.ts'
 import type { BatchItem } from './assemble.ts'
-import { frame, type BoardHead } from './log.ts'
+import type { Steps } from '../platform/loop-turn.ts'
+import { bytesOf, frame, type BoardHead } from './log.ts'
 import type { CardRow } from './project.ts'
 
 export interface CommitAnswer {
@@ -24,34 +26,49 @@ export interface CommitAnswer {
   times: [n: number, id: string, created: number, updated: number][] | null
 }
 export type Outcome =
-  'ok' | 'again' | 'busy' | 'missing' | 'forbidden' | 'trashed' | 'limit' | 'identifier' | 'storage'
+  | 'ok'
+  | 'again'
+  | 'busy'
+  | 'missing'
+  | 'forbidden'
+  | 'trashed'
+  | 'limit'
+  | 'identifier'
+  | 'full'
+  | 'guest'
+  | 'storage'
 export type RefusalDetail =
   number | [used: number, quota: number, bytes: number] | [scope: string, value: string, card: string] | null
 
 /** What an owner may have, by tier. */
 export interface Quotas {
   freeCardCap: number | null
-  storageBytes: { free: number; pro: number }
+  storageBytes: BytesByTier
+  documentBytes: BytesByTier
 }
 
-export function encodeCall(batch: BatchItem[], { freeCardCap, storageBytes }: Quotas): CommitCall {
+/** In steps: a commit may hold tens of megabytes. */
+export function* encodeCall(
+  batch: BatchItem[],
+  { freeCardCap, storageBytes, documentBytes }: Quotas,
+): Steps<CommitCall> {
   const blobs: Uint8Array[] = []
   let length = 0
-  const put = (bytes: Uint8Array) => {
-    const at = { pos: length, len: bytes.byteLength }
-    blobs.push(bytes)
-    length += bytes.byteLength
+  const put = (pieces: Uint8Array[]) => {
+    const at = { pos: pieces.length > 0 ? length : 0, len: bytesOf(pieces) }
+    for (const piece of pieces) blobs.push(piece)
+    length += at.len
     return at
   }
   const rows: object[] = []
   const groups: object[] = []
   const removed: object[] = []
   const items = batch.map((item, n) => {
-    const at = item.updates.length > 0 ? put(frame(item.updates)) : { pos: 0, len: 0 }
+    const at = put(frame(item.updates))
     const common = { n, b: item.queue.boardId, k: item.kind, ...at }
     switch (item.kind) {
       case 'edit':
-        return { ...common, actors: item.actors }
+        return { ...common, actors: item.actors, guests: item.guests }
       case 'flush':
         for (const row of item.flush.rows) rows.push({ n, ...row })
         for (const row of item.flush.groups) groups.push({ n, ...row })
@@ -70,7 +87,8 @@ export function encodeCall(batch: BatchItem[], { freeCardCap, storageBytes }: Qu
         const partner = pair && batch.findIndex((other) => other.kind === 'write' && other !== item && other.write.pair === pair) // prettier-ignore
         for (const row of built?.rows ?? []) rows.push({ n, ...row })
         for (const row of built?.groups ?? []) groups.push({ n, ...row })
-        for (const { token, id, state } of built?.removed ?? []) removed.push({ n, token, id, ...put(state) })
+        for (const { token, id, state } of built?.removed ?? [])
+          removed.push({ n, token, id, ...put([state]) })
         return {
           ...common,
           o: write.op,
@@ -85,6 +103,8 @@ export function encodeCall(batch: BatchItem[], { freeCardCap, storageBytes }: Qu
           adds: built?.adds ?? 0,
           top: built?.top ?? null,
           a: write.operation && built?.made ? { ...write.operation, made: built.made } : write.operation,
+          room: built && built.grows > 0 ? { bytes: at.len, ...documentBytes } : undefined,
+          is_full: item.isFull || undefined,
           files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
         }
       }
@@ -94,12 +114,30 @@ export function encodeCall(batch: BatchItem[], { freeCardCap, storageBytes }: Qu
     commitId: randomUUID(),
     freeCardCap,
     items: JSON.stringify(items),
-    blob: Buffer.concat(blobs),
-    rows: rows.length > 0 ? JSON.stringify(rows) : null,
-    groups: groups.length > 0 ? JSON.stringify(groups) : null,
-    removed: removed.length > 0 ? JSON.stringify(removed) : null,
+    blob: blobs,
+    rows: yield* jsonOf(rows),
+    groups: yield* jsonOf(groups),
+    removed: yield* jsonOf(removed),
   }
 }
+
+/** A list as JSON, in pieces; null for an empty one. */
+function* jsonOf(rows: object[]): Steps<string[] | null> {
+  if (rows.length === 0) return null
+  const pieces: string[] = []
+  let piece = '['
+  for (const [at, row] of rows.entries()) {
+    piece += at === 0 ? JSON.stringify(row) : `,${JSON.stringify(row)}`
+    if (piece.length >= pieceChars) {
+      pieces.push(piece)
+      piece = ''
+      yield
+    }
+  }
+  return [...pieces, `${piece}]`]
+}
+
+const pieceChars = 64 * 1024
 
 export function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
   CommitAnswer['boards']

@@ -13,21 +13,24 @@
  * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { inTurns } from '../platform/loop-turn.ts'
+import { mark } from '../platform/loop-watchdog.ts'
 import { commitLanes } from '../sql/database.ts'
 import { currentOperation } from '../sql/operation.ts'
-import { Assembler, type BatchItem } from './assemble.ts'
+import { Assembler, type BatchItem, type LargeCommit } from './assemble.ts'
 import {
   BoardQueue,
   rejectWrite,
   type Pair,
   type PairRequest,
   type PendingWrite,
+  type QueuedEdit,
   type WriteRequest,
   type Written,
 } from './board-queue.ts'
 import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
 import { Gathering } from './gather.ts'
-import { shuttingDown, tooLate } from './refusal.ts'
+import { DocumentsFull, shuttingDown, tooLate } from './refusal.ts'
 import { repeatCall, type RepeatOptions } from './repeat-call.ts'
 import { settle, settleFault, type SettleOptions } from './settle.ts'
 
@@ -44,7 +47,7 @@ export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOp
 
 const defaults = {
   editDeadlineMs: 15_000,
-  writeDeadlineMs: 10_000,
+  writeDeadlineMs: 8_000,
   answerTimeoutMs: 20_000,
   maxCommitBytes: 1024 * 1024,
 }
@@ -56,6 +59,8 @@ export class CommitQueue {
   readonly #active = new Set<BoardQueue>()
   readonly #assembler: Assembler
   readonly #inFlight = new Set<BatchItem[]>()
+  /** Large commits that are not in flight yet. */
+  readonly #waiting = new Set<LargeCommit>()
   /** Large commits go one after the other, beside the rest. */
   #large: Promise<void> = Promise.resolve()
   #largeCount = 0
@@ -70,7 +75,7 @@ export class CommitQueue {
 
   constructor(options: CommitQueueOptions) {
     this.#options = { ...defaults, ...options }
-    this.#assembler = new Assembler(this.#active, this.#options.maxCommitBytes)
+    this.#assembler = new Assembler(this.#active, this.#options.maxCommitBytes, options.quota)
     this.#watch = setInterval(() => this.#watchDeadlines(), Math.min(500, this.#options.writeDeadlineMs / 4))
     this.#watch.unref()
   }
@@ -85,23 +90,37 @@ export class CommitQueue {
   }
 
   /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queuedMark`. */
-  edit(queue: BoardQueue, update: Uint8Array, actors: string[], frames = 1): void {
+  edit(queue: BoardQueue, { frames = 1, ...edit }: QueuedEdit & { frames?: number | undefined }): void {
     this.#gathering.arrive(frames)
     if (queue.edits.length === 0) queue.editsSince = this.#options.clock.now()
-    queue.edits.push({ update, actors })
-    queue.editBytes += update.byteLength
+    queue.edits.push(edit)
+    queue.editBytes += edit.update.byteLength
     queue.queuedMark += 1
     this.#activate(queue)
   }
 
   /** @throws ServiceError: refused, or `storage_unavailable` when it was not known to be committed in time */
   write(boardId: string, request: WriteRequest): Promise<Written> {
+    const operation = currentOperation()?.onBoard()
+    return this.#withRoom(boardId, () => this.#write(boardId, request, operation))
+  }
+
+  /** Writes once more when it was refused for lack of room by a figure that was too old. */
+  async #withRoom<T>(boardId: string, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      if (error instanceof DocumentsFull && (await this.#options.quota.refused(boardId))) return write()
+      throw error
+    }
+  }
+
+  #write(boardId: string, request: WriteRequest, operation: object | undefined): Promise<Written> {
     if (this.#stopped) return Promise.reject(shuttingDown())
     const queue = this.board(boardId)
     return new Promise<Written>((resolve, reject) => {
-      const operation = currentOperation()?.onBoard()
       const queuedAt = this.#options.clock.now()
-      queue.writes.push({ ...request, operation, queuedAt, resolve, reject, settled: false })
+      queue.writes.push({ ...request, operation, queuedAt, resolve, reject, settled: false, isSlow: false })
       this.#activate(queue)
     })
   }
@@ -111,12 +130,19 @@ export class CommitQueue {
    *
    * @throws ServiceError as `write` does
    */
-  writePair({ op, account, boardIds, where, build }: PairRequest): Promise<[Written, Written]> {
+  writePair(request: PairRequest): Promise<[Written, Written]> {
+    const operation = currentOperation()?.onBoard()
+    return this.#withRoom(request.boardIds[1], () => this.#writePair(request, operation))
+  }
+
+  #writePair(
+    { op, account, boardIds, where, build }: PairRequest,
+    operation: object | undefined,
+  ): Promise<[Written, Written]> {
     if (this.#stopped) return Promise.reject(shuttingDown())
     const queues: Pair['queues'] = [this.board(boardIds[0]), this.board(boardIds[1])]
     return new Promise((resolve, reject) => {
       const written: Written[] = []
-      const operation = currentOperation()?.onBoard()
       const writeAt = (at: 0 | 1): PendingWrite => ({
         op,
         account,
@@ -132,6 +158,7 @@ export class CommitQueue {
         },
         reject,
         settled: false,
+        isSlow: false,
         where: at === 1 ? where : '',
       })
       const writes: Pair['writes'] = [writeAt(0), writeAt(1)]
@@ -207,6 +234,7 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       this.#calledAgain = false
+      mark('assembling a commit')
       const { batch, large } = this.#assembler.next(this.#options.clock.now())
       for (const one of large) this.#commitAside(one)
       if (batch.length === 0) break
@@ -223,7 +251,7 @@ export class CommitQueue {
     for (const { queue } of batch) queue.away = true
     let answer: CommitAnswer | null
     try {
-      const call = encodeCall(batch, this.#options)
+      const call = await inTurns(encodeCall(batch, this.#options))
       answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
     } catch (error) {
       settleFault(batch, error, this.#options)
@@ -237,10 +265,14 @@ export class CommitQueue {
   }
 
   /** Its boards wait for it, the others do not. */
-  #commitAside(batch: BatchItem[]): void {
+  #commitAside(large: LargeCommit): void {
     this.#largeCount += 1
+    this.#waiting.add(large)
     const turn = this.#large.then(async () => {
-      await this.#commit(batch, true)
+      const batch = await large.items()
+      this.#waiting.delete(large)
+      if (batch.length > 0) await this.#commit(batch, true)
+      for (const queue of large.queues) queue.away = false
     })
     this.#large = turn.finally(() => {
       this.#largeCount -= 1
@@ -262,6 +294,8 @@ export class CommitQueue {
     const late = (write: PendingWrite) => now - write.queuedAt > writeDeadlineMs
     for (const item of [...this.#inFlight].flat())
       if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
+    for (const { writes } of this.#waiting)
+      for (const write of writes) if (late(write)) rejectWrite(write, tooLate())
     for (const queue of this.#active) {
       if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > editDeadlineMs) {
         queue.stalled = true

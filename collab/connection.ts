@@ -1,16 +1,21 @@
 import type { Connection, Document } from '@hocuspocus/server'
+import type { Rates } from './rates.ts'
 
 /** What the gateway knows of a connection; Hocuspocus carries it. */
 export interface EditorContext {
   account: string
   /** Of the token, or of the session. */
   tokenId: string
+  /** It is not a member of the board's workspace, and writes there by a share. */
+  isGuest: boolean
   seat: Seat
 }
 
 /** One board, open on one socket. */
 export interface Seat {
   account: string
+  /** The account's. */
+  rates: Rates
   /** Null before it is established, and after its end. */
   connection: Connection<EditorContext> | null
   /** Awareness clients that it speaks for. */
@@ -19,6 +24,21 @@ export interface Seat {
   refused: number
   /** Updates that were refused and come again with its next SyncStep2: the provider counts on an acknowledgement for each. */
   owed: number
+  /** What the editor was told of the storage of documents; see room-notice.ts. */
+  room: RoomNotice
+}
+
+/** `full`: there is none, what is open may be gone on with. `waits`: there was none, so the connection is read-only. */
+export type RoomNotice = 'ok' | 'full' | 'waits'
+
+/** Origin of a transaction that holds the edits of several connections. */
+export interface TurnOrigin {
+  source: 'local'
+  skipStoreHooks: boolean
+  actors: string[]
+  frames: number
+  /** Bytes that guests sent, by account; undefined when none did. */
+  guests?: Map<string, number> | undefined
 }
 
 /** Closing the connection alone would leave the socket open and the provider waiting. */

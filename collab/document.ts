@@ -2,15 +2,19 @@
  * A board's document in memory: how far it holds the log, and which cards changed since the index was told.
  * The log is the truth; this is a cache of it that can be dropped when nothing is outstanding.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import { isCardId } from '../core/card.ts'
 import type { Logger } from '../platform/log.ts'
+import { atOnce, inTurns, type Steps } from '../platform/loop-turn.ts'
 import type { Database } from '../sql/database.ts'
 import { cardsOf, groupsOf } from './canvas.ts'
-import type { BoardQueue, CommittedWrite, CommittingDocument, FlushRows } from './board-queue.ts'
+import type { BoardQueue, CommittedWrite, CommittingDocument, FlushRows, QueuedEdit } from './board-queue.ts'
 import type { CommitQueue } from './commit.ts'
-import { replay, tail } from './log.ts'
+import type { EditorContext, TurnOrigin } from './connection.ts'
+import { isTooCostly, type LogLoader } from './load.ts'
+import { bytesOf, keepFormats, tail } from './log.ts'
 import { projectCard, projectGroup, type CardRow } from './project.ts'
 
 /** Origin of what comes from the log: it is committed, and must not be queued again. */
@@ -25,14 +29,23 @@ interface LogOrigin {
 export interface DocumentContext {
   database: Database
   queue: CommitQueue
+  loader: LogLoader
   log: Logger
 }
 
 /** Rows of one flush: the commits of all boards wait while they are written. More of them go in parts. */
 const maxFlushRows = 1000
+/** Reading them takes no longer than this: of huge cards a flush takes fewer. */
+const flushMs = 10
+
+/** A commit whose updates are larger is applied in turns. */
+const inlineApplyBytes = 256 * 1024
 
 /** How long a broadcast may wait for more. */
 export const broadcastWindowMs = 4
+
+/** When a log that took too long to merge is tried again. */
+export const costlyRetryMs = 600_000
 
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
@@ -51,9 +64,13 @@ export class BoardDocument implements CommittingDocument {
   appliedSeq = 0
   /** Bytes of snapshot and log when it was loaded, and what came since: a measure of its size. */
   sizeBytes = 0
+  /** What placing its items took, in steps of meter.ts: when it was loaded, and since then. */
+  mergeSteps = 0
   lastUsedAt = 0
   readonly #context: DocumentContext
   #knownSeq = 0
+  /** The newest position that a canvas was to be shown when it was closed because it reads too slowly. */
+  #missedSeq = -1
   #loading = true
   #broadcastAt = 0
   #isGone = false
@@ -72,6 +89,7 @@ export class BoardDocument implements CommittingDocument {
     this.document = document
     this.queue = queue
     this.#context = context
+    keepFormats(document)
   }
 
   get current(): boolean {
@@ -111,12 +129,13 @@ export class BoardDocument implements CommittingDocument {
     groupsOf(this.document)
     this.queue.document = this // from here on it hears of commits, also of those that land while it loads
     try {
-      const first = await this.#applyTail()
-      this.workspaceId = first.workspaceId
+      let head = await this.#applyTail()
+      this.workspaceId = head.workspaceId
       // What was committed meanwhile, here or elsewhere, is there before anybody is shown the document.
-      do await this.#applyTail()
+      do head = await this.#applyTail()
       while (this.appliedSeq < this.#knownSeq)
-      if (first.indexedSeq < first.seq) await this.#findUnindexed()
+      // By the newest position: of what came while it was loading, nobody has noted which cards it changed.
+      if (head.indexedSeq < head.seq) await this.#findUnindexed()
     } catch (error) {
       if (this.queue.document === this) this.queue.document = null
       throw error
@@ -164,21 +183,41 @@ export class BoardDocument implements CommittingDocument {
     while (this.#catchingUp) await this.#catchingUp
   }
 
+  /** A canvas was closed because it reads too slowly. */
+  missed(): void {
+    this.#missedSeq = this.#knownSeq
+  }
+
+  /** Whether a canvas was closed instead of being shown this position. */
+  hasMissed(seq: number): boolean {
+    return this.#missedSeq >= seq
+  }
+
   // ---- the commit path
 
   committed(seq: number, writes: CommittedWrite[]): void {
     if (!this.#loading && !this.#catchingUp && seq === this.appliedSeq + 1) {
-      for (const { updates, ...indexed } of writes) this.#applyFromLog(updates, indexed)
-      this.appliedSeq = seq
       if (this.#knownSeq < seq) this.#knownSeq = seq
+      const size = writes.reduce((sum, { updates }) => sum + bytesOf(updates), 0)
+      if (size > inlineApplyBytes) {
+        this.#follow(inTurns(this.#applyWrites(seq, writes)))
+        return
+      }
+      atOnce(this.#applyWrites(seq, writes))
     } else this.noticed(seq)
   }
 
   noticed(seq: number): void {
     if (seq > this.#knownSeq) this.#knownSeq = seq
     if (this.#loading || this.#isGone || this.appliedSeq >= this.#knownSeq || this.#catchingUp) return
-    this.#catchingUp = this.#catchUp().finally(() => {
+    this.#follow(this.#catchUp())
+  }
+
+  /** Nobody builds on it meanwhile. */
+  #follow(work: Promise<void>): void {
+    this.#catchingUp = work.finally(() => {
       this.#catchingUp = null
+      this.noticed(this.#knownSeq)
       this.#context.queue.wake()
     })
   }
@@ -187,11 +226,20 @@ export class BoardDocument implements CommittingDocument {
     const { head } = this.queue
     const behind = head !== null && head.indexedSeq < head.seq // by edits that touched no card, if by nothing else
     if (this.#dirtyCards.size === 0 && this.#dirtyGroups.size === 0 && !behind) return null
-    const cards = takeSome(this.#dirtyCards, maxFlushRows)
+    const cards = new Set<string>()
+    const rows: CardRow[] = []
+    const until = performance.now() + flushMs
+    for (const id of this.#dirtyCards) {
+      if (cards.size >= maxFlushRows || performance.now() >= until) break
+      cards.add(id)
+      this.#dirtyCards.delete(id)
+      const row = this.#project(id)
+      if (row) rows.push(row)
+    }
     const groups = takeSome(this.#dirtyGroups, maxFlushRows - cards.size)
     this.#flushing = { cards, groups }
     return {
-      rows: [...cards].map((id) => this.#project(id)).filter((row) => row !== null),
+      rows,
       groups: [...groups].map((id) => projectGroup(this.document, id)),
       isPart: this.#dirtyCards.size > 0 || this.#dirtyGroups.size > 0,
     }
@@ -227,7 +275,8 @@ export class BoardDocument implements CommittingDocument {
           { err: error, boardId: this.boardId, attempt },
           'a document cannot catch up with its log; trying again',
         )
-        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** attempt)))
+        const waitMs = isTooCostly(error) ? costlyRetryMs : Math.min(1000, 20 * 2 ** attempt)
+        await delay(waitMs, undefined, { ref: false })
       }
     }
   }
@@ -238,14 +287,25 @@ export class BoardDocument implements CommittingDocument {
       this.#isGone = true
       throw new Error('The board is not there.')
     }
-    const { updates, snapshot, ...head } = found
+    const { updates, snapshot, ownerId, ...head } = found
     const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
-    replay(this.document, { snapshot, updates }, { origin, failed: this.#applyFailed })
+    const how = { account: ownerId, origin, failed: this.#applyFailed }
+    this.mergeSteps += await this.#context.loader.apply(this.document, { snapshot, updates }, how)
     this.sizeBytes = head.snapshotBytes + head.logBytes
     this.appliedSeq = head.seq
     this.#knownSeq = Math.max(this.#knownSeq, head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.head = head
     return head
+  }
+
+  *#applyWrites(seq: number, writes: CommittedWrite[]): Steps<void> {
+    for (const { updates, ...indexed } of writes) {
+      for (const part of partsOf(updates)) {
+        this.#applyFromLog(part, indexed)
+        yield
+      }
+    }
+    this.appliedSeq = seq
   }
 
   #applyFromLog(updates: Uint8Array[], indexed: Indexed): void {
@@ -321,7 +381,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, update, actorsOf(origin), framesOf(origin))
+    this.#context.queue.edit(this.queue, { update, ...authorsOf(origin, update) })
   }
 
   #dirtyUnder(root: object): { dirty: Set<string>; kind: keyof Indexed } | null {
@@ -342,6 +402,18 @@ export class BoardDocument implements CommittingDocument {
   }
 }
 
+/** Updates that are applied in one transaction: about as many bytes as take a few milliseconds. */
+function* partsOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
+  let part: Uint8Array[] = []
+  for (const update of updates) {
+    part.push(update)
+    if (bytesOf(part) < inlineApplyBytes) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
+}
+
 /** Takes up to so many out of a set. */
 function takeSome(from: Set<string>, most: number): Set<string> {
   const taken = new Set<string>()
@@ -358,14 +430,21 @@ export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
 
-const framesOf = (origin: unknown): number => (origin as { frames?: number } | null)?.frames ?? 1
+type Authors = Pick<QueuedEdit, 'actors' | 'guests'> & { frames?: number }
 
-/** The accounts behind an edit: of a turn's edits, or of the connection that Hocuspocus names. */
-function actorsOf(origin: unknown): string[] {
-  const known = origin as { actors?: string[]; connection?: { context?: { account?: string } } } | null
-  if (known?.actors) return known.actors
-  const account = known?.connection?.context?.account
-  return account === undefined ? [] : [account]
+/** Whose edit it is: the editors of a turn, or the one whose connection Hocuspocus names. */
+function authorsOf(origin: unknown, update: Uint8Array): Authors {
+  const known = origin as (Partial<TurnOrigin> & { connection?: { context?: EditorContext } }) | null
+  if (known?.actors) {
+    const { actors, frames = 1 } = known
+    // What was sent again is not there twice.
+    const sent = known.guests && [...known.guests].map(([account, bytes]) => [account, Math.min(bytes, update.byteLength)] as const) // prettier-ignore
+    return { actors, guests: sent && new Map(sent), frames }
+  }
+  const author = known?.connection?.context
+  if (!author) return { actors: [] }
+  const { account, isGuest } = author
+  return { actors: [account], guests: isGuest ? new Map([[account, update.byteLength]]) : undefined }
 }
 
 /** The root that a type lies under, and the entry of it; key null when it is the root itself. */

@@ -3,8 +3,8 @@ import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
 import { noBoard } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { forgetLeft } from './presence.ts'
-import { BoardDocument, isFromLog, type DocumentContext } from './document.ts'
+import { BoardDocument, costlyRetryMs, isFromLog, type DocumentContext } from './document.ts'
+import { isTooCostly } from './load.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -23,6 +23,16 @@ export interface Lease {
 /** The reason for which a board is refused that may be opened a moment later. */
 export const unavailable = 'service unavailable'
 
+const maxTooCostly = 10_000
+
+function tooCostly(cause?: unknown): ServiceError {
+  return new ServiceError(
+    'session_unavailable',
+    'The live document of this board takes too long to open. It is tried again in ten minutes at the earliest.',
+    { cause },
+  )
+}
+
 const request = new Request('http://localhost/')
 const openBySystem = { isAuthenticated: true, readOnly: false }
 
@@ -30,6 +40,8 @@ export class Documents {
   readonly #options: DocumentsOptions & { idleMs: number; warmBytes: number }
   readonly #boards = new Map<string, BoardDocument>()
   #hocuspocus: Hocuspocus | null = null
+  /** Boards whose document took too long to load: until when they are refused. */
+  readonly #tooCostly = new Map<string, number>()
   readonly #evicting = new WeakSet<BoardDocument>()
   #sweeper: NodeJS.Timeout | null = null
 
@@ -52,14 +64,26 @@ export class Documents {
     return [...this.#boards.values()]
   }
 
-  /** Called by Hocuspocus when it opens a document that is not in memory. */
+  /**
+   * Called by Hocuspocus when it opens a document that is not in memory. One that took too long is not tried again for a
+   * while: whoever asks for it is refused at once.
+   */
   async load(boardId: string, document: Document): Promise<void> {
-    const board = new BoardDocument(boardId, document, this.#options.queue.board(boardId), this.#options)
+    const { clock, log, queue } = this.#options
+    const board = new BoardDocument(boardId, document, queue.board(boardId), this.#options)
     try {
+      if ((this.#tooCostly.get(boardId) ?? 0) > clock.now()) throw tooCostly()
+      this.#tooCostly.delete(boardId)
       await board.load()
     } catch (error) {
       document.destroy() // Hocuspocus would leave its timers running
-      throw Object.assign(error as Error, { reason: unavailable })
+      const isCostly = isTooCostly(error)
+      if (isCostly) {
+        if (this.#tooCostly.size >= maxTooCostly) this.#tooCostly.clear()
+        this.#tooCostly.set(boardId, clock.now() + costlyRetryMs)
+        log.error({ err: error, boardId }, 'a document takes too long to load; it is refused for a while')
+      }
+      throw Object.assign(isCostly ? tooCostly(error) : (error as Error), { reason: unavailable })
     }
     board.lastUsedAt = this.#options.clock.now()
     this.#boards.set(boardId, board)
@@ -154,7 +178,6 @@ export class Documents {
     for (const board of boards) {
       if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
       if (board.editors > 0) board.lastUsedAt = now
-      forgetLeft(board.document)
     }
     const idle = boards
       .filter(

@@ -7,8 +7,8 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import { bodyLimit, type CardChange } from '../core/card.ts'
-import { applyEdits, diffText, mergeText, type TextEdit } from '../core/text-merge.ts'
+import type { CardChange } from '../core/card.ts'
+import type { TextEdit } from '../core/text-merge.ts'
 import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
 
 /** Fields as they lie in the shared map; a null removes the key. `body` is apart: it is a shared text. */
@@ -16,17 +16,27 @@ export type StoredFields = Record<string, unknown>
 
 type Content = Y.Item['content']
 
+const largeChars = 128 * 1024
+const largeStructs = 1000
+
 export class UpdateBuilder {
   readonly #client: number
   readonly #start: number
   #clock: number
   readonly #structs: Y.Item[] = []
+  #chars = 0
+  #deleted = 0
   readonly #deletes = new Map<number, [clock: number, length: number][]>()
 
   constructor(client: number, clock: number) {
     this.#client = client
     this.#start = clock
     this.#clock = clock
+  }
+
+  /** It takes some milliseconds to encode or to apply: what follows goes into another update. */
+  get isLarge(): boolean {
+    return this.#chars >= largeChars || this.#structs.length >= largeStructs || this.#deleted >= largeStructs
   }
 
   /** How many clocks the built structs take. */
@@ -109,7 +119,7 @@ export class UpdateBuilder {
       if (whole) this.#push(null, null, text, null, new Y.ContentString(whole))
       return
     }
-    for (const edit of edits) this.#editText(value, edit)
+    this.#editText(value, edits)
   }
 
   removeKey(shared: Y.Map<unknown>, key: string): void {
@@ -146,37 +156,34 @@ export class UpdateBuilder {
     return this.#push(current ? current.lastId : null, null, itemOf(shared).id, key, content)
   }
 
-  #editText(text: Y.Text, edit: TextEdit): void {
-    let left: Y.ID | null = null
-    let right: Y.ID | null = null
+  /** One walk over the text's items, however many the edits. They are in ascending order and don't touch. */
+  #editText(text: Y.Text, edits: readonly TextEdit[]): void {
+    let item = text._start
+    /** Where the item begins. */
     let at = 0
-    let remaining = edit.remove
-    let placed = false
-    for (let item: Y.Item | null = text._start; item !== null; item = item.right) {
-      if (item.deleted || !(item.content instanceof Y.ContentString)) continue
-      const end = at + item.length
-      const { client, clock } = item.id
-      if (!placed && edit.index < end) {
-        const offset = edit.index - at
-        left = offset > 0 ? Y.createID(client, clock + offset - 1) : (item.left?.lastId ?? null)
-        right = Y.createID(client, clock + offset)
-        placed = true
+    for (const edit of edits) {
+      while (item !== null && (!isShown(item) || at + item.length <= edit.index)) {
+        if (isShown(item)) at += item.length
+        item = item.right
       }
-      if (placed && remaining > 0) {
-        const from = Math.max(edit.index - at, 0)
-        const length = Math.min(item.length - from, remaining)
-        this.#delete(Y.createID(client, clock + from), length)
+      const offset = edit.index - at
+      const before = item === null ? (lastItem(text)?.lastId ?? null) : idBefore(item, offset)
+      const after = item === null ? null : Y.createID(item.id.client, item.id.clock + offset)
+      let remaining = edit.remove
+      for (let from = offset; item !== null && remaining > 0; from = 0) {
+        const length = isShown(item) ? Math.min(item.length - from, remaining) : 0
+        if (length > 0) this.#delete(Y.createID(item.id.client, item.id.clock + from), length)
         remaining -= length
+        if (remaining === 0) break
+        if (isShown(item)) at += item.length
+        item = item.right
       }
-      if (placed && remaining === 0) break
-      at = end
+      if (edit.insert) this.#push(before, after, itemOf(text).id, null, new Y.ContentString(edit.insert))
     }
-    if (!edit.insert) return
-    if (!placed) left = lastItem(text)?.lastId ?? null
-    this.#push(left, right, itemOf(text).id, null, new Y.ContentString(edit.insert))
   }
 
   #delete(id: Y.ID, length: number): void {
+    this.#deleted += 1
     const ranges = this.#deletes.get(id.client)
     if (ranges) ranges.push([id.clock, length])
     else this.#deletes.set(id.client, [[id.clock, length]])
@@ -192,6 +199,7 @@ export class UpdateBuilder {
     const id = Y.createID(this.#client, this.#clock)
     this.#structs.push(new Y.Item(id, null, left, null, right, parent as Y.ID, key, content))
     this.#clock += content.getLength()
+    this.#chars += charsOf(content)
     return id
   }
 }
@@ -214,19 +222,6 @@ export function copyInto(
   const builder = new UpdateBuilder(client, clock)
   builder.copyMap(source, root, key, changes)
   return { update: builder.build()!, used: builder.used }
-}
-
-/** How a body becomes what the client wrote: against the text its edit started from, when it says so. */
-export function planBody(
-  current: string,
-  wanted: string,
-  base: string | undefined,
-): { edits: TextEdit[]; body: string } {
-  const edits = base === undefined ? diffText(current, wanted) : mergeText(base, current, wanted)
-  const body = applyEdits(current, edits)
-  // A merge of two long texts can pass the limit that each kept.
-  if (Array.from(body).length > bodyLimit) return { edits: diffText(current, wanted), body: wanted }
-  return { edits, body }
 }
 
 /** The fields of a change as they are stored: times, ids and `body` aside; false and empty lists as absence. */
@@ -252,6 +247,22 @@ function itemOf(shared: { _item: Y.Item | null }): Y.Item {
 function lastOf(content: Content): Content {
   return content.copy().splice(content.getLength() - 1)
 }
+
+/** The size of its texts, about. */
+function charsOf(content: Content): number {
+  if (content instanceof Y.ContentString) return content.str.length
+  if (!(content instanceof Y.ContentAny)) return 0
+  return content.arr.reduce(
+    (sum: number, value: unknown) => sum + (typeof value === 'string' ? value.length : 8),
+    0,
+  )
+}
+
+const isShown = (item: Y.Item) => !item.deleted && item.content instanceof Y.ContentString
+
+/** The id right before a character of an item. */
+const idBefore = ({ id, left }: Y.Item, offset: number): Y.ID | null =>
+  offset > 0 ? Y.createID(id.client, id.clock + offset - 1) : (left?.lastId ?? null)
 
 function lastItem(text: Y.Text): Y.Item | null {
   let last = text._start

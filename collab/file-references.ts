@@ -1,12 +1,9 @@
 /** Which files the cards of a board name, anywhere in them: also where only their editor knows what it means. */
-import * as Y from 'yjs'
-import { fileFields } from '../core/card.ts'
-import { fileKeysIn } from '../core/file.ts'
 import { limits } from '../core/limits.ts'
+import { task, type WorkerPool } from '../platform/worker-pool.ts'
 import type { Database } from '../sql/database.ts'
-import { cardsOf, type SharedMap } from './canvas.ts'
-import { replay, tail } from './log.ts'
-import type { CardToCreate } from './new-cards.ts'
+import type { fileKeysOfBoard, fileKeysOfRemoved } from './file-keys.ts'
+import { tail } from './log.ts'
 
 export interface FileReference {
   image_key: string
@@ -16,59 +13,57 @@ export interface FileReference {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** As of a position of the board's log; null when there is no such board. */
+/** A worker thread reads a large board for about two seconds; a loaded machine gives it little time. */
+const timeoutMs = 60_000
+/** Removed cards that are read from the database at once. */
+const removedAtOnce = 20
+
+const boardTask = task<typeof fileKeysOfBoard>(new URL('./file-keys.ts', import.meta.url), 'fileKeysOfBoard')
+const removedTask = task<typeof fileKeysOfRemoved>(
+  new URL('./file-keys.ts', import.meta.url),
+  'fileKeysOfRemoved',
+)
+
+/** As of a position of the board's log; null when there is no such board. Documents are read in worker threads. */
 export async function fileReferences(
   database: Database,
+  pool: WorkerPool,
   boardId: string,
 ): Promise<{ position: number; references: FileReference[] } | null> {
   const log = await tail(database, boardId, 0)
   if (!log) return null
+  const { snapshot, updates, ownerId, seq } = log
+  const options = { account: ownerId, timeoutMs }
   const found = new Map<string, Date | null>()
   // The removed ones first: what a live card names has no end.
   const removed = await database.asSystem(
-    (tx) => tx<{ state: Buffer; removed_at: Date }[]>`
-      select state, removed_at from removed_cards where board_id = ${boardId} order by removed_at`,
+    (tx) => tx<{ token: string; removed_at: Date }[]>`
+      select restore_token as token, removed_at from removed_cards where board_id = ${boardId} order by removed_at`,
   )
-  for (const { state, removed_at } of removed) {
-    const until = new Date(removed_at.getTime() + limits.trashDays * dayMs)
-    const document = new Y.Doc()
-    replay(document, { snapshot: null, updates: [state] })
-    for (const key of fileKeysOf(document.getMap('card').toJSON())) found.set(key, until)
-    document.destroy()
+  for (let from = 0; from < removed.length; from += removedAtOnce) {
+    const some = removed.slice(from, from + removedAtOnce)
+    const states = await statesOf(
+      database,
+      some.map(({ token }) => token),
+    )
+    const keys = await pool.run(
+      removedTask,
+      some.flatMap(({ token }) => states.get(token) ?? []),
+      options,
+    )
+    const kept = some.filter(({ token }) => states.has(token))
+    for (const [at, { removed_at }] of kept.entries())
+      for (const key of keys[at]!) found.set(key, new Date(removed_at.getTime() + limits.trashDays * dayMs))
   }
-  const document = new Y.Doc()
-  replay(document, log)
-  for (const card of cardsOf(document).values())
-    for (const key of fileKeysOf(card instanceof Y.AbstractType ? (card.toJSON() as unknown) : card))
-      found.set(key, null)
-  document.destroy()
-  return { position: log.seq, references: [...found].map(([image_key, until]) => ({ image_key, until })) }
+  for (const key of await pool.run(boardTask, { snapshot, updates }, options)) found.set(key, null)
+  return { position: seq, references: [...found].map(([image_key, until]) => ({ image_key, until })) }
 }
 
-/** The keys of files in all texts and names of fields. Without recursion: an editor may nest as deep as it likes. */
-export function fileKeysOf(value: unknown): Set<string> {
-  const keys = new Set<string>()
-  const open: unknown[] = [value]
-  for (let at = 0; at < open.length; at += 1) {
-    const one = open[at]
-    if (typeof one === 'string') for (const [key] of one.matchAll(fileKeysIn)) keys.add(key)
-    if (typeof one !== 'object' || one === null || ArrayBuffer.isView(one)) continue
-    for (const [name, inner] of Object.entries(one)) open.push(name, inner)
-  }
-  return keys
-}
-
-/** Files that the account can read and the board's workspace does not have. */
-export type AwayFiles = ReadonlySet<string>
-
-/** Those that are named; of a card that comes back, all that it may name. */
-export function filesToTake(
-  away: AwayFiles = new Set(),
-  cards: (Pick<CardToCreate, 'change'> & { kept?: SharedMap | null })[],
-): string[] {
-  const named = cards.flatMap(({ change, kept }) => [
-    ...fileFields.flatMap((field) => change[field] ?? []).filter((key) => away.has(key)),
-    ...(kept ? fileKeysOf(kept.toJSON()) : []),
-  ])
-  return [...new Set(named)]
+/** By token; nothing for those that are gone meanwhile. */
+async function statesOf(database: Database, tokens: string[]): Promise<Map<string, Uint8Array>> {
+  const rows = await database.asSystem(
+    (tx) => tx<{ token: string; state: Buffer }[]>`
+      select restore_token as token, state from removed_cards where restore_token = any (${tokens}::uuid[])`,
+  )
+  return new Map(rows.map(({ token, state }) => [token, state]))
 }

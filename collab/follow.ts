@@ -4,20 +4,28 @@
  */
 import { OutgoingMessage, type Connection, type Hocuspocus } from '@hocuspocus/server'
 import { closeCodes } from '../core/errors.ts'
+import type { BytesByTier } from '../core/limits.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../sql/database.ts'
 import { boardAccess, type BoardAccess } from './access.ts'
+import type { DocumentQuota } from './document-quota.ts'
 import type { Documents } from './documents.ts'
+import { mayWriteOn } from './room-notice.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
+
+/** Several revocations in this span need one look. */
+const soonMs = 50
 
 export function follow(options: {
   hocuspocus: Hocuspocus<EditorContext>
   database: Database
   documents: Documents
+  documentBytes: BytesByTier
+  quota: DocumentQuota
   log: Logger
   intervalMs: number
-}): { checkAccess(): Promise<void>; stop(): void } {
-  const { hocuspocus, database, documents, log } = options
+}): { checkAccess(): Promise<void>; soon(): void; stop(): void } {
+  const { hocuspocus, database, documents, documentBytes, quota, log } = options
   let failing = false
 
   async function checkAccess(): Promise<void> {
@@ -34,13 +42,14 @@ export function follow(options: {
     const asked = [...byQuestion.values()]
     const answers = await boardAccess(
       database,
+      documentBytes,
       asked.map(([first]) => {
         const { context, document } = first!
         return { account: context.account, tokenId: context.tokenId, boardId: document.name }
       }),
     )
     asked.forEach((group, at) => {
-      for (const connection of group) apply(connection, answers[at] ?? 'none')
+      for (const connection of group) apply(connection, answers[at]!, quota)
     })
   }
 
@@ -56,7 +65,10 @@ export function follow(options: {
 
   let timer: NodeJS.Timeout | null = null
   let stopped = false
+  let wanted = false
   const tick = async () => {
+    timer = null
+    wanted = false
     try {
       await Promise.all([checkAccess(), noticeCommits()])
       failing = false
@@ -64,12 +76,20 @@ export function follow(options: {
       if (!failing) log.warn({ err: error }, 'open boards cannot be held against the database')
       failing = true
     }
-    if (!stopped) timer = setTimeout(() => void tick(), options.intervalMs)
+    if (!stopped) timer = setTimeout(() => void tick(), wanted ? soonMs : options.intervalMs)
   }
   timer = setTimeout(() => void tick(), options.intervalMs)
 
   return {
     checkAccess,
+    /** When a look is under way, another follows it. */
+    soon() {
+      if (wanted || stopped) return
+      wanted = true
+      if (!timer) return
+      clearTimeout(timer)
+      timer = setTimeout(() => void tick(), soonMs)
+    },
     stop() {
       stopped = true
       if (timer) clearTimeout(timer)
@@ -77,12 +97,13 @@ export function follow(options: {
   }
 }
 
-function apply(connection: Connection<EditorContext>, access: BoardAccess): void {
-  if (access === 'none') {
+function apply(connection: Connection<EditorContext>, access: BoardAccess, quota: DocumentQuota): void {
+  if (access.may === 'none') {
     closeConnection(connection, closeCodes.forbidden)
     return
   }
-  const readOnly = access === 'read'
+  connection.context.isGuest = access.isGuest
+  const readOnly = !mayWriteOn(connection, access, quota)
   if (connection.readOnly === readOnly) return
   connection.readOnly = readOnly
   const { messageAddress, document } = connection

@@ -21,6 +21,8 @@ export interface Frame {
   /** Of a sync frame: which step, and the state vector or update that it brings. */
   step: number | null
   payload: Uint8Array
+  /** All of it. */
+  bytes: Uint8Array
 }
 
 export interface FrameBounds {
@@ -52,23 +54,23 @@ export function readFrame(bytes: Uint8Array, bounds: FrameBounds): Frame | null 
       const step = bytes[at]
       if (step === undefined || step > syncStep.update) return null
       const payload = readWhole(bytes, at + 1)
-      return payload && { address, type, step, payload }
+      return payload && { address, type, step, payload, bytes }
     }
     case frameType.awareness: {
       const payload = contentBytes > bounds.maxAwarenessBytes ? null : readWhole(bytes, at)
-      return payload && { address, type, step: null, payload }
+      return payload && { address, type, step: null, payload, bytes }
     }
     case frameType.stateless: {
       const payload = contentBytes > bounds.maxStatelessBytes ? null : readWhole(bytes, at)
-      return payload && { address, type, step: null, payload }
+      return payload && { address, type, step: null, payload, bytes }
     }
     case frameType.auth:
       return contentBytes > maxAuthBytes || bytes[at] !== 0
         ? null
-        : { address, type, step: null, payload: nothing }
+        : { address, type, step: null, payload: nothing, bytes }
     case frameType.queryAwareness:
     case frameType.close:
-      return { address, type, step: null, payload: nothing }
+      return { address, type, step: null, payload: nothing, bytes }
     default:
       return null
   }

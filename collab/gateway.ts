@@ -5,38 +5,45 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Hocuspocus, OutgoingMessage } from '@hocuspocus/server'
-import { WebSocket, WebSocketServer, type RawData, type ServerOptions } from 'ws'
+import { Hocuspocus, type Connection } from '@hocuspocus/server'
+import { WebSocketServer, type ServerOptions } from 'ws'
 import { closeCodes } from '../core/errors.ts'
+import type { BytesByTier } from '../core/limits.ts'
 import type { Logger } from '../platform/log.ts'
+import type { WorkerPool } from '../platform/worker-pool.ts'
 import type { Database } from '../sql/database.ts'
 import type { TokenVerifier } from '../sql/tokens.ts'
 import { authentication } from './authenticate.ts'
 import type { CommitQueue } from './commit.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
+import type { DocumentQuota } from './document-quota.ts'
 import { broadcastWindowMs } from './document.ts'
 import type { Documents } from './documents.ts'
 import { follow } from './follow.ts'
-import { frameType, isBoardAddress, readFrame, syncStep } from './frame.ts'
 import { defaultBounds, type GatewayBounds } from './gateway-bounds.ts'
-import { Intake } from './intake.ts'
 import type { Nodes } from './nodes.ts'
-import { closeSocket, OpenSockets, type FindSession } from './open-sockets.ts'
-import { presence } from './presence.ts'
+import { OpenSockets, type FindSession, type SocketState } from './open-sockets.ts'
+import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
+import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
-import { EditorSocket } from './socket.ts'
 import { DocumentStore } from './store.ts'
 import { refuseUpgrade } from './upgrade.ts'
+import { welcome } from './welcome.ts'
 
 export interface GatewayOptions {
   database: Database
   tokens: TokenVerifier
   /** Of the request for a socket: finds who is signed in by its cookie, each time anew. */
   sessionOf(headers: IncomingHttpHeaders): FindSession
+  /** Of the request for a socket: the address that it comes from, or the network of it that counts as one. */
+  addressOf(request: IncomingMessage): string
   documents: Documents
+  documentBytes: BytesByTier
+  quota: DocumentQuota
   queue: CommitQueue
   nodes: Nodes | null
+  pool: WorkerPool
   log: Logger
   bounds?: Partial<GatewayBounds>
   /** Time after an edit until the index is told, at the latest. */
@@ -51,6 +58,8 @@ export interface Gateway {
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void
   /** Looks at all open sockets now: closes or turns read-only those whose access has changed. */
   checkAccess(): Promise<void>
+  /** The same within 50 ms, once for all who ask meanwhile. */
+  checkAccessSoon(): void
   closeBoard(boardId: string, reason: { code: number; reason: string }): void
   /** Whether the account has an open socket here. */
   isPresent(account: string): boolean
@@ -71,23 +80,33 @@ export interface GatewayCounts {
   accounts: number
   /** Sent, and not read by the other side yet. */
   unreadBytes: number
+  /** Awareness states that are kept. */
+  states: number
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
-  const { database, tokens, documents, queue, nodes, log } = options
+  const { database, documents, documentBytes, quota, queue, pool, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new OpenSockets(bounds)
-  const receiver = new Receiver({ documents, sockets, bounds, log })
-  const seating = new Seating({ sockets, bounds, left: (connection) => receiver.leave(connection) })
+  const receiver = new Receiver({ documents, sockets, bounds, pool, log })
+  const presence = new Presence(bounds)
+  const joined = (connection: Connection<EditorContext>, { early }: SocketState) => {
+    presence.sendAll(connection)
+    const payload = early.get(connection.messageAddress)
+    early.delete(connection.messageAddress)
+    if (payload) presence.receive(connection, payload)
+  }
+  const seating = new Seating({ sockets, bounds, joined, left: (connection) => receiver.leave(connection) })
   let closing = false
   const isClosing = () => closing
 
   const hocuspocus = new Hocuspocus<EditorContext>({
     extensions: [
-      authentication({ database, tokens, documents, nodes, sockets, seating, bounds, isClosing }),
+      authentication({ ...options, sockets, seating, bounds, isClosing }),
       seating.extension,
+      roomNotice,
       receiver.extension,
-      presence(bounds),
+      presence.extension,
       new DocumentStore(documents, queue),
       documents.extension,
     ],
@@ -112,87 +131,42 @@ export function openGateway(options: GatewayOptions): Gateway {
     closeTimeout: 5000,
   }
   const server = new WebSocketServer(serverOptions)
-  const following = follow({ hocuspocus, database, documents, log, intervalMs: options.accessCheckMs ?? 750 })
+  const following = follow({
+    ...{ hocuspocus, database, documents, documentBytes, quota, log },
+    intervalMs: options.accessCheckMs ?? 750,
+  })
 
-  function welcome(webSocket: WebSocket, stream: Duplex, findSession: FindSession): void {
-    const socket = new EditorSocket(webSocket, stream, bounds, receiver.acknowledge)
-    const state = sockets.add(socket, findSession)
-    const deadline = setTimeout(() => {
-      if (sockets.isStranger(state)) closeSocket(state, closeCodes.unauthorized)
-    }, bounds.authenticationMs)
-    const client = hocuspocus.handleConnection(socket as never, upgradeRequest, { state } as never)
-
-    /** Looks at a frame, and hands it to whom it concerns. */
-    const take = (bytes: Uint8Array): Promise<void> | null => {
-      const frame = readFrame(bytes, bounds)
-      if (!frame) {
-        closeSocket(state, closeCodes.badFrame)
-        return null
-      }
-      const connection = state.connections.get(frame.address)
-      const isUpdate = frame.step === syncStep.missing || frame.step === syncStep.update
-      if (connection?.document.hasConnection(connection)) {
-        if (isUpdate) {
-          client.lastMessageReceivedAt = Date.now()
-          receiver.receive(state, frame, connection)
-          return null
-        }
-        client.handleMessage(bytes)
-        return connection.waitForPendingMessages()
-      }
-      if (!isBoardAddress(frame.address)) {
-        // As for a board that is not there or not to be seen.
-        if (frame.type === frameType.auth) {
-          socket.send(
-            new OutgoingMessage(frame.address).writePermissionDenied('permission-denied').toUint8Array(),
-          )
-          state.refusals += 1
-        }
-        if (frame.type !== frameType.auth || state.refusals > bounds.maxRefusals)
-          closeSocket(state, closeCodes.badFrame)
-      } else if (frame.step === syncStep.missing) {
-        closeSocket(state, closeCodes.badFrame) // an answer to a question that nobody has asked
-      } else client.handleMessage(bytes)
-      return null
-    }
-    const intake = new Intake({
-      take,
-      isOpen: () => webSocket.readyState === WebSocket.OPEN,
-      pause: () => webSocket.pause(),
-      resume: () => webSocket.resume(),
-    })
-    webSocket.on('message', (data: RawData, isBinary: boolean) => {
-      const bytes = data as Buffer
-      if (isBinary) intake.receive(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-      else closeSocket(state, closeCodes.badFrame)
-    })
-    webSocket.on('ping', (data) => socket.pong(data))
-    webSocket.on('close', (code, reason) => {
-      clearTimeout(deadline)
-      sockets.remove(state)
-      client.handleClose({ code, reason: reason.toString() })
-    })
-    webSocket.on('error', (error) => log.debug({ err: error }, 'a socket failed'))
-  }
+  const welcoming = { hocuspocus, sockets, receiver, presence, documents, bounds, log }
+  const upkeep = setInterval(() => {
+    const now = Date.now()
+    for (const state of sockets.all()) state.keepAlive(now)
+    presence.sweep()
+    sockets.sweepRates()
+  }, bounds.keepAliveMs / 3)
 
   return {
     hocuspocus,
     upgrade(request, stream, head) {
-      if (closing || !sockets.makeRoom())
+      const address = options.addressOf(request)
+      if (closing || !sockets.makeRoom(address))
         refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
       else {
         const findSession = options.sessionOf(request.headers)
-        server.handleUpgrade(request, stream, head, (webSocket) => welcome(webSocket, stream, findSession))
+        server.handleUpgrade(request, stream, head, (webSocket) =>
+          welcome({ webSocket, stream, address, findSession }, welcoming),
+        )
       }
     },
     checkAccess: following.checkAccess,
+    checkAccessSoon: following.soon,
     closeBoard: (boardId, reason) => closeDocument(documents.find(boardId)?.document, reason),
     isPresent: (account) => seating.isPresent(account),
     tell: (account, text) => seating.tell(account, text),
-    counts: () => ({ ...sockets.counts(), ...seating.counts() }),
+    counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),
     async close() {
       closing = true
       following.stop()
+      clearInterval(upkeep)
       for (const webSocket of server.clients)
         webSocket.close(closeCodes.restart.code, closeCodes.restart.reason)
       const deadline = Date.now() + 2000
@@ -202,6 +176,3 @@ export function openGateway(options: GatewayOptions): Gateway {
     },
   }
 }
-
-/** Nothing else of the request matters after the upgrade. */
-const upgradeRequest = new Request('http://localhost/collab')

@@ -7,7 +7,7 @@ import { groupDefaults, type Group, type GroupChange } from '../core/group.ts'
 import { limits } from '../core/limits.ts'
 import { requireWritable } from './access.ts'
 import type { BuiltWrite } from './board-queue.ts'
-import { emptyWrite, finish } from './build.ts'
+import { emptyWrite, fieldBytes, finish, nextUpdate } from './build.ts'
 import {
   cardsOf,
   findCard,
@@ -19,6 +19,8 @@ import {
 } from './canvas.ts'
 import { UpdateBuilder } from './edit.ts'
 import { newIds } from './ids.ts'
+import { inTurns, type Steps } from '../platform/loop-turn.ts'
+import { bytesOf, type BoardHead } from './log.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { cardRow, groupRow, interiorOf } from './project.ts'
 import { catchUp } from './read.ts'
@@ -42,14 +44,14 @@ export async function readGroups(
 ): Promise<{ groups: PresentedGroup[]; total: number }> {
   await catchUp(live, boardId)
   return live.documents.withDocument(boardId, async ({ document }) => {
-    const groups = presentGroups(document)
+    const groups = await inTurns(presentGroups(document))
     return { groups: groups.slice(page.offset, page.offset + page.limit), total: groups.length }
   })
 }
 
 /** All groups, in the order of creation, then of the id. */
-export function presentGroups(document: Y.Doc): PresentedGroup[] {
-  const counts = cardCounts(document)
+export function* presentGroups(document: Y.Doc): Steps<PresentedGroup[]> {
+  const counts = yield* cardCounts(document)
   const groups: PresentedGroup[] = []
   for (const id of groupsOf(document).keys()) {
     const shared = findGroup(document, id)
@@ -78,7 +80,9 @@ export async function createGroup(
     build(head) {
       const builder = new UpdateBuilder(head.apiClient, head.apiClock)
       builder.createGroup(id, { ...group, created_at })
-      return finish({ ...emptyWrite(), groups: [groupRow(id, group)] }, builder)
+      const write = finish({ ...emptyWrite(), groups: [groupRow(id, group)] }, builder)
+      write.grows = bytesOf(write.updates)
+      return write
     },
   })
   return {
@@ -94,10 +98,14 @@ export async function patchGroup(
 ): Promise<{ group: PresentedGroup; live: boolean }> {
   const { id, change } = request
   let group: PresentedGroup | null = null
-  const shown = await editGroup(live, request, ({ document, shared, builder, write }) => {
-    for (const [key, value] of Object.entries(change))
-      if (!isDeepStrictEqual(shared.get(key) ?? null, value)) builder.setField(shared, key, value)
-    group = { ...present(id, shared, cardCounts(document).get(id) ?? 0), ...change }
+  const shown = await editGroup(live, request, function* ({ document, shared, builder, write }) {
+    for (const [key, value] of Object.entries(change)) {
+      const stored = shared.get(key) ?? null
+      if (isDeepStrictEqual(stored, value)) continue
+      builder.setField(shared, key, value)
+      write.grows += fieldBytes(value) - fieldBytes(stored)
+    }
+    group = { ...present(id, shared, (yield* cardCounts(document)).get(id) ?? 0), ...change }
     write.groups.push(groupRow(id, group))
   })
   return { group: group!, live: shown }
@@ -114,21 +122,27 @@ export async function removeGroup(
 ): Promise<{ group: PresentedGroup; ungrouped: number; live: boolean }> {
   const { id } = request
   let group: PresentedGroup | null = null
-  const shown = await editGroup(live, request, ({ document, shared, builder, write }) => {
-    const cards = cardsIn(document, id)
+  const shown = await editGroup(live, request, function* (edit) {
+    const { document, shared, write, head } = edit
+    const cards = yield* cardsIn(document, id)
     if (cards.length > limits.cardsPerCommit) throw tooManyCards(cards.length)
     group = present(id, shared, cards.length)
-    for (const [cardId, card] of cards) {
-      builder.removeKey(card, 'group_id')
+    for (const cardId of cards) {
+      yield
+      const card = findCard(document, cardId)
+      if (!card) continue // an editor has removed it meanwhile
+      edit.builder.removeKey(card, 'group_id')
       write.rows.push(cardRow(cardId, { ...readContent(card), group_id: null }, interiorOf(card)))
+      edit.builder = nextUpdate(write, edit.builder, head)
     }
-    builder.removeKey(groupsOf(document), id)
+    edit.builder.removeKey(groupsOf(document), id)
     write.groups.push({ id, gone: true })
   })
   return { group: group!, ungrouped: group!.card_count, live: shown }
 }
 
 interface GroupEdit {
+  head: BoardHead
   document: Y.Doc
   shared: SharedMap
   builder: UpdateBuilder
@@ -139,7 +153,7 @@ interface GroupEdit {
 async function editGroup(
   live: LiveBoards,
   { boardId, account, id }: Request & { id: string },
-  edit: (on: GroupEdit) => void,
+  edit: (on: GroupEdit) => Steps<void>,
 ): Promise<boolean> {
   await requireWritable(live.database, account, boardId)
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
@@ -148,12 +162,12 @@ async function editGroup(
       op: randomUUID(),
       account,
       reads: 'board',
-      build(head) {
+      *build(head) {
         const shared = requireGroup(document, id)
         const builder = new UpdateBuilder(head.apiClient, head.apiClock)
-        const write = emptyWrite()
-        edit({ document, shared, builder, write })
-        return finish(write, builder)
+        const on = { head, document, shared, builder, write: emptyWrite() }
+        yield* edit(on)
+        return finish(on.write, on.builder)
       },
     })
   })
@@ -187,18 +201,21 @@ function timestamp(value: unknown): string | null {
   return at && at.getTime() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : null
 }
 
-function cardCounts(document: Y.Doc): Map<string, number> {
+function* cardCounts(document: Y.Doc): Steps<Map<string, number>> {
   const counts = new Map<string, number>()
-  for (const id of cardsOf(document).keys()) {
+  for (const id of [...cardsOf(document).keys()]) {
+    yield
     const group = findCard(document, id)?.get('group_id')
     if (typeof group === 'string') counts.set(group, (counts.get(group) ?? 0) + 1)
   }
   return counts
 }
 
-function cardsIn(document: Y.Doc, group: string): [string, SharedMap][] {
-  return [...cardsOf(document).keys()].flatMap((id): [string, SharedMap][] => {
-    const card = findCard(document, id)
-    return card?.get('group_id') === group ? [[id, card]] : []
-  })
+function* cardsIn(document: Y.Doc, group: string): Steps<string[]> {
+  const ids: string[] = []
+  for (const id of [...cardsOf(document).keys()]) {
+    yield
+    if (findCard(document, id)?.get('group_id') === group) ids.push(id)
+  }
+  return ids
 }

@@ -1,10 +1,14 @@
 /**
- * The frames of one socket, one after the other, and a bounded number in each turn of the event loop: who sends
- * thousands at once waits, not the others. While some wait, the socket is not read any further.
+ * The frames of one socket, one after the other, and a bounded number in each turn of the event loop. While a frame has
+ * to wait, the socket is not read any further: the client waits, not the others.
  */
-export interface IntakeOptions {
+import { mark } from '../platform/loop-watchdog.ts'
+
+export interface IntakeOptions<Frame> {
+  /** Milliseconds for which this frame, and what follows it, has to wait. */
+  waitMs(frame: Frame): number
   /** Takes a frame; a promise when the next one has to wait for it. */
-  take(frame: Uint8Array): Promise<void> | null
+  take(frame: Frame): Promise<unknown> | null
   isOpen(): boolean
   pause(): void
   resume(): void
@@ -18,48 +22,71 @@ const restAfterMs = 20
 const restFactor = 3
 const maxRestMs = 5000
 
-export class Intake {
-  readonly #options: IntakeOptions
-  readonly #waiting: Uint8Array[] = []
-  #halted = false
+export class Intake<Frame> {
+  readonly #options: IntakeOptions<Frame>
+  readonly #waiting: Frame[] = []
+  /** Reasons for which no frame is taken now. */
+  #holds = 0
   #turn = -1
   #left = 0
 
-  constructor(options: IntakeOptions) {
+  constructor(options: IntakeOptions<Frame>) {
     this.#options = options
   }
 
-  receive(frame: Uint8Array): void {
+  receive(frame: Frame): void {
     this.#waiting.push(frame)
-    if (!this.#halted) this.#work()
+    this.#work()
   }
 
-  readonly #work = (): void => {
-    this.#halted = false
-    const { take, isOpen, pause, resume } = this.#options
-    while (this.#waiting.length > 0 && !this.#halted) {
-      if (!isOpen()) {
-        this.#waiting.length = 0
-      } else if (!this.#mayTake()) {
-        this.#halted = true
-        setImmediate(this.#work)
-      } else {
-        const done = take(this.#waiting.shift()!)
-        if (!done) continue
-        this.#halted = true
-        this.#left -= slowFrameCounts - 1
-        const since = performance.now()
-        const go = () => this.#rest(performance.now() - since)
-        done.then(go, go)
+  /** Takes nothing, and reads nothing, until `release` has been called as often. */
+  hold(): void {
+    this.#holds += 1
+    this.#options.pause()
+  }
+
+  readonly release = (): void => {
+    this.#holds -= 1
+    this.#work()
+  }
+
+  rest(ms: number): void {
+    this.hold()
+    setTimeout(this.release, ms)
+  }
+
+  get isHeld(): boolean {
+    return this.#holds > 0
+  }
+
+  #work(): void {
+    const { isOpen, waitMs, resume } = this.#options
+    mark('frames of a socket')
+    while (this.#waiting.length > 0 && !this.isHeld) {
+      const ms = isOpen() ? waitMs(this.#waiting[0] as Frame) : 0
+      if (!isOpen()) this.#waiting.length = 0
+      else if (ms > 0) this.rest(ms)
+      else if (this.#mayTake()) this.#takeNext()
+      else {
+        this.hold()
+        setImmediate(this.release)
       }
     }
-    if (this.#halted) pause()
-    else resume()
+    if (!this.isHeld) resume()
   }
 
-  #rest(tookMs: number): void {
-    if (tookMs > restAfterMs) setTimeout(this.#work, Math.min(maxRestMs, restFactor * tookMs))
-    else this.#work()
+  #takeNext(): void {
+    const done = this.#options.take(this.#waiting.shift() as Frame)
+    if (!done) return
+    this.hold()
+    this.#left -= slowFrameCounts - 1
+    const since = performance.now()
+    const go = () => {
+      const tookMs = performance.now() - since
+      if (tookMs > restAfterMs) setTimeout(this.release, Math.min(maxRestMs, restFactor * tookMs))
+      else this.release()
+    }
+    done.then(go, go)
   }
 
   #mayTake(): boolean {

@@ -2,16 +2,13 @@
 import * as Y from 'yjs'
 import type { Database } from '../sql/database.ts'
 
-/** Updates one after the other, each after its length as four bytes, big-endian. */
-export function frame(updates: Uint8Array[]): Buffer {
-  const framed = Buffer.allocUnsafe(updates.reduce((sum, update) => sum + 4 + update.byteLength, 0))
-  let at = 0
-  for (const update of updates) {
-    at = framed.writeUInt32BE(update.byteLength, at)
-    framed.set(update, at)
-    at += update.byteLength
-  }
-  return framed
+/** Updates one after the other, each after its length as four bytes, big-endian. In pieces, none of which is copied. */
+export function frame(updates: Uint8Array[]): Uint8Array[] {
+  return updates.flatMap((update) => {
+    const length = Buffer.allocUnsafe(4)
+    length.writeUInt32BE(update.byteLength)
+    return [length, update]
+  })
 }
 
 export function unframe(framed: Uint8Array): Uint8Array[] {
@@ -25,13 +22,30 @@ export function unframe(framed: Uint8Array): Uint8Array[] {
   return updates
 }
 
+/** Whether the lengths in a log row add up to its size. */
+export function isFramed(framed: Uint8Array): boolean {
+  const view = new DataView(framed.buffer, framed.byteOffset, framed.byteLength)
+  let at = 0
+  while (at + 4 <= framed.byteLength) at += 4 + view.getUint32(at)
+  return at === framed.byteLength
+}
+/** The size of updates. */
+export const bytesOf = (updates: Uint8Array[]): number =>
+  updates.reduce((sum, update) => sum + update.byteLength, 0)
+
+export interface LogContent {
+  /** V2 */
+  snapshot: Uint8Array | null
+  updates: Uint8Array[]
+}
+
 /**
  * Applies a log in one transaction. What is in it was applied before; should an update fail all the same, the others
  * are applied, since a board that cannot be loaded would be lost.
  */
 export function replay(
   document: Y.Doc,
-  log: { snapshot: Uint8Array | null; updates: Uint8Array[] },
+  log: LogContent,
   options: { origin?: unknown; failed?: (error: unknown) => void } = {},
 ): void {
   const attempt = (apply: () => void) => {
@@ -41,11 +55,22 @@ export function replay(
       options.failed?.(error)
     }
   }
+  keepFormats(document)
   document.transact(() => {
     const { snapshot } = log
     if (snapshot) attempt(() => Y.applyUpdateV2(document, snapshot, options.origin))
     for (const update of log.updates) attempt(() => Y.applyUpdate(document, update, options.origin))
   }, options.origin)
+}
+
+/**
+ * Keeps Yjs from tidying up formatting marks after a transaction: for each deleted item it passes all that lie beside it,
+ * which is quadratic. Editors tidy up their own, and what they delete comes as their updates.
+ */
+export function keepFormats(document: Y.Doc): void {
+  document.on('afterTransaction', (transaction) => {
+    transaction._needFormattingCleanup = false
+  })
 }
 
 /** A board's counters, as its row had them. */
@@ -63,12 +88,16 @@ export interface BoardHead {
 
 export interface Tail extends BoardHead {
   workspaceId: string
+  /** The account that owns the workspace. */
+  ownerId: string
   snapshotSeq: number
   snapshotBytes: number
   /** V2 encoding of all up to `snapshotSeq`; only when that is later than what was asked for. */
   snapshot: Uint8Array | null
   /** All updates after `from`, or after the snapshot. */
   updates: Uint8Array[]
+  /** The first position whose row is missing or cut off; null when the log is whole. */
+  damagedAt: number | null
 }
 
 interface TailRow {
@@ -76,6 +105,7 @@ interface TailRow {
   updates: Buffer | null
   snapshot: Buffer | null
   workspace_id: string | null
+  owner_id: string | null
   head:
     | [
         indexed: number,
@@ -98,26 +128,27 @@ export async function tail(database: Database, boardId: string, from: number): P
   const rows = await database.asSystem(
     (tx) => tx<TailRow[]>`
       with document as (
-        select * from board_documents where board_id = ${boardId}
+        select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
       )
-      select seq, null as updates, case when snapshot_seq > ${from} then snapshot end as snapshot, workspace_id,
+      select seq, null as updates, case when snapshot_seq > ${from} then snapshot end as snapshot, workspace_id, owner_id,
         json_build_array(indexed_seq, api_client, api_clock, top_z, log_rows, log_bytes, snapshot_seq, coalesce(length(snapshot), 0)) as head
       from document
       union all
       (
-        select u.seq, u.updates, null, null, null
+        select u.seq, u.updates, null, null, null, null
         from document d
         join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
         order by u.seq
       )`,
   )
   const head = rows.find((row) => row.head !== null)
-  if (!head?.head || head.workspace_id === null) return null
+  if (!head?.head || head.workspace_id === null || head.owner_id === null) return null
   const log = rows.filter((row) => row !== head)
   const [indexedSeq, apiClient, apiClock, topZ, logRows, logBytes, snapshotSeq, snapshotBytes] = head.head
   log.sort((a, b) => a.seq - b.seq)
   return {
     workspaceId: head.workspace_id,
+    ownerId: head.owner_id,
     seq: head.seq,
     indexedSeq,
     apiClient,
@@ -128,6 +159,19 @@ export async function tail(database: Database, boardId: string, from: number): P
     snapshotSeq,
     snapshotBytes,
     snapshot: head.snapshot,
+    damagedAt: firstDamage(log, Math.max(from, snapshotSeq), head.seq),
     updates: log.flatMap((row) => (row.updates ? unframe(row.updates) : [])),
   }
+}
+
+function firstDamage(
+  log: { seq: number; updates: Buffer | null }[],
+  after: number,
+  last: number,
+): number | null {
+  for (const [at, { seq, updates }] of log.entries()) {
+    const expected = after + 1 + at
+    if (seq !== expected || !updates || !isFramed(updates)) return expected
+  }
+  return after + log.length < last ? after + log.length + 1 : null
 }

@@ -1,48 +1,28 @@
-/** Merges logs in a thread of its own, which ends when there is nothing to merge for a while. */
-import { Worker } from 'node:worker_threads'
-import type { MergeAnswer, MergeRequest } from './merge-worker.ts'
+/** Merges the log of a board, in a worker thread. */
+import * as Y from 'yjs'
+import { cutUpdate } from './cut.ts'
+import { replay, type LogContent } from './log.ts'
 
-const idleMs = 10_000
-
-export class Merger {
-  #worker: Worker | null = null
-  #idle: NodeJS.Timeout | null = null
-  #last: Promise<unknown> = Promise.resolve()
-
-  /** One after the other. */
-  merge(request: MergeRequest): Promise<Uint8Array> {
-    const merging = this.#last.then(() => this.#merge(request))
-    this.#last = merging.catch(() => undefined)
-    return merging
-  }
-
-  async #merge(request: MergeRequest): Promise<Uint8Array> {
-    if (this.#idle) clearTimeout(this.#idle)
-    const worker = (this.#worker ??= new Worker(new URL('./merge-worker.ts', import.meta.url)))
-    try {
-      const answer = await answerOf(worker, request)
-      if ('failed' in answer) throw new Error(answer.failed)
-      return answer.merged
-    } catch (error) {
-      await this.close()
-      throw error
-    } finally {
-      if (this.#worker) this.#idle = setTimeout(() => void this.close(), idleMs).unref()
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.#idle) clearTimeout(this.#idle)
-    const worker = this.#worker
-    this.#worker = null
-    await worker?.terminate()
-  }
+/** @returns the document as a Yjs update (V2) @throws when a part of the log can't be read, or builds on what is not there */
+export function mergeLog(log: LogContent): Uint8Array {
+  for (const update of log.updates) Y.decodeUpdate(update)
+  const document = merged(log, (error) => {
+    throw error
+  })
+  if (document.store.pendingStructs || document.store.pendingDs)
+    throw new Error('Updates build on others that are not in the log.')
+  return Y.encodeStateAsUpdateV2(document)
 }
 
-function answerOf(worker: Worker, request: MergeRequest): Promise<MergeAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<MergeAnswer>()
-  const ended = (code: number) => reject(new Error(`the merging thread ended with ${code}`))
-  worker.once('message', resolve).once('error', reject).once('exit', ended)
-  worker.postMessage(request)
-  return promise.finally(() => worker.off('message', resolve).off('error', reject).off('exit', ended))
+/** @returns the document as updates (V1), to be applied in order; each takes little time */
+export function mergeIntoParts(log: LogContent): Uint8Array[] {
+  const parts = cutUpdate(Y.encodeStateAsUpdate(merged(log)))
+  if (!parts) throw new Error('The merged document is malformed.')
+  return parts
+}
+
+function merged(log: LogContent, failed?: (error: unknown) => void): Y.Doc {
+  const document = new Y.Doc()
+  replay(document, log, failed ? { failed } : {})
+  return document
 }

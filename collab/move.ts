@@ -4,18 +4,19 @@ import type * as Y from 'yjs'
 import type { CardContent } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
-import { placeMoved } from '../core/layout/place-moved.ts'
 import { requireWritable } from './access.ts'
-import { cardsOf, cardsRoot, findCard, readContent, readShapes } from './canvas.ts'
+import { cardsOf, cardsRoot, findCard, readContent, readShapeOf } from './canvas.ts'
 import type { BuiltWrite } from './board-queue.ts'
-import { emptyWrite, finish } from './build.ts'
+import { emptyWrite, finish, nextUpdate } from './build.ts'
 import type { BoardDocument } from './document.ts'
 import { UpdateBuilder, type StoredFields } from './edit.ts'
-import { fileKeysOf } from './file-references.ts'
+import { placesOfMoved, shapesOf, type Threads } from './free-places.ts'
+import { fileKeysOf } from './file-keys.ts'
 import { identifierKey, indexEdits } from './identifiers.ts'
 import { newIds } from './ids.ts'
+import type { Steps } from '../platform/loop-turn.ts'
 import { showLive, type LiveBoards } from './live.ts'
-import type { BoardHead } from './log.ts'
+import { bytesOf, type BoardHead } from './log.ts'
 import { cardRow, interiorOf } from './project.ts'
 import { presentWritten, type PresentedCard } from './read.ts'
 
@@ -63,13 +64,14 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
         account,
         boardIds: [boardId, toBoardId],
         where: 'to_board_id: ',
-        build([head, toHead]) {
+        *build([head, toHead]) {
           for (const board of [from, to]) requireTrusted(board)
-          notFound = ids.filter((id) => !findCard(from.document, id))
-          const copies = buildCopies(from, to.document, toHead, ids)
+          const copies = yield* buildCopies(from, to.document, toHead, ids, { pool: live.pool, account })
           moved = copies.moved
-          if (toWorkspace !== workspace) copies.write.files = filesOf(from.document, moved)
-          return [buildRemoval(from.document, head, moved), copies.write]
+          const found = new Set(moved.map(({ was }) => was))
+          notFound = ids.filter((id) => !found.has(id))
+          if (toWorkspace !== workspace) copies.write.files = yield* filesOf(from.document, moved)
+          return [yield* buildRemoval(from.document, head, moved), copies.write] as [BuiltWrite, BuiltWrite]
         },
       })
     }),
@@ -79,44 +81,56 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
     showLive(live, toBoardId, target.seq),
   ])
   return {
-    cards: moved.map(({ id, content }) => presentWritten(id, content, target)),
+    cards: await presentWritten(live, account, moved, target),
     notFound,
     renamed: Object.fromEntries(moved.flatMap(({ id, was }) => (id === was ? [] : [[was, id]]))),
     live: shown.every(Boolean),
   }
 }
 
-function filesOf(document: Y.Doc, moved: MovedCard[]): string[] {
-  return [...new Set(moved.flatMap(({ was }) => [...fileKeysOf(findCard(document, was)!.toJSON())]))]
+function* filesOf(document: Y.Doc, moved: MovedCard[]): Steps<string[]> {
+  const keys = new Set<string>()
+  for (const { was } of moved) {
+    for (const key of fileKeysOf(findCard(document, was)?.toJSON())) keys.add(key)
+    yield
+  }
+  return [...keys]
 }
 
-function buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): BuiltWrite {
-  const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): Steps<BuiltWrite> {
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
   const write = { ...emptyWrite(), made: [] } // the target's tells of both
   for (const { was } of moved) {
     builder.removeKey(cardsOf(document), was)
     write.rows.push({ id: was, gone: true })
+    builder = nextUpdate(write, builder, head)
+    yield
   }
   return finish(write, builder)
 }
 
-function buildCopies(
+function* buildCopies(
   from: BoardDocument,
   to: Y.Doc,
   head: BoardHead,
   ids: string[],
-): { write: BuiltWrite; moved: MovedCard[] } {
+  threads: Threads,
+): Steps<{ write: BuiltWrite; moved: MovedCard[] }> {
   const write = emptyWrite()
-  const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
   const there = cardsOf(to)
   const sources = ids.flatMap((was) => {
-    const shared = findCard(from.document, was)
-    return shared ? [{ was, shared }] : []
+    const shape = readShapeOf(from.document, was)
+    return shape ? [{ was, shape }] : []
   })
-  const contents = sources.map(({ shared }) => readContent(shared))
-  const places = placeMoved(contents, [...readShapes(to).values()])
-  const moved = sources.map(({ was, shared }, n): MovedCard => {
-    const before = contents[n]!
+  const cards = sources.map(({ shape }) => shape)
+  const places = yield* placesOfMoved(threads, { cards, rest: yield* shapesOf(to) })
+  const moved: MovedCard[] = []
+  for (const [n, { was }] of sources.entries()) {
+    yield
+    const shared = findCard(from.document, was)
+    if (!shared) continue // an editor has removed it meanwhile
+    const before = readContent(shared)
     const content: CardContent = { ...before, ...places[n]!, group_id: null }
     const id = there.has(was) ? newIds(1)[0]! : was
     const fields: StoredFields = { group_id: null }
@@ -125,14 +139,15 @@ function buildCopies(
     builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id))
     write.rows.push({ ...cardRow(id, content, interiorOf(shared)), moved_from: from.boardId, was })
     write.top = Math.max(write.top ?? -Infinity, content.z)
-    return { id, was, content }
-  })
+    moved.push({ id, was, content })
+    builder = nextUpdate(write, builder, head)
+  }
   write.adds = moved.length
   write.made = moved.map(({ id, was }) => `${was}>${id}`)
   write.claims = claimsOf(moved)
   finish(write, builder)
-  const bytes = write.updates.reduce((sum, update) => sum + update.byteLength, 0)
-  if (bytes > limits.movedBytes) throw tooMuch(bytes)
+  write.grows = bytesOf(write.updates)
+  if (write.grows > limits.movedBytes) throw tooMuch(write.grows)
   return { write, moved }
 }
 

@@ -9,6 +9,7 @@ import {
   type CardContent,
   type TextField,
 } from '../core/card.ts'
+import { mapInTurns } from '../platform/loop-turn.ts'
 import { readContent, type SharedMap } from './canvas.ts'
 import { newIds } from './ids.ts'
 
@@ -25,9 +26,9 @@ export interface CardToCreate {
   kept: SharedMap | null
 }
 
-export function cardsToCreate(cards: NewCard[]): CardToCreate[] {
+export function cardsToCreate(cards: NewCard[]): Promise<CardToCreate[]> {
   const ids = newIds(cards.length)
-  return cards.map(({ change, removed }, n) => ({
+  return mapInTurns(cards, ({ change, removed }, n) => ({
     id: ids[n]!,
     change,
     kept: removed ? openRemoved(removed, change) : null,

@@ -1,23 +1,22 @@
 /**
  * The other processes on the same database. The log is the truth; between nodes go only hints (board, position), over
  * LISTEN and NOTIFY, and only for boards that another node has open. A hint that is lost is made good by the look that
- * every node takes at its open boards several times a second.
- *
- *   hint   {boards: [[boardId, seq], …], from}       catch up
- *   show   {board, seq, from, ask}                   catch up, send it to the canvases, and answer
- *   shown  {ask}                                     done
- *   notified {rows: [[account, id], …]}              new notifications; sent by the database itself, to all
+ * every node takes at its open boards several times a second. node-messages.ts describes the messages.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../platform/log.ts'
 import type { Database, Listener } from '../sql/database.ts'
 import type { Documents } from './documents.ts'
+import { parseNodeMessage, type NodeMessage } from './node-messages.ts'
+import { showHere } from './show.ts'
 
 export interface NodesOptions {
   database: Database
   documents: Documents
   log: Logger
   onNotified?(rows: Notified[]): void
+  /** Tokens were revoked or sessions ended, by whatever process. */
+  onRevoked?(): void
   /** How often a node says that it is alive, and looks who else is. */
   beatMs?: number
 }
@@ -25,15 +24,11 @@ export interface NodesOptions {
 /** A notification that has been committed. */
 export type Notified = [account: string, notificationId: string]
 
-type Message =
-  | { kind: 'hint'; from: string; boards: [boardId: string, seq: number][] }
-  | { kind: 'show'; from: string; board: string; seq: number; ask: string }
-  | { kind: 'shown'; from: string; ask: string }
-  | { kind: 'notified'; rows: Notified[] }
-
 const channel = 'corkboard_nodes'
 /** A node that has not been heard of for so long is dead. */
 const deadAfterSeconds = 10
+/** Malformed messages are logged at most this often. */
+const ignoredLogMs = 10_000
 /** Hints of this span go together. */
 const hintMs = 40
 /** NOTIFY takes 8,000 bytes. */
@@ -57,6 +52,9 @@ export class Nodes {
   #listener: Listener | null = null
   #beatTimer: NodeJS.Timeout | null = null
   #stopped = false
+  /** Malformed messages since the last log line about them. */
+  #ignored = 0
+  #ignoredLoggedAt = -Infinity
 
   constructor(options: NodesOptions) {
     this.#options = { beatMs: 1000, ...options }
@@ -67,10 +65,7 @@ export class Nodes {
    * itself for alone when the first canvas is opened here.
    */
   async start(): Promise<void> {
-    this.#listener = await this.#options.database.listen(
-      channel,
-      (text) => void this.#receive(JSON.parse(text) as Message),
-    )
+    this.#listener = await this.#options.database.listen(channel, (text) => this.#heard(text))
     await this.#beat()
     if (this.#others.length > 0) await new Promise((resolve) => setTimeout(resolve, 2 * this.#options.beatMs))
     this.#scheduleBeat()
@@ -145,7 +140,26 @@ export class Nodes {
     }, hintMs)
   }
 
-  async #receive(message: Message): Promise<void> {
+  #heard(text: string): void {
+    const message = parseNodeMessage(text)
+    if (message) {
+      this.#receive(message).catch((error: unknown) =>
+        this.#options.log.warn({ err: error, kind: message.kind }, 'a message of another process failed'),
+      )
+      return
+    }
+    this.#ignored += 1
+    const now = performance.now()
+    if (now - this.#ignoredLoggedAt < ignoredLogMs) return
+    this.#ignoredLoggedAt = now
+    this.#options.log.warn(
+      { channel, ignored: this.#ignored, text: text.slice(0, 200) },
+      'messages between processes were ignored: they are malformed or of another version',
+    )
+    this.#ignored = 0
+  }
+
+  async #receive(message: NodeMessage): Promise<void> {
     if (message.kind === 'shown') {
       const asked = this.#asked.get(message.ask)
       if (asked && --asked.left === 0) asked.done(true)
@@ -153,6 +167,10 @@ export class Nodes {
     }
     if (message.kind === 'notified') {
       this.#options.onNotified?.(message.rows)
+      return
+    }
+    if (message.kind === 'revoked') {
+      this.#options.onRevoked?.()
       return
     }
     if (message.from === this.id) return
@@ -163,14 +181,12 @@ export class Nodes {
     const board = this.#options.documents.find(message.board)
     if (board) {
       board.noticed(message.seq)
-      await board.settled()
-      if (board.appliedSeq < message.seq) return
-      board.show()
+      if (!(await showHere(board, message.seq))) return
     } else if (!this.#open.has(message.board)) return
     await this.#send({ kind: 'shown', from: this.id, ask: message.ask }).catch(() => undefined)
   }
 
-  #send(message: Message): Promise<unknown> {
+  #send(message: NodeMessage): Promise<unknown> {
     return this.#options.database.asSystem(
       (tx) => tx`select pg_notify(${channel}, ${JSON.stringify(message)})`,
     )

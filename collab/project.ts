@@ -1,7 +1,7 @@
 /** Card and group → their rows in the mirror tables. */
 import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
-import { numberFields, textFields, type CardContent } from '../core/card.ts'
+import { numberDefaults, type CardContent } from '../core/card.ts'
 import type { Group } from '../core/group.ts'
 import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
 import { toJson, type Json } from './json.ts'
@@ -32,19 +32,22 @@ export interface CardRow {
   hash?: string
 }
 
+/** The keys and values of a card that only its editor knows; null when there are none. */
+export type Interior = Record<string, Json> | null
+
 export interface GroupRow extends Partial<Group> {
   id: string
   gone?: boolean
   hash?: string
 }
 
-/** The keys that `contentHash` takes from the content; all others of a card are the editor's. */
+/** The fields that `readContent` reads; all other keys of a card are the editor's. */
 const knownKeys = new Set([
   'kind', 'title', 'body', 'html', 'url', 'image_key', 'file_key', 'poster_key', 'file_name', 'mime', 'ext', 'alt', 'color',
   'group_id', 'sub', 'x', 'y', 'w', 'h', 'z', 'rotation', 'size_bytes', 'section_header', 'props', 'identifiers',
 ]) // prettier-ignore
 
-export function cardRow(id: string, content: CardContent, interior: unknown): CardRow {
+export function cardRow(id: string, content: CardContent, interior: Interior): CardRow {
   return {
     id,
     kind: content.kind,
@@ -78,14 +81,14 @@ export function projectGroup(doc: Y.Doc, id: string): GroupRow {
 }
 
 export function groupRow(id: string, { name, color, shape, outline }: Group): GroupRow {
-  return { id, name, color, shape, outline, hash: hashOf([name, color, shape, outline]) }
+  return { id, name, color, shape, outline, hash: hashOf({ name, color, shape, outline }, groupDefaults) }
 }
 
 /**
  * What only the editor knows of a card; part of the hash, so that a change of a grid is a change. Null when there is none.
  * Of a huge card it holds a part. `without`: a key that is about to be removed.
  */
-export function interiorOf(shared: SharedMap, without?: string): Record<string, Json> | null {
+export function interiorOf(shared: SharedMap, without?: string): Interior {
   const budget = { left: interiorBudget }
   const entries = [...shared.keys()]
     .filter((key) => !knownKeys.has(key) && key !== without)
@@ -96,23 +99,27 @@ export function interiorOf(shared: SharedMap, without?: string): Record<string, 
 
 const interiorBudget = 1024 * 1024
 
-/** Every field, in an order of its own; whoever projects a card comes to the same hash. */
-function contentHash(content: CardContent, interior: unknown): string {
-  const { props, identifiers } = content
-  return hashOf([
-    content.kind,
-    content.body,
-    ...textFields.map((field) => content[field]),
-    ...numberFields.map((field) => content[field]),
-    content.section_header,
-    props && canonicalJson(props),
-    identifiers.length > 0 ? canonicalJson(identifiers) : null,
-    interior && canonicalJson(interior),
-  ])
+/**
+ * Names and values of all fields that are not at their default, in the order of the names. So whoever projects a card comes
+ * to the same hash, and a field that a later version adds changes the hash of those cards alone that use it. It makes no
+ * difference whether a version knows a field or leaves it to the editor.
+ */
+function contentHash(content: CardContent, interior: Interior): string {
+  return hashOf({ ...content, ...interior }, cardDefaults)
 }
 
-function hashOf(value: unknown): string {
-  return hash('sha1', JSON.stringify(value), 'base64').slice(0, 22)
+const cardDefaults: Record<string, unknown> = { ...numberDefaults, section_header: false }
+const groupDefaults: Record<string, unknown> = { shape: 'box', outline: true }
+
+/** Absent, null and an empty list are the default of every field. */
+const isDefault = (value: unknown, other: unknown) =>
+  value === null || value === undefined || value === other || (Array.isArray(value) && value.length === 0)
+
+function hashOf(fields: object, defaults: Record<string, unknown>): string {
+  const pairs = Object.entries(fields)
+    .filter(([name, value]) => !isDefault(value, defaults[name]))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
 }
 
 /** The order of keys does not matter. */

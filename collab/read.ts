@@ -1,10 +1,12 @@
 /** A board as its document has it, for the API. */
 import { presentCard, type CardContent, type CardTimes } from '../core/card.ts'
-import { sanitizeHtml } from '../core/html.ts'
+import { inTurns, mapInTurns } from '../platform/loop-turn.ts'
 import type { Database } from '../sql/database.ts'
 import type { Written } from './board-queue.ts'
-import { cardsOf, findCard, readContent, readRaw } from './canvas.ts'
+import { cardOrder } from './card-order.ts'
+import { findCard, readContent, readRaw } from './canvas.ts'
 import type { BoardDocument } from './document.ts'
+import type { Json } from './json.ts'
 import type { LiveBoards } from './live.ts'
 
 export type PresentedCard = Record<string, unknown>
@@ -24,68 +26,93 @@ export async function readPage(
   boardId: string,
   page: { limit: number; offset: number },
   extras: Extras,
+  account: string,
 ): Promise<{ cards: PresentedCard[]; total: number }> {
   await catchUp(live, boardId)
-  const { cards, total } = await live.documents.withDocument(boardId, ({ document }) => {
-    const order: { id: string; z: number }[] = []
-    for (const id of cardsOf(document).keys()) {
+  const { cards, total } = await live.documents.withDocument(boardId, async ({ document }) => {
+    const order = await inTurns(cardOrder(document))
+    let rawLeft: number = rawLimits.page
+    const shown = await mapInTurns(order.slice(page.offset, page.offset + page.limit), (id) => {
       const shared = findCard(document, id)
-      if (!shared) continue
-      const z = shared.get('z')
-      order.push({ id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 })
-    }
-    order.sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1))
-    let rawLeft = rawLimits.page
-    return {
-      total: order.length,
-      cards: order.slice(page.offset, page.offset + page.limit).map(({ id }) => {
-        const shared = findCard(document, id)!
-        const budget = { left: Math.min(rawLimits.card, rawLeft) }
-        const raw = extras.raw ? readRaw(shared, budget) : undefined
-        rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
-        return { id, content: safeContent(readContent(shared)), raw }
-      }),
-    }
+      if (!shared) return [] // it was removed meanwhile
+      const budget = { left: Math.min(rawLimits.card, rawLeft) }
+      const raw = extras.raw ? readRaw(shared, budget) : undefined
+      rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
+      return [{ id, content: readContent(shared), raw }]
+    })
+    return { total: order.length, cards: shown.flat() }
   })
-  const times = await cardTimes(
-    live.database,
-    boardId,
-    cards.map(({ id }) => id),
-  )
+  const [times, contents] = await Promise.all([
+    cardTimes(
+      live.database,
+      boardId,
+      cards.map(({ id }) => id),
+    ),
+    live.html.contents(
+      account,
+      cards.map(({ content }) => content),
+    ),
+  ])
   return {
     total,
-    cards: cards.map(({ id, content, raw }) =>
-      presentCard(id, content, times.get(id) ?? noTimes, { ...extras, raw }),
+    cards: cards.map(({ id, raw }, at) =>
+      presentCard(id, contents[at]!, times.get(id) ?? noTimes, { ...extras, raw }),
     ),
   }
 }
 
-/** Some cards of a board, in the order of the ids; those that are gone are left out. */
-export async function readCards(live: LiveBoards, boardId: string, ids: string[]): Promise<PresentedCard[]> {
+/** Some cards of a board, whole, in the order of the ids; those that are gone are left out. `raw` is shown on request. */
+export async function readCards(
+  live: LiveBoards,
+  boardId: string,
+  ids: string[],
+  account: string,
+  extras: { raw: boolean } = { raw: false },
+): Promise<PresentedCard[]> {
   await catchUp(live, boardId)
   const [cards, times] = await Promise.all([
-    live.documents.withDocument(boardId, ({ document }) =>
-      ids.flatMap((id) => {
+    live.documents.withDocument(boardId, async ({ document }) => {
+      const found = await mapInTurns(ids, (id) => {
         const shared = findCard(document, id)
-        return shared ? [{ id, content: readContent(shared) }] : []
-      }),
-    ),
+        if (!shared) return []
+        const raw = extras.raw ? readRaw(shared, { left: rawLimits.card }) : undefined
+        return [{ id, content: readContent(shared), raw }]
+      })
+      return found.flat()
+    }),
     cardTimes(live.database, boardId, ids),
   ])
-  return cards.map(({ id, content }) => presentWhole(id, content, times.get(id)))
+  return presentAll(live, account, cards, (id) => times.get(id))
 }
 
-/** A card as a write has left it. */
-export function presentWritten(id: string, content: CardContent, written: Written): PresentedCard {
-  const { created, updated } = written.times.get(id) ?? { created: written.at, updated: written.at }
-  return presentWhole(id, content, {
-    created_at: new Date(created).toISOString(),
-    updated_at: new Date(updated).toISOString(),
+/** Cards as a write has left them. */
+export function presentWritten(
+  live: LiveBoards,
+  account: string,
+  cards: { id: string; content: CardContent }[],
+  written: Written,
+): Promise<PresentedCard[]> {
+  return presentAll(live, account, cards, (id) => {
+    const { created, updated } = written.times.get(id) ?? { created: written.at, updated: written.at }
+    return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
   })
 }
 
-export const presentWhole = (id: string, content: CardContent, times: CardTimes = noTimes): PresentedCard =>
-  presentCard(id, safeContent(content), times, wholeCard)
+/** Cards with all their fields, in the given order. */
+export async function presentAll(
+  live: LiveBoards,
+  account: string,
+  cards: { id: string; content: CardContent; raw?: Json | undefined }[],
+  timesOf: (id: string) => CardTimes | undefined,
+): Promise<PresentedCard[]> {
+  const contents = await live.html.contents(
+    account,
+    cards.map(({ content }) => content),
+  )
+  return cards.map(({ id, raw }, at) =>
+    presentCard(id, contents[at]!, timesOf(id) ?? noTimes, { ...wholeCard, raw }),
+  )
+}
 
 /** Other processes may have committed to a board that this one has in memory. Null when it has not. */
 export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardDocument | null> {
@@ -97,11 +124,6 @@ export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardD
   if (head) board.noticed(head.seq)
   await board.settled()
   return board
-}
-
-/** An editor may have written any `html`. */
-export function safeContent(content: CardContent): CardContent {
-  return content.html === null ? content : { ...content, html: sanitizeHtml(content.html) }
 }
 
 const wholeCard = { props: true, identifiers: true }

@@ -1,7 +1,8 @@
 /** What the commit path answers to a write that it does not make. */
-import { inTrash, noBoard, notWritable } from '../core/board.ts'
+import { inTrash, noBoard, notWritable, tooManyCards } from '../core/board.ts'
 import { ServiceError } from '../core/errors.ts'
 import { IdentifierTaken } from '../core/identifier-taken.ts'
+import { limits } from '../core/limits.ts'
 import type { WriteItem } from './assemble.ts'
 import type { Outcome, RefusalDetail } from './commit-call.ts'
 
@@ -17,9 +18,13 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
     case 'trashed':
       return inTrash(where)
     case 'limit':
+      return tooManyCards(cap, Number(detail), item.built?.adds ?? 0)
+    case 'full':
+      return new DocumentsFull()
+    case 'guest':
       return new ServiceError(
         'limit_reached',
-        `The board owner's plan holds ${cap} cards; ${Number(detail)} are used and ${item.built?.adds ?? 0} more were sent.`,
+        `${where ?? ''}The document storage that the board's owner leaves to you as a guest is full: a guest adds at most a tenth of it. Make cards smaller, delete some of yours, or ask the owner. What is deleted counts for ${limits.trashDays} more days.`,
       )
     case 'storage': {
       const [used, quota, bytes] = detail as [number, number, number]
@@ -30,6 +35,16 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
     }
     default:
       return noBoard(where)
+  }
+}
+
+/** No place for a write in the document storage of the board's owner. */
+export class DocumentsFull extends ServiceError {
+  constructor() {
+    super(
+      'limit_reached',
+      `The document storage of the board's owner is full, and this change adds to it. Shorter cards make room within minutes; deleted cards and boards do when they are purged, after ${limits.trashDays} days. The owner finds the figures in GET /me, in \`documents\`.`,
+    )
   }
 }
 

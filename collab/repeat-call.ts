@@ -1,7 +1,7 @@
 /** A commit's call to the database, until its outcome is known. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../platform/log.ts'
-import { certainlyRolledBack, errorCode, type CommitCall } from '../sql/database.ts'
+import { certainlyRolledBack, errorCode, refusesWrites, type CommitCall } from '../sql/database.ts'
 import type { CommitAnswer } from './commit-call.ts'
 
 export interface RepeatOptions {
@@ -39,7 +39,7 @@ export async function repeatCall(
 /** Whether the same call may go through a moment later. What takes too long again and again goes in parts. */
 function isPassing(error: unknown, attempt: number): boolean {
   const code = errorCode(error)
-  return transientCodes.has(code) && !(code === '57014' && attempt >= maxTimeouts)
+  return (transientCodes.has(code) || refusesWrites(error)) && !(code === '57014' && attempt >= maxTimeouts)
 }
 const maxTimeouts = 2
 
@@ -50,11 +50,11 @@ const transientCodes = new Set([
   '55P03',
   '57014',
   '53000',
-  '53100',
   '53200',
   '53300',
   '53400',
   '25P03',
+  '58030',
 ])
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

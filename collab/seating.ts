@@ -1,15 +1,17 @@
 /**
  * Who has a place, by account. Counted from what is there, so that no odd end of a connection leaves a count behind.
  */
-import type { Connection, Extension } from '@hocuspocus/server'
+import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { closeCodes } from '../core/errors.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
-import type { OpenSockets } from './open-sockets.ts'
+import type { OpenSockets, SocketState } from './open-sockets.ts'
 
 export interface SeatingOptions {
   sockets: OpenSockets
   bounds: GatewayBounds
+  /** A connection is established, and has its place. */
+  joined(connection: Connection<EditorContext>, state: SocketState): void
   /** A connection that was established has ended. */
   left(connection: Connection<EditorContext>): void
 }
@@ -17,10 +19,13 @@ export interface SeatingOptions {
 export class Seating {
   readonly #options: SeatingOptions
   readonly #seats = new Map<string, Set<Seat>>()
+  readonly #viewers: number
   readonly extension: Extension<EditorContext>
 
   constructor(options: SeatingOptions) {
     this.#options = options
+    const { maxSocketsPerBoard } = options.bounds
+    this.#viewers = maxSocketsPerBoard - Math.floor(maxSocketsPerBoard * shareOfWriters)
     this.extension = {
       extensionName: 'seating',
       connected: async ({ connection, context: { seat } }) => this.#take(seat, connection),
@@ -28,9 +33,14 @@ export class Seating {
     }
   }
 
-  /** Of an account. */
-  count(account: string): number {
-    return this.#seats.get(account)?.size ?? 0
+  /** Whether one more connection of the account finds a place on the board. */
+  hasRoom(document: Document | undefined, account: string, readOnly: boolean): boolean {
+    const { maxSocketsPerAccount } = this.#options.bounds
+    const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
+    return (
+      (this.#seats.get(account)?.size ?? 0) < maxSocketsPerAccount &&
+      this.#fits(connections, { account, readOnly })
+    )
   }
 
   counts(): { connections: number; accounts: number } {
@@ -64,13 +74,41 @@ export class Seating {
     this.#seats.set(seat.account, ofAccount.add(seat))
     // Many may have been let in at the same moment. Each is judged by its own place in the order, whose turn it is here
     // first, or those who leave for the ones behind them would be more than came too many.
+    const { account } = seat
     const isTooMany =
-      isBeyond(connection, connection.document.connections.keys(), bounds.maxSocketsPerBoard) ||
+      !this.#fits(before(connection, connection.document.connections.keys()), {
+        account,
+        readOnly: connection.readOnly,
+      }) ||
       isBeyond(seat, ofAccount, bounds.maxSocketsPerAccount) ||
       state.connections.size > bounds.maxBoardsPerSocket
-    if (!isTooMany) return
+    if (!isTooMany) {
+      this.#options.joined(connection, state)
+      return
+    }
     ofAccount.delete(seat)
     closeConnection(connection, closeCodes.tooMany)
+  }
+
+  /** Whether there is a place on a board beside these. Some are kept for those who may write. */
+  #fits(
+    others: Iterable<Connection>,
+    { account, readOnly }: { account: string; readOnly: boolean },
+  ): boolean {
+    const { maxSocketsPerBoard, maxSocketsPerAccountOnBoard } = this.#options.bounds
+    let all = 0
+    let viewers = 0
+    let ofAccount = 0
+    for (const other of others as Iterable<Connection<EditorContext>>) {
+      all += 1
+      if (other.readOnly) viewers += 1
+      if (other.context.account === account) ofAccount += 1
+    }
+    return (
+      all < maxSocketsPerBoard &&
+      ofAccount < maxSocketsPerAccountOnBoard &&
+      (!readOnly || viewers < this.#viewers)
+    )
   }
 
   #leave(seat: Seat): void {
@@ -89,13 +127,20 @@ export class Seating {
   }
 }
 
+/** Part of a board's places that only those take who may write. */
+const shareOfWriters = 0.1
+
+/** Those that come before it. */
+function* before<T>(one: T, all: Iterable<T>): Iterable<T> {
+  for (const other of all) {
+    if (other === one) return
+    yield other
+  }
+}
+
 /** Whether `count` others come before it. */
 function isBeyond<T>(one: T, all: Iterable<T>, count: number): boolean {
-  let before = 0
-  for (const other of all) {
-    if (other === one) return false
-    before += 1
-    if (before >= count) return true
-  }
+  let others = 0
+  for (const _ of before(one, all)) if (++others >= count) return true
   return false
 }

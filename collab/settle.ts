@@ -12,11 +12,13 @@ import {
   type Written,
 } from './board-queue.ts'
 import { headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './commit-call.ts'
-import type { BoardHead } from './log.ts'
+import type { DocumentQuota } from './document-quota.ts'
+import { bytesOf, type BoardHead } from './log.ts'
 import { refusal } from './refusal.ts'
 
 export interface SettleOptions {
   freeCardCap: number | null
+  quota: DocumentQuota
   clock: Clock
   log: Logger
   /** After each commit that added to a board's log. */
@@ -49,6 +51,7 @@ export function settle(
     dropEdits(queue, ok, now)
     if (head && grew) show(queue, head.seq, ok.flatMap(committedWrite), options.log)
     else if (head) queue.document?.noticed(head.seq)
+    for (const { item, outcome } of entries) chargeItem(item, outcome === 'ok', options.quota)
     const again = entries.flatMap((entry) => settleItem(entry, head?.seq ?? 0, answer.t, options))
     queue.writes.unshift(...again)
     waitWhileBusy(
@@ -99,6 +102,16 @@ function committedWrite(item: BatchItem): CommittedWrite[] {
       groups: new Set(item.built?.groups.map(({ id }) => id)),
     },
   ]
+}
+
+/** What was written takes room in the owner's storage of documents; what was not gives back the room that it held. */
+function chargeItem(item: BatchItem, isWritten: boolean, quota: DocumentQuota): void {
+  const { boardId } = item.queue
+  if (item.kind === 'write' && item.reservedBytes > 0) quota.settle(boardId, item.reservedBytes, isWritten)
+  else if (isWritten && item.updates.length > 0) {
+    const removed = item.kind === 'write' ? (item.built?.removed ?? []) : []
+    quota.add(boardId, bytesOf(item.updates) + bytesOf(removed.map(({ state }) => state)))
+  }
 }
 
 /** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
@@ -152,7 +165,7 @@ function waitWhileBusy(queue: BoardQueue, busy: boolean, now: number): void {
 }
 
 /** Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. */
-export function settleFault(batch: BatchItem[], error: unknown, { log, clock }: SettleOptions): void {
+export function settleFault(batch: BatchItem[], error: unknown, { log, clock, quota }: SettleOptions): void {
   const single = isIndivisible(batch) ? batch[0]! : null
   log.error({ err: error, items: batch.length }, 'a commit was refused as a whole')
   const now = clock.now()
@@ -163,6 +176,7 @@ export function settleFault(batch: BatchItem[], error: unknown, { log, clock }: 
       batch.filter((other) => other.queue === item.queue).length,
     )
     if (item.kind === 'flush') item.queue.document?.flushFailed()
+    chargeItem(item, false, quota)
     if (item.kind !== 'write') continue
     if (single)
       rejectWrite(

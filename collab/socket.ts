@@ -27,6 +27,8 @@ function addHeld(queue: Held[], held: Held): void {
 export interface SocketBounds {
   /** A reader that leaves more than this unread is closed. */
   maxUnreadBytes: number
+  /** A canvas that leaves more than this unread does not show what was written. */
+  maxLiveUnreadBytes: number
 }
 
 /** Called with each SyncStatus frame; tells what it has to wait for. Null: it must not go out at all. */
@@ -47,13 +49,25 @@ export class EditorSocket {
   #outgoing: Buffer[] = []
   #outgoingBytes = 0
   #largest = 0
+  /** Of the last frame that was sent. */
+  sentAt = Date.now()
+  /** When it was last known to have read all but a little. */
+  #readAt = 0
+  readonly #tooSlow: (socket: EditorSocket) => void
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
-  constructor(socket: ws.WebSocket, stream: Duplex, bounds: SocketBounds, acknowledge: Acknowledge) {
+  constructor(
+    socket: ws.WebSocket,
+    stream: Duplex,
+    bounds: SocketBounds,
+    /** `tooSlow` is told when a socket is closed because it reads too slowly. */
+    { acknowledge, tooSlow }: { acknowledge: Acknowledge; tooSlow(socket: EditorSocket): void },
+  ) {
     this.#socket = socket
     this.#stream = stream
     this.#bounds = bounds
     this.#acknowledge = acknowledge
+    this.#tooSlow = tooSlow
   }
 
   /** What was sent and not read yet, as far as this process holds it. */
@@ -79,9 +93,18 @@ export class EditorSocket {
     if (wait) this.#hold(address, { frame, ...wait, times: 1 })
   }
 
+  /** For how long more than a little of what was sent has been unread; 0 when it is read. */
+  get behindMs(): number {
+    return this.#isRead ? 0 : Math.max(1, Date.now() - this.#readAt)
+  }
+
+  get #isRead(): boolean {
+    return this.unreadBytes <= this.#bounds.maxLiveUnreadBytes
+  }
+
   /** Answers a ping; unread answers count like all that is unread. */
   pong(data: Buffer): void {
-    if (!this.#closeIfSlow()) this.#socket.pong(data)
+    if (!this.#closeIfSlow()) this.#enqueue(encode(data, opcode.pong))
   }
 
   /** Acknowledges an update, once the queue has committed up to `mark`. */
@@ -132,7 +155,12 @@ export class EditorSocket {
 
   #write(frame: Uint8Array): void {
     if (this.#closeIfSlow()) return
-    const bytes = webSocketFrame(frame)
+    this.sentAt = Date.now()
+    if (this.#isRead) this.#readAt = this.sentAt
+    this.#enqueue(webSocketFrame(frame))
+  }
+
+  #enqueue(bytes: Buffer): void {
     if (this.#outgoing.length === 0) process.nextTick(this.#flush)
     this.#outgoing.push(bytes)
     this.#outgoingBytes += bytes.byteLength
@@ -148,6 +176,7 @@ export class EditorSocket {
     this.#held.clear()
     this.#outgoing = []
     this.#outgoingBytes = 0
+    this.#tooSlow(this)
     this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
     this.#socket.terminate() // the close frame would wait behind all that it does not read
     return true
@@ -167,19 +196,23 @@ const { Sender } = ws as unknown as {
   Sender: {
     frame(
       data: Uint8Array,
-      options: { fin: true; opcode: 2; mask: false; readOnly: true; rsv1: false },
+      options: { fin: true; opcode: number; mask: false; readOnly: true; rsv1: false },
     ): Buffer[]
   }
 }
+/** RFC 6455, 5.2. */
+const opcode = { binary: 2, pong: 10 } as const
+
+const encode = (data: Uint8Array, opcode: number): Buffer =>
+  Buffer.concat(Sender.frame(data, { fin: true, opcode, mask: false, readOnly: true, rsv1: false }))
+
 let lastFrame: Uint8Array | null = null
-let lastBytes = Buffer.alloc(0)
+let lastBytes: Buffer = Buffer.alloc(0)
 
 /** The bytes on the wire. A broadcast brings the same frame for one socket after the other: it is encoded once. */
 function webSocketFrame(frame: Uint8Array): Buffer {
   if (frame !== lastFrame) {
-    lastBytes = Buffer.concat(
-      Sender.frame(frame, { fin: true, opcode: 2, mask: false, readOnly: true, rsv1: false }),
-    )
+    lastBytes = encode(frame, opcode.binary)
     lastFrame = frame
   }
   return lastBytes

@@ -5,18 +5,28 @@ import type { CardContent, Identifier } from '../core/card.ts'
 import { ServiceError } from '../core/errors.ts'
 import { IdentifierTaken } from '../core/identifier-taken.ts'
 import type { LayoutName } from '../core/layout/arrangement.ts'
-import { boundingBox } from '../core/layout/free-space.ts'
 import { requireWritable } from './access.ts'
 import { findCard, findGroup, readContent, type SharedMap } from './canvas.ts'
 import type { BuiltWrite, Written } from './board-queue.ts'
-import { buildCreates, buildPatch, emptyWrite, finish, mergeSame, occupiedSpace } from './build.ts'
+import {
+  buildCreates,
+  buildPatch,
+  emptyWrite,
+  finish,
+  mergeSame,
+  nextUpdate,
+  type CardPatch,
+} from './build.ts'
 import { UpdateBuilder } from './edit.ts'
-import { filesToTake, type AwayFiles } from './file-references.ts'
+import { shapesOf, type Threads } from './free-places.ts'
 import { requireGroup, settleGroups } from './group-references.ts'
 import { carriersOf, claimsOf, identifierKey, indexEdits, type Carrier } from './identifiers.ts'
+import type { Steps } from '../platform/loop-turn.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from './log.ts'
+import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
 import { cardsToCreate, isPlaced, type CardToCreate, type NewCard } from './new-cards.ts'
+import { BodyPlans } from './plan-bodies.ts'
 import { cardRow } from './project.ts'
 import { presentWritten, type PresentedCard } from './read.ts'
 
@@ -25,10 +35,12 @@ export interface UpsertRequest {
   boardId: string
   cards: NewCard[]
   layout?: LayoutName | undefined
-  files?: AwayFiles
+  files: NamedFiles
 }
 
 interface Entry extends CardToCreate {
+  /** Its place in the request. */
+  at: number
   identifiers: Identifier[]
 }
 
@@ -48,13 +60,16 @@ export async function upsertCards(
   live: LiveBoards,
   request: UpsertRequest,
 ): Promise<{ cards: PresentedCard[]; created: number; updated: number; live: boolean }> {
-  const { account, boardId, layout } = request
+  const { account, boardId, layout, files } = request
   await requireWritable(live.database, account, boardId)
-  const entries = cardsToCreate(request.cards).map((card): Entry => ({
+  const entries = (await cardsToCreate(request.cards)).map((card, at): Entry => ({
     ...card,
+    at,
     identifiers: identifiersOf(card),
   }))
   requireDistinct(entries)
+  const bodies = new BodyPlans(live.pool, account)
+  const threads = { pool: live.pool, account }
   let matches: Matches = new Map()
   let contents = new Map<Entry, CardContent>()
   const written = await live.documents.withDocument(boardId, async ({ document }): Promise<Written> => {
@@ -65,27 +80,37 @@ export async function upsertCards(
       const places =
         creates.length > 0 && (layout !== undefined || !creates.every((entry) => isPlaced(entry.change)))
       try {
-        return await live.queue.write(boardId, {
-          op: randomUUID(),
-          account,
-          reads: places ? 'board' : new Set(matches.values()),
-          build(head) {
-            const built = buildUpsert(head, document, { entries, creates, matches, places, layout })
-            contents = built.contents
-            built.write.files = filesToTake(request.files, entries)
-            return built.write
-          },
-        })
+        const write = (): Promise<Written> =>
+          live.queue.write(boardId, {
+            op: randomUUID(),
+            account,
+            reads: places ? 'board' : new Set(matches.values()),
+            *build(head) {
+              const built = yield* buildUpsert(head, document, {
+                entries,
+                creates,
+                matches,
+                places,
+                layout,
+                bodies,
+                threads,
+                files,
+              })
+              contents = built.contents
+              built.write.files = filesToTake(files.away, entries)
+              return built.write
+            },
+          })
+        return await bodies.write(document, patchesOf(matches), write)
       } catch (error) {
         if (attempt === maxAttempts || !(error === movedOn || error instanceof IdentifierTaken)) throw error
       }
     }
   })
   const shown = await showLive(live, boardId, written.seq)
-  const cards = entries.map((entry) => {
-    const id = matches.get(entry) ?? entry.id
-    return { ...presentWritten(id, contents.get(entry)!, written), created: !matches.has(entry) }
-  })
+  const left = entries.map((entry) => ({ id: matches.get(entry) ?? entry.id, content: contents.get(entry)! }))
+  const presented = await presentWritten(live, account, left, written)
+  const cards = entries.map((entry, at) => ({ ...presented[at], created: !matches.has(entry) }))
   return { cards, created: entries.length - matches.size, updated: matches.size, live: shown }
 }
 
@@ -146,27 +171,34 @@ interface Upsert {
   /** Some of the created cards need a place. */
   places: boolean
   layout: LayoutName | undefined
+  bodies: BodyPlans
+  threads: Threads
+  files: NamedFiles
 }
 
-function buildUpsert(
+function* buildUpsert(
   head: BoardHead,
   document: Y.Doc,
-  { entries, creates, matches, places, layout }: Upsert,
-): { write: BuiltWrite; contents: Map<Entry, CardContent> } {
+  { entries, creates, matches, places, layout, bodies, threads, files }: Upsert,
+): Steps<{ write: BuiltWrite; contents: Map<Entry, CardContent> }> {
   const contents = new Map<Entry, CardContent>()
   const carriers: Carrier[] = []
-  const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
   const updates = emptyWrite()
-  for (const [entry, id] of matches) {
+  const patches = patchesOf(matches)
+  for (const [at, [entry, id]] of [...matches].entries()) {
+    yield
     const shared = requireCarrier(document, id, entry)
-    const [patch] = mergeSame([{ id, change: entry.change }])
     requireGroup(document, entry.change)
+    if (!entry.kept) requireAlive(files, entry.at, entry.change, shared)
     const before = readContent(shared).identifiers
-    const { content, interior } = buildPatch(builder, shared, patch!)
+    const { content, interior, grows } = buildPatch(builder, shared, patches[at]!, bodies)
+    updates.grows += grows
     contents.set(entry, content)
     carriers.push({ id, identifiers: content.identifiers, before })
     updates.rows.push(cardRow(id, content, interior))
     if (entry.change.z !== undefined) updates.top = Math.max(updates.top ?? -Infinity, content.z)
+    builder = nextUpdate(updates, builder, head)
   }
   finish(updates, builder)
   const after = {
@@ -175,10 +207,12 @@ function buildUpsert(
     topZ: Math.max(head.topZ, updates.top ?? head.topZ),
   }
 
-  const space = places ? occupiedSpace(document) : null
-  for (const content of contents.values()) space?.occupy(boundingBox(content))
+  for (const { at, change, kept } of creates) if (!kept) requireAlive(files, at, change, null)
+  const occupied = places ? yield* shapesOf(document) : null
+  occupied?.push(...contents.values())
+  const placing = occupied && { layout, occupied, ...threads }
   const isGroup = (id: string) => findGroup(document, id) !== null
-  const built = buildCreates(after, settleGroups(creates, isGroup), space, layout)
+  const built = yield* buildCreates(after, settleGroups(creates, isGroup), placing)
   for (const [n, entry] of creates.entries()) {
     contents.set(entry, built.contents[n]!)
     carriers.push({ id: entry.id, identifiers: built.contents[n]!.identifiers })
@@ -189,6 +223,7 @@ function buildUpsert(
       ...built.write,
       updates: [...updates.updates, ...built.write.updates],
       used: updates.used + built.write.used,
+      grows: updates.grows + built.write.grows,
       rows: [...updates.rows, ...built.write.rows],
       top: creates.length > 0 ? built.write.top : updates.top,
       claims: claimsOf(carriers),
@@ -196,6 +231,10 @@ function buildUpsert(
     },
   }
 }
+
+/** No card is matched twice, so each entry is a patch of its own. */
+const patchesOf = (matches: Matches): CardPatch[] =>
+  mergeSame([...matches].map(([entry, id]) => ({ id, change: entry.change })))
 
 function requireCarrier(document: Y.Doc, id: string, entry: Entry): SharedMap {
   const wanted = new Set(entry.identifiers.map(identifierKey))

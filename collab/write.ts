@@ -11,12 +11,12 @@ import {
   emptyWrite,
   finish,
   mergeSame,
-  occupiedSpace,
+  nextUpdate,
   type CardPatch,
 } from './build.ts'
 import { cardsOf, findCard, findGroup, readContent } from './canvas.ts'
 import { copyInto, UpdateBuilder } from './edit.ts'
-import { filesToTake, type AwayFiles } from './file-references.ts'
+import { shapesOf } from './free-places.ts'
 import {
   groupNamedBy,
   mirroredGroups,
@@ -26,14 +26,16 @@ import {
 } from './group-references.ts'
 import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
+import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
 import { cardsToCreate, isPlaced, removedRoot, type NewCard } from './new-cards.ts'
+import { BodyPlans } from './plan-bodies.ts'
 import { cardRow } from './project.ts'
-import { cardTimes, catchUp, presentWhole, presentWritten, type PresentedCard } from './read.ts'
+import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
 import { sourcesIn } from './sources.ts'
 
 /**
  * Creates cards. With a layout all of them are arranged, as one block in free space; else those without both coordinates
- * are placed there, one after the other. Cards that need nothing of the board go straight to the commit.
+ * are placed there, one after the other; a coordinate that is given stays. Cards that need nothing of the board go straight to the commit.
  */
 export async function createCards(
   live: LiveBoards,
@@ -44,7 +46,7 @@ export async function createCards(
     layout?: LayoutName | undefined
     /** What is to be kept with the commit of the cards of these ids; see `BuiltWrite.made`. */
     remember?(ids: string[]): string[]
-    files?: AwayFiles
+    files?: NamedFiles
     /** As `urlSource` and `identifierSource` write them: refused with `conflict` when a card of the board has one. */
     newSources?: ReadonlySet<string>
   },
@@ -55,7 +57,7 @@ export async function createCards(
   if (!placed || identified || request.cards.some(({ change }) => change.group_id))
     await requireWritable(live.database, account, boardId)
   if (identified) await indexEdits(live, boardId)
-  const cards = cardsToCreate(request.cards)
+  const cards = await cardsToCreate(request.cards)
   const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
   const mirror = placed && groups.length > 0 ? await mirroredGroups(live, boardId, groups) : null
   let contents: CardContent[] = []
@@ -68,16 +70,17 @@ export async function createCards(
         op: randomUUID(),
         account,
         reads: !placed || newSources ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
-        build(head) {
+        *build(head) {
           if (from.mirror && from.mirror.seq !== head.seq) throw movedOn
           if (newSources && sourcesIn(lease!.board.document, newSources).size > 0) throw isThere
           const isGroup = (id: string) =>
             lease ? findGroup(lease.board.document, id) !== null : (from.mirror?.ids.has(id) ?? false)
-          const space = lease && !placed ? occupiedSpace(lease.board.document) : null
-          const built = buildCreates(head, settleGroups(cards, isGroup), space, layout)
+          const occupied = lease && !placed ? yield* shapesOf(lease.board.document) : null
+          const placing = occupied && { layout, occupied, pool: live.pool, account }
+          const built = yield* buildCreates(head, settleGroups(cards, isGroup), placing)
           contents = built.contents
           if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
-          built.write.files = filesToTake(request.files, cards)
+          built.write.files = filesToTake(request.files?.away, cards)
           return built.write
         },
       })
@@ -91,61 +94,72 @@ export async function createCards(
     throw error
   })
   const shown = await showLive(live, boardId, written.seq)
-  return { cards: cards.map(({ id }, n) => presentWritten(id, contents[n]!, written)), live: shown }
+  const left = cards.map(({ id }, n) => ({ id, content: contents[n]! }))
+  return { cards: await presentWritten(live, account, left, written), live: shown }
 }
 
 /** Changes cards. Cards that are not on the board are named. */
 export async function patchCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; patches: CardPatch[]; files?: AwayFiles },
+  request: { account: string; boardId: string; patches: CardPatch[]; files: NamedFiles },
 ): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
   await requireWritable(live.database, account, boardId)
   const patches = mergeSame(request.patches)
+  const bodies = new BodyPlans(live.pool, account)
   let changed: { id: string; content: CardContent }[] = []
   let notFound: string[] = []
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     if (patches.some(({ change }) => change.identifiers?.length)) await indexEdits(live, boardId)
     else if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
-    return live.queue.write(boardId, {
-      op: randomUUID(),
-      account,
-      reads: new Set(patches.map(({ id }) => id)),
-      build(head) {
-        changed = []
-        notFound = []
-        const builder = new UpdateBuilder(head.apiClient, head.apiClock)
-        const write = emptyWrite()
-        const carriers: Carrier[] = []
-        const found: CardPatch[] = []
-        for (const patch of patches) {
-          const shared = findCard(document, patch.id)
-          if (!shared) {
-            notFound.push(patch.id)
-            continue
+    const write = (): Promise<Written> =>
+      live.queue.write(boardId, {
+        op: randomUUID(),
+        account,
+        reads: new Set(patches.map(({ id }) => id)),
+        *build(head) {
+          changed = []
+          notFound = []
+          for (const [at, { id, change }] of request.patches.entries()) {
+            const shared = findCard(document, id)
+            if (shared) requireAlive(request.files, at, change, shared)
           }
-          requireGroup(document, patch.change)
-          found.push(patch)
-          if (patch.change.identifiers) {
-            const before = readContent(shared).identifiers
-            carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
+          let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+          const write = emptyWrite()
+          const carriers: Carrier[] = []
+          const found: CardPatch[] = []
+          for (const patch of patches) {
+            yield
+            const shared = findCard(document, patch.id)
+            if (!shared) {
+              notFound.push(patch.id)
+              continue
+            }
+            requireGroup(document, patch.change)
+            found.push(patch)
+            if (patch.change.identifiers) {
+              const before = readContent(shared).identifiers
+              carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
+            }
+            const { content, interior, grows } = buildPatch(builder, shared, patch, bodies)
+            write.grows += grows
+            changed.push({ id: patch.id, content })
+            write.rows.push(cardRow(patch.id, content, interior))
+            if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
+            builder = nextUpdate(write, builder, head)
           }
-          const { content, interior } = buildPatch(builder, shared, patch)
-          changed.push({ id: patch.id, content })
-          write.rows.push(cardRow(patch.id, content, interior))
-          if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
-        }
-        write.claims = claimsOf(carriers)
-        write.files = filesToTake(request.files, found)
-        return finish(write, builder)
-      },
-    })
+          write.claims = claimsOf(carriers)
+          write.files = filesToTake(request.files.away, found)
+          return finish(write, builder)
+        },
+      })
+    return bodies.write(document, patches, write)
   })
   const shown = await showLive(live, boardId, written.seq)
   const order = new Map(request.patches.map(({ id }, at) => [id, at]))
   changed.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
   return {
-    cards: changed.map(({ id, content }) => presentWritten(id, content, written)),
+    cards: await presentWritten(live, account, changed, written),
     notFound,
     live: shown,
   }
@@ -167,12 +181,13 @@ export async function removeCards(
       op: randomUUID(),
       account,
       reads: new Set(ids),
-      build(head) {
+      *build(head) {
         removed = []
         notFound = []
-        const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+        let builder = new UpdateBuilder(head.apiClient, head.apiClock)
         const write = emptyWrite()
         for (const id of ids) {
+          yield
           const shared = findCard(document, id)
           if (!shared) {
             notFound.push(id)
@@ -183,17 +198,16 @@ export async function removeCards(
           write.removed.push({ token, id, state: copyInto(shared, removedRoot, removedRoot, 1, 0).update })
           write.rows.push({ id, gone: true })
           builder.removeKey(cardsOf(document), id)
+          builder = nextUpdate(write, builder, head)
         }
         return finish(write, builder)
       },
     }),
   )
   const shown = await showLive(live, boardId, written.seq)
+  const presented = await presentAll(live, account, removed, (id) => times.get(id))
   return {
-    cards: removed.map(({ id, token, content }) => ({
-      ...presentWhole(id, content, times.get(id)),
-      restore_token: token,
-    })),
+    cards: presented.map((card, at) => ({ ...card, restore_token: removed[at]!.token })),
     notFound,
     live: shown,
   }

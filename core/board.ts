@@ -10,3 +10,10 @@ export const notWritable = (where = '') =>
 
 const said = (where: string, sentence: string) =>
   where === '' ? sentence : where + sentence.charAt(0).toLowerCase() + sentence.slice(1)
+
+/** @param used cards that the owner has. @param adds cards that were sent */
+export const tooManyCards = (cap: number, used: number, adds: number) =>
+  new ServiceError(
+    'limit_reached',
+    `The board owner's plan holds ${cap} cards; ${used} are used and ${adds} more were sent.`,
+  )

@@ -28,11 +28,14 @@ export const errorCodes = Object.keys(statusOf) as ErrorCode[]
 
 export class ServiceError extends Error {
   readonly code: ErrorCode
+  /** For the header `retry-after`. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { retryAfterSeconds?: number }) {
     super(message, options)
     this.name = 'ServiceError'
     this.code = code
+    this.retryAfterSeconds = options?.retryAfterSeconds
   }
 }
 
@@ -43,6 +46,7 @@ export const closeCodes = {
   tryLater: { code: 1013, reason: 'try again later' },
   tooMany: { code: 1013, reason: 'too many sockets' },
   badFrame: { code: 4400, reason: 'malformed frame' },
+  tooCostly: { code: 4400, reason: 'update too costly to merge' },
   unauthorized: { code: 4401, reason: 'unauthorized' },
   forbidden: { code: 4403, reason: 'access ended' },
   tooSlow: { code: 4408, reason: 'reads too slowly' },

@@ -15,6 +15,28 @@ export const limits = {
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,
+  /** A JSON body, past its size in bytes. */
+  json: {
+    depth: 500,
+    /** Values of the whole body; of one entry of a list, or of all that is outside the body's lists. */
+    values: 2_000_000,
+    entryValues: 50_000,
+    /** Entries of a list that is a field of the body. */
+    entries: 10_000,
+    /** Bytes of one entry of such a list, or of all that is outside these lists. */
+    entryBytes: 2 * 1024 * 1024,
+  },
+  /** Bodies over `fromBytes`: how many bytes of them are in memory at once, and how long a request waits for its turn. */
+  largeBodies: {
+    fromBytes: 1024 * 1024,
+    bytes: 128 * 1024 * 1024,
+    bytesPerAccount: 64 * 1024 * 1024,
+    waiting: 200,
+    waitingPerAccount: 8,
+    waitMs: 30_000,
+    /** For the body to arrive, once it has its turn. */
+    arriveMs: 120_000,
+  },
   coordinate: 1_000_000,
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
   /** Per address: clients that register themselves, and documents of clients that are fetched. */
@@ -29,8 +51,16 @@ export const limits = {
   },
   props: { bytes: 16 * 1024, depth: 5, key: 100 },
   identifiers: { perObject: 20, scope: 100, value: 500 },
-  /** `candidates`: matches that are ranked, of those that the index of grams finds. */
-  search: { query: { min: 2, max: 200 }, excerpt: 300, candidates: 2000, timeoutMs: 5000, catchUpMs: 5000 },
+  search: {
+    query: { min: 2, max: 200 },
+    excerpt: 300,
+    /** Matches that are ranked, of those that the index of grams finds. */
+    candidates: 2000,
+    /** Time for the statement, and for the turn before it. */
+    timeoutMs: 5000,
+    /** A search waits so long for words that are not in the index yet: of the account's workspaces, and of others'. */
+    catchUpMs: { own: 5000, others: 1000 },
+  },
   trashDays: 30,
   notificationDays: 90,
   /** Of an event's cards its payload names so many. */
@@ -44,7 +74,14 @@ export const limits = {
     url: 2000,
     previousSecretMs: 24 * 60 * 60 * 1000,
   },
-  idempotency: { key: 255, rememberMs: 24 * 60 * 60 * 1000 },
+  /** Of tokens that were not valid in the last hour, from an address that is over its limit. */
+  lookUpsPastLimitPerHour: 100,
+  idempotency: {
+    key: 255,
+    rememberMs: 24 * 60 * 60 * 1000,
+    /** Larger answers are not kept: a replay makes them again. */
+    answerCharacters: 4 * 1024 * 1024,
+  },
   files: {
     uploadBytes: 25 * 1024 * 1024,
     /** So much of an image is looked at for its size. */
@@ -58,7 +95,7 @@ export const limits = {
     uploadMs: 15 * 60 * 1000,
     fileName: 300,
     /** Images of more pixels are stored, but not made smaller. */
-    resizePixels: 100_000_000,
+    resizePixels: 50_000_000,
     resizeBytes: 64 * 1024 * 1024,
     reclaimDays: 30,
   },
@@ -86,8 +123,13 @@ export const limits = {
     /** Bytes of a form. */
     formBytes: 64 * 1024,
   },
-  rateLimitMax: 100_000,
 } as const
+
+/** A quota, by the tier of the account that it is for. */
+export interface BytesByTier {
+  free: number
+  pro: number
+}
 
 /** What was deleted by then is purged: boards in the trash, removed cards, tombstones. */
 export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * dayMs)

@@ -9,19 +9,23 @@ export interface Change {
   otherEnd: number
 }
 
+/** Tokens as numbers, equal for equal tokens. */
+export type Tokens = ArrayLike<number>
+
+/** What searches may still cost, in steps of about 15 ns. Searches that share it end when it is below zero. */
+export interface Effort {
+  left: number
+}
+
 /**
  * The fewest tokens removed and inserted that turn `a` into `b`, in ascending order; undefined if a search
- * finds that they are more than `limit`. Takes time by the square of their number, and memory by the length
- * of the lists.
+ * finds that they are more than `limit`, or the effort is used up. Takes time by the square of their number, and
+ * memory by the length of the lists.
  *
  * Myers, An O(ND) Difference Algorithm and Its Variations (1986), section 4b: searches from both ends meet at
  * a point of a shortest path, and what lies before and after it is solved alike.
  */
-export function shortestEdit(
-  a: readonly number[],
-  b: readonly number[],
-  limit: number,
-): Change[] | undefined {
+export function shortestEdit(a: Tokens, b: Tokens, limit: number, effort: Effort): Change[] | undefined {
   const found: Change[] = []
   return collect({ start: 0, end: a.length, otherStart: 0, otherEnd: b.length }) ? found : undefined
 
@@ -31,7 +35,7 @@ export function shortestEdit(
       if (start < end || otherStart < otherEnd) append({ start, end, otherStart, otherEnd })
       return true
     }
-    const middle = meetingPoint(a, b, { start, end, otherStart, otherEnd }, limit)
+    const middle = meetingPoint(a, b, { start, end, otherStart, otherEnd }, limit, effort)
     if (!middle) return false
     return (
       collect({ start, end: middle.x, otherStart, otherEnd: middle.y }) &&
@@ -48,12 +52,7 @@ export function shortestEdit(
   }
 }
 
-/** All that lies between the common start and the common end of two lists, as one change. */
-export function changedRange(a: readonly number[], b: readonly number[]): Change {
-  return trim(a, b, { start: 0, end: a.length, otherStart: 0, otherEnd: b.length })
-}
-
-function trim(a: readonly number[], b: readonly number[], range: Change): Change {
+function trim(a: Tokens, b: Tokens, range: Change): Change {
   let { start, end, otherStart, otherEnd } = range
   while (start < end && otherStart < otherEnd && a[start] === b[otherStart]) {
     start++
@@ -72,10 +71,11 @@ function trim(a: readonly number[], b: readonly number[], range: Change): Change
  * met.
  */
 function meetingPoint(
-  a: readonly number[],
-  b: readonly number[],
+  a: Tokens,
+  b: Tokens,
   { start, end, otherStart, otherEnd }: Change,
   limit: number,
+  effort: Effort,
 ): { x: number; y: number } | undefined {
   const width = end - start
   const height = otherEnd - otherStart
@@ -86,12 +86,15 @@ function meetingPoint(
   const zero = rounds + 1
 
   for (let round = 0; round <= rounds; round++) {
+    effort.left -= 2 * round + 2
+    if (effort.left < 0) return undefined
     for (let diagonal = -round; diagonal <= round; diagonal += 2) {
       let x = stepOn(ahead, diagonal, round)
       let y = x - diagonal
       while (x < width && y < height && a[start + x] === b[otherStart + y]) {
         x++
         y++
+        effort.left -= 1
       }
       ahead[zero + diagonal] = x
       const opposite = delta - diagonal
@@ -104,6 +107,7 @@ function meetingPoint(
       while (x < width && y < height && a[end - 1 - x] === b[otherEnd - 1 - y]) {
         x++
         y++
+        effort.left -= 1
       }
       back[zero + diagonal] = x
       const opposite = delta - diagonal

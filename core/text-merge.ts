@@ -1,5 +1,5 @@
-import { changedRange, shortestEdit } from './shortest-edit.ts'
-import type { Change } from './shortest-edit.ts'
+import { shortestEdit } from './shortest-edit.ts'
+import type { Change, Effort } from './shortest-edit.ts'
 
 /**
  * One change of a text: at `index`, `remove` characters go and `insert` comes. Offsets are in UTF-16 units,
@@ -20,19 +20,57 @@ export interface TextEdit {
  */
 const EDITS_AT_MOST = 2_000
 
+/** Enough for any two texts within the limits. */
+export const anyEffort = (): Effort => ({ left: Infinity })
+
 /**
  * The edits that turn `from` into `to`: as few code points removed and inserted as can be. If these are more
- * than 2,000, whole words are compared instead of code points; if that is not enough, all between the first
- * and the last word that differ is replaced.
+ * than 2,000, whole words are compared instead of code points; if that is not enough, or the effort is used up, all
+ * between the first and the last character that differ is replaced.
  */
-export function diffText(from: string, to: string): TextEdit[] {
-  const codePoints = tokensOf(from, to, splitCodePoints)
-  const fewest = shortestEdit(codePoints.a, codePoints.b, EDITS_AT_MOST)
-  if (fewest) return editsOf(fewest, codePoints, to)
-  const words = tokensOf(from, to, splitWords)
-  const changes = shortestEdit(words.a, words.b, EDITS_AT_MOST) ?? [changedRange(words.a, words.b)]
-  return editsOf(changes, words, to)
+export function diffText(from: string, to: string, effort: Effort = anyEffort()): TextEdit[] {
+  if (from === to) return []
+  const range = changedRange(from, to)
+  const { index, remove, insert } = range
+  effort.left -= (from.length + to.length) / CHARACTERS_PER_STEP + remove + insert.length
+  if (effort.left < 0 || remove === 0 || insert === '') return [range]
+  const removed = from.slice(index, index + remove)
+  for (const split of [codePointsOf, wordsOf]) {
+    const { a, b } = split(removed, insert)
+    const changes = shortestEdit(a.tokens, b.tokens, EDITS_AT_MOST, effort)
+    if (changes) return editsOf(changes, a, b, range)
+    effort.left -= (remove + insert.length) * STEPS_PER_WORD_CHARACTER
+    if (effort.left < 0) break
+  }
+  return [range]
 }
+
+/** Characters that are compared in the time of one step of a search. */
+const CHARACTERS_PER_STEP = 8
+/** Splitting into words takes this many steps of a search for each character. */
+const STEPS_PER_WORD_CHARACTER = 8
+
+/** All between the first and the last character that differ, as one edit. It splits no surrogate pair. */
+function changedRange(from: string, to: string): TextEdit {
+  const shorter = Math.min(from.length, to.length)
+  let start = 0
+  while (start < shorter && from.charCodeAt(start) === to.charCodeAt(start)) start++
+  if (splitsPair(from, start) || splitsPair(to, start)) start--
+  let kept = 0
+  while (
+    kept < shorter - start &&
+    from.charCodeAt(from.length - 1 - kept) === to.charCodeAt(to.length - 1 - kept)
+  )
+    kept++
+  if (splitsPair(from, from.length - kept) || splitsPair(to, to.length - kept)) kept--
+  return { index: start, remove: from.length - kept - start, insert: to.slice(start, to.length - kept) }
+}
+
+function splitsPair(text: string, at: number): boolean {
+  return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at))
+}
+const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00
+const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000
 
 /** The text after all of the edits. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
@@ -49,12 +87,21 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
  * The edits that bring into `current` what changed from `base` to `wanted`, so that what changed from `base`
  * to `current` stays as well. Where both inserted at one place, both texts stay, that of `current` first.
  * What both removed is gone. What `current` has inserted into a range that `wanted` removed stays. A change
- * that both made alike is made once.
+ * that both made alike is made once. When the effort is used up, the changes of each side are taken as one range: all
+ * that `current` has there stays.
  */
-export function mergeText(base: string, current: string, wanted: string): TextEdit[] {
-  const theirs = diffText(base, current)
+export function mergeText(
+  base: string,
+  current: string,
+  wanted: string,
+  effort: Effort = anyEffort(),
+): TextEdit[] {
+  const theirs = diffText(base, current, effort)
+  let ours = diffText(base, wanted, effort)
+  effort.left -= theirs.length * ours.length
+  if (effort.left < 0 && ours.length > 1) ours = [changedRange(base, wanted)]
   const merged: TextEdit[] = []
-  for (const edit of diffText(base, wanted)) {
+  for (const edit of ours) {
     if (!theirs.some((their) => isSame(their, edit)))
       rebase(edit, theirs).forEach((part) => append(merged, part))
   }
@@ -101,47 +148,58 @@ function isSame(a: TextEdit, b: TextEdit): boolean {
   return a.index === b.index && a.remove === b.remove && a.insert === b.insert
 }
 
-/**
- * Two texts as lists of numbers, equal for equal tokens, and where each token begins; one offset more for the
- * end.
- */
-interface Tokens {
-  a: number[]
-  b: number[]
-  aOffsets: number[]
-  bOffsets: number[]
+/** A text as tokens, and where each begins; one offset more for the end. */
+interface Split {
+  tokens: ArrayLike<number>
+  offsets: ArrayLike<number>
 }
 
-function tokensOf(from: string, to: string, split: (text: string) => string[]): Tokens {
-  const ids = new Map<string, number>()
-  const idOf = (token: string) => {
-    const id = ids.get(token) ?? ids.size
-    ids.set(token, id)
-    return id
+function codePointsOf(from: string, to: string): { a: Split; b: Split } {
+  return { a: splitCodePoints(from), b: splitCodePoints(to) }
+}
+
+function splitCodePoints(text: string): Split {
+  const tokens = new Uint32Array(text.length)
+  const offsets = new Uint32Array(text.length + 1)
+  let count = 0
+  for (let at = 0; at < text.length; count++) {
+    const codePoint = text.codePointAt(at)!
+    tokens[count] = codePoint
+    offsets[count] = at
+    at += codePoint > 0xffff ? 2 : 1
   }
-  const a = split(from)
-  const b = split(to)
-  return { a: a.map(idOf), b: b.map(idOf), aOffsets: offsetsOf(a), bOffsets: offsetsOf(b) }
-}
-
-function editsOf(changes: readonly Change[], { aOffsets, bOffsets }: Tokens, to: string): TextEdit[] {
-  return changes.map(({ start, end, otherStart, otherEnd }) => ({
-    index: aOffsets[start]!,
-    remove: aOffsets[end]! - aOffsets[start]!,
-    insert: to.slice(bOffsets[otherStart], bOffsets[otherEnd]),
-  }))
-}
-
-function splitCodePoints(text: string): string[] {
-  return Array.from(text)
+  offsets[count] = text.length
+  return { tokens: tokens.subarray(0, count), offsets }
 }
 
 /** Words as a whole, all else code point by code point. */
-function splitWords(text: string): string[] {
-  return text.match(/[\p{L}\p{M}\p{N}]+|[^]/gu) ?? []
+function wordsOf(from: string, to: string): { a: Split; b: Split } {
+  const ids = new Map<string, number>()
+  const split = (text: string): Split => {
+    const tokens: number[] = []
+    const offsets = [0]
+    let end = 0
+    for (const word of text.match(/[\p{L}\p{M}\p{N}]+|[^]/gu) ?? []) {
+      const id = ids.get(word) ?? ids.size
+      ids.set(word, id)
+      tokens.push(id)
+      offsets.push((end += word.length))
+    }
+    return { tokens, offsets }
+  }
+  return { a: split(from), b: split(to) }
 }
 
-function offsetsOf(tokens: readonly string[]): number[] {
-  let offset = 0
-  return [0, ...tokens.map((token) => (offset += token.length))]
+/** Changes of the tokens of a range as edits of the whole text. */
+function editsOf(
+  changes: readonly Change[],
+  { offsets: a }: Split,
+  { offsets: b }: Split,
+  { index, insert }: TextEdit,
+): TextEdit[] {
+  return changes.map(({ start, end, otherStart, otherEnd }) => ({
+    index: index + a[start]!,
+    remove: a[end]! - a[start]!,
+    insert: insert.slice(b[otherStart], b[otherEnd]),
+  }))
 }

@@ -1,67 +1,88 @@
-/** Smaller pictures of images. Decoding is what an image costs: few at a time, of bounded size and time, first in first out. */
+/** Makes smaller pictures of images. Decoding is expensive: few at a time, in turns by account, of bounded size and time. */
 import { buffer } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
 import sharp from 'sharp'
 import { ServiceError } from '../core/errors.ts'
+import { FairQueue, QueueFull, type FairQueueBounds } from './fair-queue.ts'
 
-export interface ResizeOptions {
+export interface ResizeRequest {
+  /** Names the image. The bytes under a key never change. */
+  key: string
+  /** Whose turn it takes. */
+  account: string
   width: number
   format: 'webp' | 'avif'
+  open(): Promise<Readable>
+  /** Stores the result. It is called once for all requests that waited for the same picture. */
+  keep(made: Buffer): Promise<unknown>
 }
 
 export interface Resizer {
-  /** Turned upright, never made larger; of an animation the first picture. Null when it can't be decoded. */
-  resize(open: () => Promise<Readable>, options: ResizeOptions): Promise<Buffer | null>
+  /**
+   * @returns the picture, turned upright and never made larger; of an animation the first frame. Null when the image
+   * can't be decoded, which is remembered.
+   * @throws ServiceError `storage_unavailable` when too many images wait
+   */
+  resize(request: ResizeRequest): Promise<Buffer | null>
 }
 
-export interface ResizerBounds {
-  /** Pixels of an image that is decoded; told by its header, before it is. */
+export interface ResizerBounds extends FairQueueBounds {
+  /** Larger images are not decoded. Their header tells the size. */
   pixels: number
-  atOnce: number
-  waiting: number
+  /** Time limit for one image. */
   seconds: number
 }
 
-export function openResizer({ pixels, atOnce, waiting, seconds }: ResizerBounds): Resizer {
+/** Images that could not be decoded are remembered by this process: so many, so long. A slow hour is no verdict for ever. */
+const undecodableKept = { most: 10_000, ms: 3_600_000 }
+
+export function openResizer({ pixels, seconds, ...bounds }: ResizerBounds): Resizer {
   sharp.cache(false)
   sharp.concurrency(1)
-  const queue: (() => void)[] = []
-  let running = 0
+  const queue = new FairQueue(bounds)
+  const underWay = new Map<string, Promise<Buffer | null>>()
+  /** Key → when it is tried again (`performance.now()`). */
+  const undecodable = new Map<string, number>()
+  const isUndecodable = (key: string) => (undecodable.get(key) ?? 0) > performance.now()
 
-  async function enter(): Promise<void> {
-    if (running < atOnce) {
-      running += 1
-      return
+  async function make({ key, width, format, open, keep }: ResizeRequest): Promise<Buffer | null> {
+    if (isUndecodable(key)) return null
+    const source = await buffer(await open())
+    const image = sharp(source, { limitInputPixels: pixels, sequentialRead: true, failOn: 'error' })
+      .autoOrient()
+      .resize({ width, withoutEnlargement: true })
+      .timeout({ seconds })
+    const made = await decoded(
+      format === 'webp'
+        ? image.webp({ quality: 80 }).toBuffer()
+        : image.avif({ quality: 55, effort: 2 }).toBuffer(),
+    )
+    if (made) await keep(made)
+    else {
+      undecodable.delete(key)
+      undecodable.set(key, performance.now() + undecodableKept.ms)
+      if (undecodable.size > undecodableKept.most) undecodable.delete(undecodable.keys().next().value!)
     }
-    if (queue.length >= waiting)
-      throw new ServiceError(
-        'storage_unavailable',
-        'Too many images are being made smaller. Try again shortly.',
-      )
-    await new Promise<void>((resolve) => queue.push(resolve))
-  }
-  const leave = () => {
-    const next = queue.shift()
-    if (next) next()
-    else running -= 1
+    return made
   }
 
   return {
-    async resize(open, { width, format }) {
-      await enter()
+    async resize(request) {
+      if (isUndecodable(request.key)) return null
+      const name = `${request.key} ${request.width} ${request.format}`
+      let making = underWay.get(name)
+      if (!making) {
+        making = queue.run(request.account, () => make(request)).finally(() => underWay.delete(name))
+        underWay.set(name, making)
+      }
       try {
-        const source = await buffer(await open())
-        const image = sharp(source, { limitInputPixels: pixels, sequentialRead: true, failOn: 'error' })
-          .autoOrient()
-          .resize({ width, withoutEnlargement: true })
-          .timeout({ seconds })
-        return await decoded(
-          format === 'webp'
-            ? image.webp({ quality: 80 }).toBuffer()
-            : image.avif({ quality: 55, effort: 2 }).toBuffer(),
+        return await making
+      } catch (error) {
+        if (!(error instanceof QueueFull)) throw error
+        throw new ServiceError(
+          'storage_unavailable',
+          'Too many images wait to be made smaller. Try again in a few seconds.',
         )
-      } finally {
-        leave()
       }
     },
   }

@@ -1,5 +1,6 @@
 /** The composition root: makes every part, hands each what it needs, and takes them apart again in order. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
@@ -13,21 +14,28 @@ import { Sessions } from '../api/sign-in/session.ts'
 import { decodableUrl } from '../api/url.ts'
 import { CommitQueue } from '../collab/commit.ts'
 import { Compactor } from '../collab/compact.ts'
+import { DocumentQuota } from '../collab/document-quota.ts'
 import { Documents } from '../collab/documents.ts'
 import { openGateway, type Gateway } from '../collab/gateway.ts'
 import type { GatewayBounds } from '../collab/gateway-bounds.ts'
 import type { LiveBoards } from '../collab/live.ts'
+import { LogLoader, type LoadBounds } from '../collab/load.ts'
 import { Nodes } from '../collab/nodes.ts'
 import { bringNotifications } from '../collab/notify.ts'
+import { SafeHtml } from '../collab/safe-html.ts'
 import { refuseUpgrade } from '../collab/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
+import { clientAddress, network } from '../platform/client-address.ts'
 import { systemClock, type Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress.ts'
 import { openEncryption } from '../platform/encryption.ts'
+import { FairQueue } from '../platform/fair-queue.ts'
+import { LoopWatchdog, mark } from '../platform/loop-watchdog.ts'
 import type { ObjectStore } from '../platform/object-store.ts'
 import { openPasswords, type Passwords } from '../platform/passwords.ts'
 import { openResizer } from '../platform/resize.ts'
+import { WorkerPool } from '../platform/worker-pool.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/tokens.ts'
 import type { ClaimBounds } from '../workers/claim.ts'
@@ -46,9 +54,13 @@ import { isLoopback, reachableHost, type Config } from './config.ts'
 import { registerHealth } from './health.ts'
 import { openLog } from './log.ts'
 import { registerPartUploads } from './part-uploads.ts'
+import { protectAnswers } from './protect-answers.ts'
+import { checkSecretKey } from './secret-key.ts'
 import { openStorage } from './storage.ts'
 import { registerChangelog } from './pages/changelog.ts'
 import { registerDocs } from './pages/docs.ts'
+import { registerHome } from './pages/home.ts'
+import { registerIcon } from './pages/icon.ts'
 import { logRequests } from './request-log.ts'
 
 export interface Service {
@@ -73,6 +85,8 @@ export interface ComposeOptions {
   answerTimeoutMs?: number
   debounceMs?: number
   compactRows?: number
+  compactMs?: number
+  loading?: Partial<LoadBounds>
   bounds?: Partial<GatewayBounds>
   /** Time that a client has for the head of a request. */
   headersTimeoutMs?: number
@@ -87,7 +101,12 @@ export interface ComposeOptions {
   log?: FastifyBaseLogger
 }
 
-const resizing = { atOnce: 2, waiting: 64, seconds: 10 }
+/** The database has 4 connections for searches. */
+const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
+const resizing = { atOnce: 2, atOncePerAccount: 1, waiting: 200, waitingPerAccount: 32, seconds: 10 }
+
+/** How long a stop waits for index rows of what editors changed last. */
+const finishIndexMs = 5_000
 
 /** How long requests under way may take when the service stops. */
 const finishRequestsMs = 10_000
@@ -117,7 +136,10 @@ export async function compose(
   })
   const { log } = app
   logRequests(app)
+  protectAnswers(app, config)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const watchdog = new LoopWatchdog({ log })
+  const pool = new WorkerPool()
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
   const webhookSecrets = openEncryption(config.secretKey, 'webhook secrets')
   const answers = openEncryption(config.secretKey, 'answers kept for replay')
@@ -127,14 +149,24 @@ export async function compose(
   const tokens = new TokenVerifier({ database, clock })
   const compactor = new Compactor({
     database,
+    pool,
     log,
     compacted: (boardId, sizeBytes) => documents.find(boardId)?.measured(sizeBytes),
     ...(options.compactRows ? { rows: options.compactRows } : {}),
+    ...(options.compactMs ? { mergeMs: options.compactMs } : {}),
+  })
+  const { documentBytes } = config
+  const quota = new DocumentQuota({
+    ...{ database, documentBytes, log },
+    compact: (boardIds) => compactor.want(boardIds),
+    ready: () => queue.wake(),
   })
   const queue = new CommitQueue({
     commit: (call, way) => database.commit(call, way),
     freeCardCap: config.freeCardCap,
     storageBytes: config.storageBytes,
+    documentBytes,
+    quota,
     clock,
     log,
     ...(options.editDeadlineMs ? { editDeadlineMs: options.editDeadlineMs } : {}),
@@ -146,37 +178,53 @@ export async function compose(
       nodes.committed(boardId, head.seq)
     },
   })
-  const documents = new Documents({ database, queue, log, clock, warmBytes: config.warmDocumentBytes })
+  const documents = new Documents({
+    ...{ database, queue, log, clock, warmBytes: config.warmDocumentBytes },
+    loader: new LogLoader(pool, options.loading),
+  })
   const nodes = new Nodes({
     database,
     documents,
     log,
     onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
+    onRevoked() {
+      tokens.forget()
+      gateway.checkAccessSoon()
+    },
   })
   const gateway: Gateway = openGateway({
     database,
     tokens,
     sessionOf: (headers) => sessions.ofUpgrade(headers),
+    addressOf: (request) => network(clientAddress(request, config.trustProxy)),
     documents,
+    documentBytes,
+    quota,
     queue,
     nodes,
+    pool,
     log,
     bounds: {
       maxSocketsPerBoard: config.maxSocketsPerBoard,
+      maxSocketsPerAccountOnBoard: config.maxSocketsPerAccountOnBoard,
       maxSocketsPerAccount: config.maxSocketsPerAccount,
       ...options.bounds,
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
   })
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
-  const indexer = searchIndexer(database)
+  const indexer = searchIndexer({ database, log })
   const limiter = new RateLimiter(clock)
   const tokenLimiter = new TokenLimiter({ database, clock, log })
   const reads = new ReadAudit({ database, log })
-  const live: LiveBoards = { database, queue, documents, nodes }
+  const live: LiveBoards = { database, queue, documents, nodes, pool, html: new SafeHtml(pool) }
 
   let pickUp: PickUp | null = null
   let deliverer: Deliverer | null = null
+  app.addHook('preHandler', (request, _reply, done) => {
+    mark(`${request.method} ${request.routeOptions.url ?? '(no route)'}`)
+    done()
+  })
   // What a request changed is delivered at once.
   app.addHook('onResponse', (request, _reply, done) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') pickUp?.wake()
@@ -197,6 +245,7 @@ export async function compose(
       clock,
       log,
       freeCardCap: config.freeCardCap,
+      maxRateLimitPerHour: config.maxRateLimitPerHour,
       webhookSecrets,
       answers,
       checkUrl: (url) => egress.checkUrl(url),
@@ -205,9 +254,11 @@ export async function compose(
       closeBoard,
       wakeDeliveries: () => deliverer?.wake(),
       localOnly: isLoopback(config.host),
-      indexForSearch: (boardIds) => indexer.catchUp(boardIds, limits.search.catchUpMs),
+      indexForSearch: (boardIds, catchUp) => indexer.catchUp(boardIds, catchUp),
+      searches: new FairQueue(searching),
       files: storage.store,
       storageBytes: config.storageBytes,
+      documentBytes,
       resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
       fileRead(read) {
         options.fileRead?.(read)
@@ -229,6 +280,8 @@ export async function compose(
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database)
+  registerHome(app)
+  registerIcon(app)
   await registerChangelog(app)
   await registerDocs(app)
   app.server.on('upgrade', (request, stream, head) => {
@@ -251,17 +304,21 @@ export async function compose(
     await served
     clearInterval(idle)
     clearTimeout(cutOff)
-    await Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
+    // A document that can't catch up with its log is indexed by the next start.
+    const indexed = Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
+    await Promise.race([indexed.catch(() => undefined), delay(finishIndexMs, undefined, { ref: false })])
     await queue.stop(5000)
     await reads.flush()
     await tokenLimiter.settle()
     documents.stop()
-    await compactor.stop()
+    await Promise.all([compactor.stop(), pool.close()])
     await nodes.stop()
     if (!options.database) await database.close()
+    watchdog.stop()
   }
 
   try {
+    await checkSecretKey(database, config.secretKey)
     await storage.store.check()
     await nodes.start()
     await app.listen({ port: config.port, host: config.host })
@@ -294,10 +351,10 @@ export async function compose(
       startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),
-      indexer.start(log),
+      indexer.start(),
       startEndingUploads({ database, files: storage.store, clock, log }),
       startForgettingApplications({ database, clock, log }),
-      startReclaiming({ database, files: storage.store, clock, log }),
+      startReclaiming({ database, pool, files: storage.store, clock, log }),
     )
   }
 

@@ -3,6 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import type { BytesByTier } from '../core/limits.ts'
 import { parseRange } from '../platform/egress/addresses.ts'
 
 const integer = (options: { default: number; minimum: number; maximum?: number }) => Type.Integer(options)
@@ -25,9 +26,11 @@ export const variables = Type.Object({
     { default: 'info' },
   ),
   RATE_LIMIT_PER_HOUR: integer({ default: 1000, minimum: 1 }),
+  MAX_RATE_LIMIT_PER_HOUR: integer({ default: 100_000, minimum: 1 }),
   FREE_CARD_CAP: integer({ default: 100, minimum: 0 }),
   WARM_DOCUMENT_BYTES: integer({ default: 64 * 1024 * 1024, minimum: 0 }),
   MAX_SOCKETS_PER_BOARD: integer({ default: 1000, minimum: 1 }),
+  MAX_SOCKETS_PER_ACCOUNT_ON_BOARD: integer({ default: 500, minimum: 1 }),
   MAX_SOCKETS_PER_ACCOUNT: integer({ default: 2000, minimum: 1 }),
   TRUST_PROXY: integer({ default: 0, minimum: 0 }),
   EGRESS_ALLOW: Type.String({ default: '' }),
@@ -39,6 +42,8 @@ export const variables = Type.Object({
   AUDIT_RETENTION_DAYS: integer({ default: 400, minimum: 1, maximum: 36_500 }),
   FREE_STORAGE_BYTES: integer({ default: 1024 ** 3, minimum: 0 }),
   PRO_STORAGE_BYTES: integer({ default: 100 * 1024 ** 3, minimum: 0 }),
+  FREE_DOCUMENTS_BYTES: integer({ default: 1024 ** 3, minimum: 0 }),
+  PRO_DOCUMENTS_BYTES: integer({ default: 100 * 1024 ** 3, minimum: 0 }),
   STORAGE: Type.Union(
     storages.map((storage) => Type.Literal(storage)),
     { default: 'disk' },
@@ -106,9 +111,12 @@ export interface Config {
   secretKey: string
   logLevel: string
   rateLimitPerHour: number
+  /** The most that a token or a service account may be given as its own limit. */
+  maxRateLimitPerHour: number
   freeCardCap: number
   warmDocumentBytes: number
   maxSocketsPerBoard: number
+  maxSocketsPerAccountOnBoard: number
   maxSocketsPerAccount: number
   trustProxy: number
   /** Addresses and CIDR ranges that requests may be sent to although they are not public. */
@@ -121,7 +129,9 @@ export interface Config {
   auditRetentionDays: number
   storage: StorageConfig
   /** Bytes of files that an account of each tier may have in all workspaces that it owns. */
-  storageBytes: { free: number; pro: number }
+  storageBytes: BytesByTier
+  /** Bytes that the documents of all boards may take in the workspaces that an account of each tier owns. */
+  documentBytes: BytesByTier
 }
 
 export class ConfigError extends Error {}
@@ -160,9 +170,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     secretKey: values.SECRET_KEY,
     logLevel: values.LOG_LEVEL,
     rateLimitPerHour: values.RATE_LIMIT_PER_HOUR,
+    maxRateLimitPerHour: values.MAX_RATE_LIMIT_PER_HOUR,
     freeCardCap: values.FREE_CARD_CAP,
     warmDocumentBytes: values.WARM_DOCUMENT_BYTES,
     maxSocketsPerBoard: values.MAX_SOCKETS_PER_BOARD,
+    maxSocketsPerAccountOnBoard: values.MAX_SOCKETS_PER_ACCOUNT_ON_BOARD,
     maxSocketsPerAccount: values.MAX_SOCKETS_PER_ACCOUNT,
     trustProxy: values.TRUST_PROXY,
     egressAllow,
@@ -171,6 +183,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     auditRetentionDays: values.AUDIT_RETENTION_DAYS,
     storage: storageOf(values),
     storageBytes: { free: values.FREE_STORAGE_BYTES, pro: values.PRO_STORAGE_BYTES },
+    documentBytes: { free: values.FREE_DOCUMENTS_BYTES, pro: values.PRO_DOCUMENTS_BYTES },
   }
 }
 

@@ -6,17 +6,28 @@ import { isCurrent, schemaFiles } from '../sql/migrate.ts'
 
 export async function registerHealth(app: FastifyInstance, database: Database): Promise<void> {
   const expected = await schemaFiles()
-  app.get('/healthz', { schema: { hide: true } }, () => ({ status: 'ok' }))
-  app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
+
+  async function probe(): Promise<{ migrated: boolean; lagMs: number | null }> {
+    return database.asSystem(async (tx) => {
+      const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`
+      const migrated = isCurrent(expected, rows)
+      return { migrated, lagMs: migrated ? await feedLagMs(tx) : null }
+    }, 'probe')
+  }
+
+  /** Requests that come while one probe runs share its answer, so that none waits for the one before. */
+  let probing: ReturnType<typeof probe> | null = null
+
+  app.get('/healthz', () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
     try {
-      const { migrated, lagMs } = await database.asSystem(async (tx) => {
-        const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`
-        const migrated = isCurrent(expected, rows)
-        return { migrated, lagMs: migrated ? await feedLagMs(tx) : null }
-      })
-      return await reply.code(migrated ? 200 : 503).send({
-        status: migrated ? 'ready' : 'not ready',
-        database: 'ok',
+      const { migrated, lagMs } = await (probing ??= probe().finally(() => (probing = null)))
+      const writable = database.takesWrites()
+      const ready = migrated && writable
+      if (!writable) reply.header('retry-after', '2')
+      return await reply.code(ready ? 200 : 503).send({
+        status: ready ? 'ready' : 'not ready',
+        database: writable ? 'ok' : 'takes no writes',
         migrations: migrated ? 'ok' : 'pending',
         ...(lagMs === null ? {} : { feed_lag_ms: lagMs }),
       })

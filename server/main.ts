@@ -7,11 +7,12 @@ import { demoText, firstAccountText, hasAccounts, makeDemo } from './demo.ts'
 import { openLog, passwordsIn, redactor } from './log.ts'
 import { resolveSecretKey } from './secret-key.ts'
 import { describeFault } from './describe-fault.ts'
+import { recordRunning } from './running.ts'
 
 /** Longer than anything that an ordered stop waits for. */
 const stopWithinMs = 25_000
 
-const running: { embedded?: EmbeddedPostgres; service?: Service } = {}
+const running: { embedded?: EmbeddedPostgres; service?: Service; forget?: () => Promise<void> } = {}
 let redact = redactor([])
 let stopping = false
 
@@ -35,6 +36,7 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
   if (stopping) return
   const service = await compose(config, databaseUrl, { log })
   running.service = service
+  running.forget = await recordRunning(config.dataDir, config.publicUrl ?? service.url)
   // Libraries print here; what they print belongs into the log.
   console.error =
     console.warn =
@@ -56,6 +58,7 @@ async function stop(code: number): Promise<void> {
   setTimeout(() => process.exit(code || 1), stopWithinMs).unref()
   try {
     await started
+    await running.forget?.()
     await running.service?.close()
     await running.embedded?.stop()
   } catch (error) {

@@ -17,24 +17,20 @@ export async function registerPartUploads(app: FastifyInstance, options: PartUpl
   await app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
-    scope.put<{ Querystring: Record<string, unknown>; Body: Readable }>(
-      partPath,
-      { schema: { hide: true } as object },
-      async (request, reply) => {
-        const grant = urls.verify(request.query)
-        if (!grant) throw new ServiceError('forbidden', 'This URL was not signed by this service.')
-        if (grant.expires < clock.now() / 1000)
-          throw new ServiceError('forbidden', 'This URL has expired: ask for another.')
-        if (request.headers['content-length'] !== String(grant.bytes))
-          throw new ServiceError('forbidden', `This part has to have ${grant.bytes} bytes (content-length).`)
-        const stored = await store.putPart(grant, request.body)
-        if (stored.outcome === 'unknown')
-          throw new ServiceError('not_found', 'This upload was completed or aborted, or has expired.')
-        if (stored.outcome === 'wrong-size')
-          throw new ServiceError('bad_request', `This part has to have ${grant.bytes} bytes.`)
-        return reply.header('etag', `"${stored.etag}"`).code(200).send()
-      },
-    )
+    scope.put<{ Querystring: Record<string, unknown>; Body: Readable }>(partPath, async (request, reply) => {
+      const grant = urls.verify(request.query)
+      if (!grant) throw new ServiceError('forbidden', 'This URL was not signed by this service.')
+      if (grant.expires < clock.now() / 1000)
+        throw new ServiceError('forbidden', 'This URL has expired: ask for another.')
+      if (request.headers['content-length'] !== String(grant.bytes))
+        throw new ServiceError('forbidden', `This part has to have ${grant.bytes} bytes (content-length).`)
+      const stored = await store.putPart(grant, request.body)
+      if (stored.outcome === 'unknown')
+        throw new ServiceError('not_found', 'This upload was completed or aborted, or has expired.')
+      if (stored.outcome === 'wrong-size')
+        throw new ServiceError('bad_request', `This part has to have ${grant.bytes} bytes.`)
+      return reply.header('etag', `"${stored.etag}"`).code(200).send()
+    })
     done()
   })
 }

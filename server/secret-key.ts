@@ -6,6 +6,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DecryptionError, openEncryption } from '../platform/encryption.ts'
+import type { Database } from '../sql/database.ts'
+import { findCanary, findSealedSecret, saveCanary } from '../sql/secret-canary.ts'
 import { ConfigError, type Config } from './config.ts'
 
 const minLength = 32
@@ -26,6 +29,34 @@ export async function resolveSecretKey(config: Config): Promise<string> {
   }
   return key
 }
+
+/**
+ * Opens the database's canary, which the first start with this database makes.
+ *
+ * @throws ConfigError when the database's secrets were encrypted with another key
+ */
+export async function checkSecretKey(database: Database, secretKey: string): Promise<void> {
+  const canaries = openEncryption(secretKey, 'canary')
+  try {
+    await database.asSystem(async (tx) => {
+      const known = await findCanary(tx)
+      if (!known) {
+        // The database may be older than canaries.
+        const secret = await findSealedSecret(tx)
+        if (secret) openEncryption(secretKey, 'webhook secrets').open(secret.sealed, secret.webhookId)
+      }
+      canaries.open(known ?? (await saveCanary(tx, canaries.seal(canaryText, canaryText))), canaryText)
+    })
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error
+    throw new ConfigError(
+      "SECRET_KEY is not the key that this database's secrets were encrypted with: set the earlier key again, or restore DATA_DIR/secret-key.",
+      { cause: error },
+    )
+  }
+}
+
+const canaryText = 'secret canary'
 
 async function readKey(file: string): Promise<string | null> {
   try {

@@ -144,7 +144,7 @@ async function supervise(
 
 /** The service's role and database. Looks before it makes each: the first start may have ended in between. */
 async function ensureDatabase(access: Access, port: number): Promise<void> {
-  const sql = postgres(urls(access, port).adminUrl, { max: 1, fetch_types: false })
+  const sql = postgres(urls(access, port).adminUrl, { max: 1, fetch_types: false, answer_timeout: 30 })
   try {
     const roles = await sql`select from pg_roles where rolname = 'corkboard'`
     if (roles.length === 0)

@@ -4,6 +4,9 @@ import postgres from './driver.ts'
 
 const here = import.meta.dirname
 
+/** Bound on one statement of a migration, and on waiting for another process that migrates. */
+const migrationMinutes = 60
+
 /**
  * Brings the schema to the newest version: the numbered files of `migrations/` once each and in order, then each file
  * of `functions/` whenever its text has changed. One process at a time; the others wait.
@@ -16,6 +19,7 @@ export async function migrate(url: string): Promise<string[]> {
     max: 1,
     onnotice: () => undefined,
     connect_timeout: 10,
+    answer_timeout: migrationMinutes * 60,
     connection: { search_path: 'corkboard' },
   })
   try {
@@ -67,7 +71,7 @@ export async function schemaFiles(): Promise<{ name: string; checksum: string }[
 
 /** Whether the schema is this version's: `empty` before the first migration, `other` for an older or a newer one. */
 export async function schemaState(url: string): Promise<'empty' | 'current' | 'other'> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined, connect_timeout: 5 })
+  const sql = postgres(url, { max: 1, onnotice: () => undefined, connect_timeout: 5, answer_timeout: 15 })
   try {
     const [table] = await sql`select to_regclass('corkboard.schema_files') as name`
     if (table!['name'] === null) return 'empty'

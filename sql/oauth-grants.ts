@@ -1,5 +1,5 @@
 /** Writes what accounts have allowed clients. Run it `asSystem`, but for `disconnectApplication`. */
-import type { Transaction } from './database.ts'
+import { endsTokens, type Transaction } from './database.ts'
 import type { Scope } from './tokens.ts'
 
 export interface StoredGrant {
@@ -59,11 +59,13 @@ export async function useGrant(
 
 /** Nothing that was issued under it is good any more. */
 export async function endGrant(tx: Transaction, key: Buffer): Promise<void> {
+  endsTokens(tx)
   await tx`select end_oauth_grants(array(select id from oauth_grants where key = ${key}))`
 }
 
 /** Run it `asUser`. @returns how many grants of the account ended */
 export async function disconnectApplication(tx: Transaction, clientId: string): Promise<number> {
+  endsTokens(tx)
   const [row] = await tx<{ count: number }[]>`select disconnect_application(${clientId}) as count`
   return row!.count
 }

@@ -1,5 +1,5 @@
 /** Writes the tokens of a person, as that person: run it `asUser`. */
-import type { Transaction } from './database.ts'
+import { endsTokens, type Transaction } from './database.ts'
 import { makeToken, tokenHash, type Scope } from './tokens.ts'
 
 export interface NewPersonalToken {
@@ -26,6 +26,7 @@ export async function makePersonalToken(
 
 /** @returns whether the account has such a token that was not revoked yet */
 export async function revokePersonalToken(tx: Transaction, id: string): Promise<boolean> {
+  endsTokens(tx)
   const [row] = await tx<{ done: boolean }[]>`select revoke_personal_token(${id}) as done`
   return row!.done
 }

@@ -1,7 +1,8 @@
 /** Access tokens: 256 random bits, a prefix to recognise them by, a checksum to tell a typo; SHA-256 at rest. */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Database, Transaction } from './database.ts'
+import { endsTokens, type Database, type Transaction } from './database.ts'
+import { SeenTokens } from './seen-tokens.ts'
 
 export const scopes = ['read', 'write', 'delete'] as const
 export type Scope = (typeof scopes)[number]
@@ -93,6 +94,7 @@ export async function saveAccessToken(tx: Transaction, token: NewAccessToken): P
 }
 
 export async function revokeAccessToken(tx: Transaction, value: string): Promise<void> {
+  endsTokens(tx)
   await tx`update tokens set revoked_at = now() where hash = ${tokenHash(value)} and revoked_at is null`
 }
 
@@ -111,14 +113,16 @@ export async function purgeAccessTokens(tx: Transaction, now: Date, batch: numbe
 
 /** @returns whether there was such a token that was not revoked yet */
 export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
+  endsTokens(tx)
   const rows =
     await tx`update tokens set revoked_at = now() where id = ${tokenId} and revoked_at is null returning id`
   return rows.length > 0
 }
 
 /**
- * Looks tokens up, and remembers the answer for a second: that is how late a revocation can be noticed. A look-up for
- * every request would cost a third of the throughput.
+ * Looks tokens up, and remembers each answer for a second: a look-up for every request would cost a third of the
+ * throughput. All answers are forgotten as soon as a token is revoked: at once in the process that revokes it, elsewhere
+ * when the database's message arrives, or after the second.
  */
 export class TokenVerifier {
   readonly #database: Database
@@ -126,28 +130,46 @@ export class TokenVerifier {
   readonly #maxAgeMs: number
   readonly #known = new Map<string, { principal: Promise<Principal | null>; at: number }>()
   readonly #lastUsed = new Map<string, number>()
+  readonly #seen = new SeenTokens()
 
   constructor(options: { database: Database; clock: Clock; maxAgeMs?: number }) {
     this.#database = options.database
     this.#clock = options.clock
     this.#maxAgeMs = options.maxAgeMs ?? 1000
+    this.#database.onTokensEnded(() => this.forget())
   }
 
-  /** Null for a token that is unknown, revoked or expired. Throws `storage_unavailable`. */
-  async verify(token: string): Promise<Principal | null> {
+  /** The next request with any token looks it up. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  /**
+   * Null for a token that is unknown, revoked or expired. Throws `storage_unavailable`.
+   *
+   * @param mayLookUp whether a token that was not valid in the last hour is looked up; if not, it counts as unknown
+   */
+  async verify(token: string, mayLookUp: () => boolean = () => true): Promise<Principal | null> {
     const hash = tokenHash(token)
     if (!hash) return null
     const now = this.#clock.now()
     const key = hash.toString('base64')
     const known = this.#known.get(key)
     if (known && now - known.at < this.#maxAgeMs) return known.principal
+    if (this.#seen.isUnknown(key, now) || (!this.#seen.wasValid(key, now) && !mayLookUp())) return null
     if (this.#known.size > 20_000) this.#known.clear()
     const principal = this.#lookUp(hash)
     this.#known.set(key, { principal, at: now })
     try {
-      return await principal
+      const found = await principal
+      if (found) this.#seen.found(key, now)
+      else {
+        this.#seen.missed(key, now)
+        this.#known.delete(key) // tokens of strangers take no room from those of others
+      }
+      return found
     } catch (error) {
-      this.#known.delete(key)
+      if (this.#known.get(key)?.principal === principal) this.#known.delete(key)
       throw error
     }
   }

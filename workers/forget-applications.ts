@@ -35,6 +35,6 @@ export async function forgetApplications(
 
   async function inBatches(purge: (tx: Transaction) => Promise<number>): Promise<void> {
     let gone = batch
-    while (gone === batch && !stopping.aborted) gone = await database.asSystem(purge)
+    while (gone === batch && !stopping.aborted) gone = await database.asSystem(purge, 'background')
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../platform/log.ts'
+import { mark } from '../platform/loop-watchdog.ts'
 
 export interface Loop {
   stop(): Promise<void>
@@ -18,6 +19,7 @@ export function startLoop(
   let timer: NodeJS.Timeout | null = null
   let running = Promise.resolve()
   const tick = () => {
+    mark(name)
     running = work(stopping.signal)
       .catch((error: unknown) => log.warn({ err: error, worker: name }, 'a worker failed; it will try again'))
       .finally(() => {

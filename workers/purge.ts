@@ -94,7 +94,7 @@ async function purgeBoard(
     if (!(await lockBoard(tx, boardId))) return false
     await tx`delete from boards where id = ${boardId}`
     return true
-  })
+  }, 'background')
 }
 
 /** Its document, as every writer of the board does first. */
@@ -109,5 +109,5 @@ async function inBatches(
   size: number,
   statement: (tx: Transaction) => PromiseLike<{ count: number }>,
 ): Promise<void> {
-  while ((await database.asSystem(async (tx) => (await statement(tx)).count)) === size);
+  while ((await database.asSystem(async (tx) => (await statement(tx)).count, 'background')) === size);
 }

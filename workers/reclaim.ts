@@ -11,7 +11,9 @@
 import { fileReferences } from '../collab/file-references.ts'
 import { storedKeysOf } from '../core/file.ts'
 import { limits } from '../core/limits.ts'
+import type { WorkerPool } from '../platform/worker-pool.ts'
 import type { FileParts } from './end-uploads.ts'
+import type { Database } from '../sql/database.ts'
 import { never, startLoop, type Loop } from './loop.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -20,12 +22,16 @@ const settleMs = 10 * 60 * 1000
 const boardsAtOnce = 100
 const filesAtOnce = 100
 
-export const startReclaiming = (parts: FileParts, options: { intervalMs?: number } = {}): Loop =>
+export interface ReclaimParts extends FileParts {
+  pool: WorkerPool
+}
+
+export const startReclaiming = (parts: ReclaimParts, options: { intervalMs?: number } = {}): Loop =>
   startLoop('reclaim files', options.intervalMs ?? hourMs, parts.log, (stopping) =>
     reclaimFiles(parts, stopping),
   )
 
-export async function reclaimFiles(parts: FileParts, stopping = never): Promise<void> {
+export async function reclaimFiles(parts: ReclaimParts, stopping = never): Promise<void> {
   const { database, clock } = parts
   const begun = new Date(clock.now())
   const [any] = await database.asSystem((tx) => tx`select from images limit 1`)
@@ -37,7 +43,7 @@ export async function reclaimFiles(parts: FileParts, stopping = never): Promise<
 }
 
 /** False when it was stopped. */
-async function readBoards({ database }: FileParts, stopping = never): Promise<boolean> {
+async function readBoards({ database, pool }: ReclaimParts, stopping = never): Promise<boolean> {
   for (let after = '00000000-0000-0000-0000-000000000000'; !stopping.aborted;) {
     const boards = await database.asSystem(
       (tx) => tx<{ board_id: string }[]>`
@@ -47,19 +53,20 @@ async function readBoards({ database }: FileParts, stopping = never): Promise<bo
         where d.board_id > ${after} and s.position is distinct from d.seq
         order by d.board_id
         limit ${boardsAtOnce}`,
+      'background',
     )
     if (boards.length === 0) return true
     for (const { board_id } of boards) {
       if (stopping.aborted) return false
-      await readBoard(database, board_id)
+      await readBoard(database, pool, board_id)
       after = board_id
     }
   }
   return false
 }
 
-async function readBoard(database: FileParts['database'], boardId: string): Promise<void> {
-  const found = await fileReferences(database, boardId)
+async function readBoard(database: Database, pool: WorkerPool, boardId: string): Promise<void> {
+  const found = await fileReferences(database, pool, boardId)
   if (!found) return
   const keys = found.references.map(({ image_key }) => image_key)
   const untils = found.references.map(({ until }) => until?.toISOString() ?? null)
@@ -79,7 +86,7 @@ async function readBoard(database: FileParts['database'], boardId: string): Prom
     await tx`
       insert into file_scans (board_id, position) values (${boardId}, ${found.position})
       on conflict (board_id) do update set position = excluded.position`
-  })
+  }, 'background')
 }
 
 /**
@@ -103,7 +110,7 @@ async function mark({ database }: FileParts, now: Date): Promise<void> {
     await tx`
       update images i set unreferenced_since = ${now}
       where i.unreferenced_since is null and not ${named}`
-  })
+  }, 'background')
 }
 
 async function condemn({ database }: FileParts, now: Date): Promise<void> {
@@ -112,6 +119,7 @@ async function condemn({ database }: FileParts, now: Date): Promise<void> {
     (tx) => tx`
       update images set condemned_at = ${now}
       where unreferenced_since <= ${cutoff} and created_at <= ${cutoff} and condemned_at is null`,
+    'background',
   )
 }
 

@@ -21,7 +21,7 @@ export function startRetention(
       await tx`
         delete from webhook_deliveries
         where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
-    })
+    }, 'background')
     // The attempts that are all there is of a delivery have its id.
     await inBatches(
       (tx) => tx`
@@ -94,7 +94,7 @@ export function startRetention(
     async function inBatches(statement: (tx: Transaction) => PromiseLike<{ count: number }>): Promise<void> {
       let deleted = batch
       while (deleted === batch && !stopping.aborted)
-        deleted = await database.asSystem(async (tx) => (await statement(tx)).count)
+        deleted = await database.asSystem(async (tx) => (await statement(tx)).count, 'background')
     }
   })
 }

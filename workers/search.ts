@@ -1,164 +1,159 @@
 /**
  * Keeps the search index: takes what `search_pending` says and writes the folded words of cards and boards. A search
  * that finds its own boards pending has them done first, so that what a request wrote is found by the next one.
+ *
+ * A batch that fails is split in halves, which are tried by themselves, between other batches; what fails alone is set
+ * aside until it changes. One account's backlog or failure never holds up what another wrote.
  */
-import { fold } from '../core/fold.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { FairQueue, QueueFull } from '../platform/fair-queue.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Database, Transaction } from '../sql/database.ts'
+import { errorCode, unavailable, type Database } from '../sql/database.ts'
 import { startLoop, type Loop } from './loop.ts'
+import { readBatch, readWords, setAside, writeWords, type Entry } from './search-batch.ts'
 
 export interface SearchIndexer {
-  /** Works off what is pending on these boards; for no longer than `timeoutMs`. */
-  catchUp(boardIds: string[], timeoutMs: number): Promise<void>
+  /** Works off what is pending on these boards, for no longer than `timeoutMs`. Accounts take turns. */
+  catchUp(boardIds: string[], options: CatchUpOptions): Promise<void>
   /** Works off what is pending, every second. */
-  start(log: Logger): Loop
+  start(): Loop
+  /** Cards and boards that this process has set aside. */
+  readonly setAside: number
 }
 
-/** What is indexed in one transaction: about 100 ms. Of several boards each has its share of the cards. */
-const batchCards = 250
-const batchBoards = 50
-/** Whoever indexes a board holds this lock on it, so that older words never go over newer ones. */
-const boardLock = 1129270349
+export interface CatchUpOptions {
+  /** Who waits for it. */
+  account: string
+  timeoutMs: number
+}
 
-export function searchIndexer(database: Database): SearchIndexer {
-  const indexNext = (boardIds: string[] | null) =>
-    database.asSystem(async (tx): Promise<'done' | 'busy' | 'idle'> => {
-      const next = await tx<{ board_id: string; locked: boolean }[]>`
-        select board_id, pg_try_advisory_xact_lock(${boardLock}, hashtext(board_id::text)) as locked
-        from (
-          select board_id
-          from (
-            select id, board_id
-            from search_pending
-            where ${boardIds === null ? tx`true` : tx`board_id = any (${boardIds}::uuid[])`}
-            order by id
-            limit ${batchBoards}
-          ) p
-          group by board_id
-          order by min(id)
-        ) p`
-      if (next.length === 0) return 'idle'
-      const free = next.filter(({ locked }) => locked).map((row) => row.board_id)
-      if (free.length === 0) return 'busy'
-      await indexBoards(tx, free)
-      return 'done'
-    })
+type State = 'done' | 'busy' | 'idle'
+
+/** Catching up has one connection; what runs every second has another. */
+const catchingUp = { atOnce: 1, waiting: 1000, waitingPerAccount: 100 }
+/** As much rest as work, since commits need the database as well; but no more than this. */
+const longestRestMs = 1000
+
+export function searchIndexer({ database, log }: { database: Database; log: Logger }): SearchIndexer {
+  const lane = new FairQueue(catchingUp)
+  /** Boards of batches that are being worked on here. */
+  const inHand = new Set<string>()
+  /** Parts of batches that failed. */
+  const failed: Entry[][] = []
+  let lastAccount = '00000000-0000-0000-0000-000000000000'
+  let setAsideCount = 0
+
+  /** One part that failed before, and one batch of what else is pending. */
+  async function turn(boardIds: string[] | null): Promise<State> {
+    try {
+      const part = takeFailed(boardIds)
+      if (part) await attempt(part)
+      const batch = await database.asSystem((tx) =>
+        readBatch(tx, { boardIds, except: [...inHand], lastAccount }),
+      )
+      lastAccount = batch.lastAccount
+      for (const { board } of batch.entries) inHand.add(board.id)
+      for (const entries of untriedFirst(batch.entries)) await attempt(entries)
+      if (part || batch.entries.length > 0) return 'done'
+      return boardIds?.some((id) => inHand.has(id)) ? 'busy' : 'idle'
+    } catch (error) {
+      // All of it is still pending.
+      failed.length = 0
+      inHand.clear()
+      throw error
+    }
+  }
+
+  function takeFailed(boardIds: string[] | null): Entry[] | null {
+    const at = failed.findIndex(
+      (entries) => boardIds === null || entries.some(({ board }) => boardIds.includes(board.id)),
+    )
+    return at < 0 ? null : failed.splice(at, 1)[0]!
+  }
+
+  async function attempt(entries: Entry[]): Promise<void> {
+    try {
+      const words = await readWords(database.asSystem, entries)
+      await database.asSystem((tx) => writeWords(tx, entries, words))
+    } catch (error) {
+      if (!isAboutEntries(error)) throw error
+      if (entries.length > 1) {
+        const half = Math.ceil(entries.length / 2)
+        failed.push(entries.slice(0, half), entries.slice(half))
+        return
+      }
+      await setEntryAside(entries[0]!, error)
+    }
+    for (const { board } of entries) {
+      board.left -= 1
+      if (board.left === 0) inHand.delete(board.id)
+    }
+  }
+
+  async function setEntryAside(entry: Entry, error: unknown): Promise<void> {
+    const { board, cardId } = entry
+    const isMine = await database.asSystem((tx) => setAside(tx, entry, messageOf(error)))
+    if (!isMine) return
+    setAsideCount += 1
+    log.error(
+      { err: error, boardId: board.id, cardId: cardId || null, account: board.account },
+      'the search index does not take these words; the card or board is set aside until it changes',
+    )
+  }
 
   return {
-    async catchUp(boardIds, timeoutMs) {
-      const deadline = performance.now() + timeoutMs
-      for (;;) {
-        const state = await indexNext(boardIds)
-        if (state === 'idle' || performance.now() > deadline) return
-        if (state === 'busy') await pause(20)
+    async catchUp(boardIds, { account, timeoutMs }) {
+      if (boardIds.length === 0) return
+      const signal = AbortSignal.timeout(timeoutMs)
+      const timeUp = new Promise<void>((resolve) =>
+        signal.addEventListener('abort', () => resolve(), { once: true }),
+      )
+      async function work(): Promise<void> {
+        while (!signal.aborted) {
+          const state = await lane.run(account, () => turn(boardIds), { signal })
+          if (state === 'idle') return
+          if (state === 'busy') await pause(20)
+        }
       }
+      const worked = work().catch((error: unknown) => {
+        if (!signal.aborted && !(error instanceof QueueFull)) throw error
+      })
+      await Promise.race([worked, timeUp])
     },
-    start(log) {
-      const stopping = new AbortController()
-      const loop = startLoop('search', 1000, log, async () => {
-        // As much rest as work: what is pending can wait, and commits need the database as well.
-        for (let state = 'done'; state === 'done' && !stopping.signal.aborted;) {
+    start() {
+      return startLoop('search', 1000, log, async (stopping) => {
+        for (let state: State = 'done'; state === 'done' && !stopping.aborted;) {
           const startMs = performance.now()
-          state = await indexNext(null)
-          if (state === 'done') await pause(performance.now() - startMs)
+          state = await turn(null)
+          if (state === 'done') await pause(Math.min(longestRestMs, performance.now() - startMs))
         }
       })
-      return {
-        stop() {
-          stopping.abort()
-          return loop.stop()
-        },
-      }
+    },
+    get setAside() {
+      return setAsideCount
     },
   }
 }
 
-interface Pending {
-  board_id: string
-  workspace_id: string
-  changed_at: string
-  after: string
+/** All that never failed together; then each by itself of which an earlier version was set aside. */
+function untriedFirst(entries: Entry[]): Entry[][] {
+  const [untried, failedBefore] = [[] as Entry[], [] as Entry[][]]
+  for (const entry of entries) {
+    if (entry.setAside === 'an earlier version') failedBefore.push([entry])
+    else untried.push(entry)
+  }
+  return untried.length > 0 ? [untried, ...failedBefore] : failedBefore
 }
 
-interface IndexedCard {
-  board_id: string
-  card_id: string
-  title: string
-  body: string
-  gone: boolean
-  changed_at: string
+/**
+ * Whether a statement failed because of what it read or wrote. Not when the database is away, full, read-only or locked,
+ * or when its schema is another one: then nothing else would succeed either.
+ */
+function isAboutEntries(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  const code = errorCode(cause)
+  if (code === '57014') return true // statement timeout
+  return !unavailable(cause) && !['25', '40', '42', '53', '55', '58'].includes(code.slice(0, 2))
 }
 
-/** Takes what is pending on these boards, up to a batch; what is more stays pending. */
-async function indexBoards(tx: Transaction, boardIds: string[]): Promise<void> {
-  // Whoever waited for the lock sees here what the one before has done.
-  const taken = await tx<Pending[]>`
-    with taken as (delete from search_pending where board_id = any (${boardIds}::uuid[]) returning *)
-    select distinct on (board_id) board_id, workspace_id, changed_at::text, after
-    from taken
-    order by board_id, changed_at, after`
-  if (taken.length === 0) return
-  const takenIds = taken.map((row) => row.board_id)
-  const boards = await tx<{ id: string; name: string; changed_at: string }[]>`
-    select id, name, updated_at::text as changed_at from boards where id = any (${takenIds}::uuid[])`
-  const share = Math.floor(batchCards / taken.length)
-  const cards = await tx<IndexedCard[]>`
-    select c.*
-    from unnest(${takenIds}::uuid[], ${taken.map((row) => row.changed_at)}::text[]::timestamptz[], ${taken.map((row) => row.after)}::text[])
-      as p(board_id, changed_at, after)
-    cross join lateral (
-      select c.board_id, c.card_id, coalesce(c.title, '') as title, coalesce(c.body, '') as body, c.deleted_at is not null as gone,
-        c.updated_at::text as changed_at
-      from card_index c
-      where c.board_id = p.board_id and (c.updated_at, c.card_id) > (p.changed_at, p.after)
-      order by c.updated_at, c.card_id
-      limit ${share}
-    ) c`
-
-  const known = new Set(boards.map(({ id }) => id))
-  const goneBoards = takenIds.filter((id) => !known.has(id))
-  if (goneBoards.length > 0) await tx`delete from search_index where board_id = any (${goneBoards}::uuid[])`
-  const gone = cards.filter((card) => card.gone)
-  if (gone.length > 0)
-    await tx`
-      delete from search_index s
-      using unnest(${gone.map((card) => card.board_id)}::uuid[], ${gone.map((card) => card.card_id)}::text[]) as c(board_id, id)
-      where s.board_id = c.board_id and s.card_id = c.id`
-  const words = [
-    ...boards.map(({ id, name, changed_at }) => ({ board: id, card: '', title: name, body: '', changed_at })),
-    ...cards
-      .filter((card) => !card.gone && known.has(card.board_id))
-      .map(({ board_id, card_id, ...card }) => ({ board: board_id, card: card_id, ...card })),
-  ]
-  const workspaces = new Map(taken.map((row) => [row.board_id, row.workspace_id]))
-  await tx`
-    insert into search_index as s (board_id, card_id, workspace_id, title, body, changed_at)
-    select *
-    from unnest(
-      ${words.map(({ board }) => board)}::uuid[],
-      ${words.map(({ card }) => card)}::text[],
-      ${words.map(({ board }) => workspaces.get(board)!)}::uuid[],
-      ${words.map(({ title }) => fold(title))}::text[],
-      ${words.map(({ body }) => fold(body))}::text[],
-      ${words.map(({ changed_at }) => changed_at)}::text[]::timestamptz[]
-    )
-    on conflict (board_id, card_id) do update
-    set title = excluded.title, body = excluded.body, changed_at = excluded.changed_at
-    where s.title <> excluded.title or s.body <> excluded.body`
-
-  const more = [...Map.groupBy(cards, (card) => card.board_id).values()]
-    .filter((ofBoard) => ofBoard.length === share)
-    .map((ofBoard) => ofBoard.at(-1)!)
-  if (more.length > 0)
-    await tx`
-      insert into search_pending (board_id, workspace_id, changed_at, after)
-      select *
-      from unnest(
-        ${more.map((card) => card.board_id)}::uuid[],
-        ${more.map((card) => workspaces.get(card.board_id)!)}::uuid[],
-        ${more.map((card) => card.changed_at)}::text[]::timestamptz[],
-        ${more.map((card) => card.card_id)}::text[]
-      )`
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 500)

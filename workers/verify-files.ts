@@ -34,6 +34,7 @@ export async function verifyFiles(
         group by f.image_key
         order by f.image_key collate "C"
         limit ${atOnce}`,
+      'background',
     )
     if (rows.length === 0) break
     for (const { image_key, bytes, recorded } of rows) {

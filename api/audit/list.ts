@@ -2,29 +2,52 @@ import Type from 'typebox'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { cursorAnswer, nullable, timestamp, uuid } from '../schemas.ts'
+import { named } from '../named.ts'
+import { boardId, cursorAnswer, nullable, timestamp, uuid, workspaceId } from '../schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
 
-const entryAnswer = Type.Object({
-  id: Type.String(),
-  occurred_at: timestamp,
-  action: Type.String({ description: 'Such as `board.create`, `card.update`, `image.read`.' }),
-  actor: Type.Object({
-    user_id: uuid,
-    display_name: nullable(Type.String()),
-    token_id: nullable(uuid),
-    service_account_id: nullable(uuid),
-    client_id: nullable(Type.String()),
+const entryAnswer = named(
+  'AuditEntry',
+  Type.Object({
+    id: Type.String({ description: 'Id of the entry.' }),
+    occurred_at: { ...timestamp, description: 'When it happened.' },
+    action: Type.String({
+      description: 'What was done, such as `board.create`, `card.update`, `image.read`.',
+    }),
+    actor: Type.Object(
+      {
+        user_id: { ...uuid, description: 'Id of the account.' },
+        display_name: nullable(Type.String({ description: 'Its name at that time.' })),
+        token_id: nullable({ ...uuid, description: 'Id of the token.' }),
+        service_account_id: nullable({
+          ...uuid,
+          description: 'Id of the service account. Null for a person.',
+        }),
+        client_id: nullable(
+          Type.String({
+            description: 'OAuth client id of the connected application. Null for other tokens.',
+          }),
+        ),
+      },
+      { description: 'Who did it.' },
+    ),
+    method: Type.String({ description: 'Method of the request.' }),
+    path: Type.String({ description: 'Path of the request, without its query.' }),
+    status: Type.Integer({ description: 'Status of the answer.' }),
+    workspace_id: nullable(workspaceId),
+    board_id: nullable(boardId),
+    resource: Type.Object(
+      {
+        type: nullable(Type.String({ description: 'What kind of thing it is, such as `card`.' })),
+        id: nullable(Type.String({ description: 'Its id.' })),
+      },
+      { description: 'What it was done to.' },
+    ),
+    request_id: Type.String({ description: 'Id of the request, as in the header `x-request-id`.' }),
+    ip: Type.String({ description: 'Address that the request came from.' }),
   }),
-  method: Type.String(),
-  path: Type.String(),
-  status: Type.Integer(),
-  workspace_id: nullable(uuid),
-  board_id: nullable(uuid),
-  resource: Type.Object({ type: nullable(Type.String()), id: nullable(Type.String()) }),
-  request_id: Type.String(),
-  ip: Type.String(),
-})
+  'One thing that was written or read.',
+)
 
 interface AuditRow {
   id: number
@@ -55,9 +78,14 @@ export const listAudit = route({
   method: 'GET',
   path: '/audit',
   scope: 'read',
-  summary: 'What was written by way of the API, and images that were read: the newest first, or follow it.',
+  summary: 'List what was written by the API and which images were read, newest first, or follow it.',
   schemas: { query: Type.Object(walkQuery) },
-  answers: { 200: Type.Object({ entries: Type.Array(entryAnswer), ...cursorAnswer }) },
+  answers: {
+    200: Type.Object({
+      entries: Type.Array(entryAnswer, { description: 'The entries of this page.' }),
+      ...cursorAnswer,
+    }),
+  },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, audit)

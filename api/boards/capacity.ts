@@ -1,5 +1,6 @@
 /** How many cards the owner of a board may have, and has, on all live boards. */
-import type { Transaction } from '../../sql/database.ts'
+import { tooManyCards } from '../../core/board.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
 
 export interface Capacity {
   limit: number
@@ -17,4 +18,18 @@ export async function readCapacity(
   const [owner] = await tx<{ used: number | null }[]>`select used from board_capacity(${boardId})`
   const used = owner?.used ?? null
   return used === null ? null : { limit: cap, used, remaining: Math.max(0, cap - used) }
+}
+
+/**
+ * Before expensive work for cards that would not fit. The commit decides all the same.
+ *
+ * @throws ServiceError `limit_reached`
+ */
+export async function requireRoom(
+  database: Database,
+  cap: number | null,
+  { account, boardId, adds }: { account: string; boardId: string; adds: number },
+): Promise<void> {
+  const capacity = await database.asUser(account, (tx) => readCapacity(tx, boardId, cap))
+  if (capacity && adds > capacity.remaining) throw tooManyCards(capacity.limit, capacity.used, adds)
 }

@@ -3,23 +3,31 @@ import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { route, type Answer } from '../route.ts'
-import { boardAnswer, uuid } from '../schemas.ts'
+import { Board, uuid } from '../schemas.ts'
 import { presentBoard, readBoards } from './board.ts'
-import { entryFields, readEntry } from './entry.ts'
+import { entry, entryFields, readEntry } from './entry.ts'
 import { updatedMark, writeEntries, type WrittenBoard } from './write-entries.ts'
 
 const body = Type.Object({
   ...entryFields,
   name: Type.Optional(entryFields.name),
-  workspace_id: Type.Optional({ ...uuid, description: 'Of a batch: where an entry names none.' }),
+  workspace_id: Type.Optional({
+    ...uuid,
+    description:
+      'Id of the workspace to create the board in. Without it: the workspace of the parent, else your own. In the batch form: the default for entries without `workspace_id`.',
+  }),
   on_conflict: Type.Optional(
     Type.Literal('identifier', {
       description:
-        'Of a batch: an entry with an identifier that a live board of the workspace carries updates that board.',
+        'Batch form only. An entry updates the board of the workspace that has one of its identifiers, if there is one.',
     }),
   ),
   boards: Type.Optional(
-    Type.Array(Type.Object(entryFields), { minItems: 1, maxItems: limits.boardsPerRequest }),
+    Type.Array(entry, {
+      minItems: 1,
+      maxItems: limits.boardsPerRequest,
+      description: 'The batch form: all of these boards are written, or none.',
+    }),
   ),
 })
 
@@ -28,17 +36,17 @@ export const createBoard = route({
   path: '/boards',
   scope: 'write',
   refuses: ['not_found', 'forbidden'],
-  summary: 'Create a board, or up to 500 at once.',
+  summary: `Create a board, or up to ${limits.boardsPerRequest} at once.`,
   schemas: { body },
   answers: {
     201: Type.Union([
-      Type.Object({ board: boardAnswer }),
+      Type.Object({ board: Board }),
       Type.Object({
-        boards: Type.Array(
-          Type.Object({ ...boardAnswer.properties, created: Type.Optional(Type.Boolean()) }),
+        boards: Type.Array(Board, { description: 'The boards, in the order of the entries.' }),
+        created: Type.Integer({ description: 'How many boards are new.' }),
+        updated: Type.Optional(
+          Type.Integer({ description: 'With `on_conflict`: how many boards were updated.' }),
         ),
-        created: Type.Integer(),
-        updated: Type.Optional(Type.Integer()),
       }),
     ]),
   },

@@ -3,7 +3,7 @@ import { noBoard, notWritable } from '../../core/board.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams, uuid } from '../schemas.ts'
+import { Board, boardId, boardParams, uuid } from '../schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
 import { trashBoards } from './trash.ts'
 
@@ -12,10 +12,14 @@ export const deleteBoard = route({
   path: '/boards/:id',
   scope: 'delete',
   refuses: ['forbidden'],
-  summary: 'Put a board into the trash. It can be restored for 30 days.',
+  summary: `Put a board into the trash. It can be restored for ${limits.trashDays} days.`,
   schemas: { params: boardParams },
   answers: {
-    200: Type.Object({ deleted: Type.Literal(true), board: boardAnswer, restorable: Type.Boolean() }),
+    200: Type.Object({
+      deleted: Type.Literal(true, { description: 'Always true.' }),
+      board: Board,
+      restorable: Type.Boolean({ description: 'Whether the board can be restored.' }),
+    }),
   },
   async handle({ database, closeBoard }, { principal, params }) {
     const board = await database.asUser(principal.userId, async (tx) => {
@@ -33,16 +37,26 @@ export const deleteManyBoards = route({
   method: 'DELETE',
   path: '/boards',
   scope: 'delete',
-  summary: 'Put up to 500 boards into the trash. Each can be restored for 30 days.',
+  summary: `Put up to ${limits.boardsPerRequest} boards into the trash. Each can be restored for ${limits.trashDays} days.`,
   schemas: {
     body: Type.Object({
-      board_ids: Type.Array(uuid, { minItems: 1, maxItems: limits.boardsPerRequest }),
+      board_ids: Type.Array(uuid, {
+        minItems: 1,
+        maxItems: limits.boardsPerRequest,
+        description: 'Ids of the boards to delete.',
+      }),
     }),
   },
   answers: {
     200: Type.Object({
-      deleted: Type.Array(uuid),
-      skipped: Type.Array(Type.Object({ board_id: uuid, reason: Type.Enum(['no-write', 'missing']) })),
+      deleted: Type.Array(uuid, { description: 'Ids of the boards that are in the trash now.' }),
+      skipped: Type.Array(
+        Type.Object({
+          board_id: boardId,
+          reason: Type.Enum(['no-write', 'missing'], { description: 'Why it was not deleted.' }),
+        }),
+        { description: 'The boards that were not deleted.' },
+      ),
     }),
   },
   async handle({ database, closeBoard }, { principal, body }) {

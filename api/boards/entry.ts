@@ -2,19 +2,37 @@
 import Type, { type Static } from 'typebox'
 import type { Identifier } from '../../core/card.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
-import { nullable, uuid } from '../schemas.ts'
+import { named } from '../named.ts'
+import { nullable } from '../schemas.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 
 export const entryFields = {
   name,
-  workspace_id: Type.Optional(uuid),
-  parent_board_id: Type.Optional(nullable(uuid)),
-  view: Type.Optional(Type.Unknown({ description: '`list`; anything else is `canvas`.' })),
+  workspace_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description:
+        'Id of the workspace to create the board in. Without it: the workspace of the parent, else your own.',
+    }),
+  ),
+  parent_board_id: Type.Optional(
+    nullable(
+      Type.String({ format: 'uuid', description: 'Id of the board above it. Null for a top-level board.' }),
+    ),
+  ),
+  view: Type.Optional(
+    Type.Unknown({
+      description: 'How clients show the board: `list`, or `canvas`, which any other value stands for.',
+    }),
+  ),
   ...scheduleFields,
   ...freeFields,
-  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
 }
-const entry = Type.Object(entryFields)
+export const entry = named(
+  'BoardInput',
+  Type.Object(entryFields),
+  'A board to create, or to update by its identifier.',
+)
 
 /** The columns that were sent, as they are written. */
 export interface EntryColumns {

@@ -2,7 +2,6 @@
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../feed.ts'
-import type { Answer } from '../route.ts'
 import { uuidPattern } from '../schemas.ts'
 import { boardPage } from './board-page.ts'
 import { presentBoard, type BoardRow } from './board.ts'
@@ -20,13 +19,13 @@ export interface BoardFeedQuery {
 }
 
 /** The horizon and the page: two statements of one transaction. */
-export async function readBoardFeed(tx: Transaction, query: BoardFeedQuery): Promise<Answer> {
+export async function readBoardFeed(tx: Transaction, query: BoardFeedQuery) {
   const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(query.cursor)
   const horizon = await feedHorizon(tx)
   const rows = await boardFeed(tx, query, from, horizon)
   const positionOf = (row: BoardRow) => ({ at: row.updated_at!, id: row.id })
   const { page, end } = feedEnd(rows, query.limit, { from, positionOf, cursorOf })
-  return { body: { boards: page.map((row) => presentBoard(row, query.include)), ...end } }
+  return { boards: page.map((row) => presentBoard(row, query.include)), ...end }
 }
 
 /**

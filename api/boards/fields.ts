@@ -5,14 +5,29 @@ import { limits } from '../../core/limits.ts'
 import { propsFault } from '../../core/card.ts'
 import { identifiers, nullable, props } from '../schemas.ts'
 
-const date = Type.Optional(nullable(Type.String({ format: 'date', description: 'YYYY-MM-DD' })))
+const date = (description: string) =>
+  Type.Optional(
+    nullable(Type.String({ format: 'date', description: `${description} \`YYYY-MM-DD\`. Null clears it.` })),
+  )
 
-export const name = Type.String({ description: 'Trimmed; then 1 to 200 characters.' })
+export const name = Type.String({
+  description: `1 to ${limits.boardName} characters, after spaces at both ends are removed.`,
+})
 
 export const scheduleFields = {
-  scheduled_date: date,
-  scheduled_end: date,
-  day_label: Type.Optional(nullable(Type.String({ maxLength: limits.dayLabel }))),
+  scheduled_date: date('The day that the board is scheduled for.'),
+  scheduled_end: date('The last day, if there are several. Needs a `scheduled_date`.'),
+  day_label: Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: limits.dayLabel,
+        description: 'The name of the scheduled day, such as `Day 3`. Null clears it.',
+      }),
+    ),
+  ),
+  notify: Type.Optional(
+    Type.Boolean({ description: '`false`: nobody is notified of the change of schedule.' }),
+  ),
 }
 
 export const freeFields = {

@@ -4,67 +4,78 @@ import { since } from '../feed.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { boardAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../schemas.ts'
+import { Board, cursor, feedAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../schemas.ts'
 import { boardPage, type BoardPage } from './board-page.ts'
 import { presentBoard } from './board.ts'
 import { readBoardFeed } from './feed.ts'
+import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
-  workspace: Type.Optional(uuid),
-  parent: Type.Optional(Type.String({ description: 'A board id, or `root` for top-level boards.' })),
+  workspace: Type.Optional({ ...uuid, description: 'Only boards of this workspace.' }),
+  parent: Type.Optional(
+    Type.String({
+      description: 'Only boards directly below this one, by its id; or `root`: only top-level boards.',
+    }),
+  ),
   deleted: Type.Optional(
     Type.Enum(['1', '0'], {
       description:
-        '`1` lists the trash in place of live boards; with `since`, live boards and the trash, and of each the parent that it has, also one in the trash.',
+        '`1`: list the trash instead of live boards. With `since`: list both, and show each board’s parent even when that is in the trash.',
     }),
   ),
   since,
-  cursor: Type.Optional(
+  cursor,
+  include: Type.Optional(
     Type.String({
-      maxLength: 200,
-      description:
-        'The `next_cursor` of the page before, of a walk with `since`. Send the same filters with it.',
+      description: 'Which fields to add to each board: a comma list of `props`, `identifiers`.',
     }),
   ),
-  include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`.' })),
   ...pageQuery,
 })
+
+const boards = Type.Array(Board, { description: 'The boards of this page.' })
 
 export const listBoards = route({
   method: 'GET',
   path: '/boards',
   scope: 'read',
+  refuses: ['not_found'],
   summary: 'List boards, or follow their changes.',
+  description:
+    'Without `since` or `cursor`: boards by the time of their creation, in pages by `offset`. With one of them: a change feed, in pages by `cursor`.',
   schemas: { query },
   answers: {
-    200: Type.Union([
-      Type.Object({ boards: Type.Array(boardAnswer), ...pageAnswer }),
-      Type.Object({
-        boards: Type.Array(boardAnswer),
-        limit: Type.Integer(),
-        has_more: Type.Boolean(),
-        next_cursor: Type.String(),
-      }),
-    ]),
+    200: Type.Union([Type.Object({ boards, ...pageAnswer }), Type.Object({ boards, ...feedAnswer })]),
   },
   async handle({ database }, { principal, query }) {
     const include = includeOf(query.include, ['props', 'identifiers'])
     const page = pageOf(query)
-    const { parent, workspace } = query
+    const { parent } = query
     if (parent !== undefined && parent !== 'root' && !uuidPattern.test(parent)) {
       throw new ServiceError('bad_request', 'parent must be a board id or `root`.')
     }
     const trash = query.deleted === '1'
     if (query.since !== undefined || query.cursor !== undefined) {
       const feed = { ...query, include, trash, limit: page.limit }
-      return database.asUser(principal.userId, (tx) => readBoardFeed(tx, feed))
+      return database.asUser(principal.userId, async (tx) => {
+        const answer = await readBoardFeed(tx, feed)
+        if (answer.boards.length === 0) await requireFilter(tx, filterOf(query))
+        return { body: answer }
+      })
     }
-    const rows = await database.asUser(principal.userId, (tx) =>
-      boardList(tx, { workspace, parent, trash, limit: page.limit + 1, offset: page.offset }),
-    )
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      const boards = await boardList(tx, { ...query, trash, limit: page.limit + 1, offset: page.offset })
+      if (boards.length === 0) await requireFilter(tx, filterOf(query))
+      return boards
+    })
     const { shown, end } = cutPage(page, rows)
     return { body: { boards: shown.map((row) => presentBoard(row, include)), ...end } }
   },
+})
+
+const filterOf = ({ workspace, parent }: { workspace?: string; parent?: string }) => ({
+  workspace,
+  board: parent === 'root' ? undefined : parent,
 })
 
 /** As they were made. */

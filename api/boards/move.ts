@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { boardAnswer, nullable, uuid } from '../schemas.ts'
+import { Board, boardId, nullable, uuid } from '../schemas.ts'
 import { presentBoard, readBoards, type BoardRow } from './board.ts'
 import { noParent, parentInTrash } from './place.ts'
 import { lockBoards, lockStructure, readAbove } from './structure.ts'
@@ -17,18 +17,33 @@ export const moveBoards = route({
   path: '/boards/move',
   scope: 'write',
   refuses: ['not_found', 'forbidden'],
-  summary: 'Move up to 500 boards below another one, or to the top level.',
+  summary: `Move up to ${limits.boardsPerRequest} boards below another one, or to the top level.`,
   schemas: {
     body: Type.Object({
-      board_ids: Type.Array(uuid, { minItems: 1, maxItems: limits.boardsPerRequest }),
-      parent_board_id: Type.Optional(nullable({ ...uuid, description: 'Null or absent: the top level.' })),
+      board_ids: Type.Array(uuid, {
+        minItems: 1,
+        maxItems: limits.boardsPerRequest,
+        description: 'Ids of the boards to move.',
+      }),
+      parent_board_id: Type.Optional(
+        nullable({
+          ...uuid,
+          description: 'Id of the board to move them below. Null or absent: the top level.',
+        }),
+      ),
     }),
   },
   answers: {
     200: Type.Object({
-      moved: Type.Array(uuid),
-      boards: Type.Array(boardAnswer),
-      skipped: Type.Array(Type.Object({ board_id: uuid, reason: Type.Enum([...reasons]) })),
+      moved: Type.Array(uuid, { description: 'Ids of the boards that were moved.' }),
+      boards: Type.Array(Board, { description: 'The boards that were moved, as they are now.' }),
+      skipped: Type.Array(
+        Type.Object({
+          board_id: boardId,
+          reason: Type.Enum([...reasons], { description: 'Why it was not moved.' }),
+        }),
+        { description: 'The boards that were not moved.' },
+      ),
     }),
   },
   async handle({ database }, { principal, body: given }) {

@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams, boardView, nullable, uuid } from '../schemas.ts'
+import { Board, boardParams, boardView, nullable, uuid } from '../schemas.ts'
 import { changeQuietly, presentBoard, readBoard, type BoardRow } from './board.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 import { requireFree } from './identified.ts'
@@ -15,10 +15,11 @@ import { findCycle, lockStructure, readAbove } from './structure.ts'
 const patch = Type.Object({
   name: Type.Optional(name),
   view: Type.Optional(boardView),
-  parent_board_id: Type.Optional(nullable(uuid)),
+  parent_board_id: Type.Optional(
+    nullable({ ...uuid, description: 'Id of the board to move it below. Null: the top level.' }),
+  ),
   ...scheduleFields,
   ...freeFields,
-  notify: Type.Optional(Type.Boolean({ description: '`false`: the change of schedule is told to nobody.' })),
 })
 
 export const patchBoard = route({
@@ -26,9 +27,9 @@ export const patchBoard = route({
   path: '/boards/:id',
   scope: 'write',
   refuses: ['forbidden', 'conflict'],
-  summary: 'Change a board: its name, view, parent, schedule, properties.',
+  summary: 'Change the fields of a board that are sent.',
   schemas: { params: boardParams, body: patch },
-  answers: { 200: Type.Object({ board: boardAnswer }) },
+  answers: { 200: Type.Object({ board: Board }) },
   async handle({ database }, { principal, params, body }) {
     requireProps(body.props)
     const board = await database.asUser(principal.userId, async (tx) => {
@@ -97,6 +98,6 @@ async function requireIdentifiers(tx: Transaction, board: BoardRow, given: Ident
     where id = ${board.id}`
   if (same?.same) return
   if (!same?.own)
-    throw new ServiceError('forbidden', 'identifiers: only who may write in the workspace may set them.')
+    throw new ServiceError('forbidden', 'identifiers: setting them requires write access to the workspace.')
   await requireFree(tx, { boardId: board.id, workspaceId: board.workspace_id, identifiers })
 }

@@ -1,13 +1,19 @@
 import Type from 'typebox'
+import { named } from '../named.ts'
 import { includeOf } from '../page.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams, nullable } from '../schemas.ts'
+import { Board, boardParams, nullable } from '../schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
 import { readCapacity } from './capacity.ts'
 
-const capacity = Type.Object(
-  { limit: Type.Integer(), used: Type.Integer(), remaining: Type.Integer() },
-  { description: 'The cards of the board’s owner, on all live boards.' },
+const Capacity = named(
+  'Capacity',
+  Type.Object({
+    limit: Type.Integer({ description: 'How many cards the owner’s plan allows.' }),
+    used: Type.Integer({ description: 'How many cards the owner has, on all boards outside the trash.' }),
+    remaining: Type.Integer({ description: 'How many cards can be added.' }),
+  }),
+  'How many cards the owner of the board may still have.',
 )
 
 export const readBoardById = route({
@@ -19,11 +25,21 @@ export const readBoardById = route({
     params: boardParams,
     query: Type.Object({
       include: Type.Optional(
-        Type.String({ description: 'Comma list of `props`, `identifiers`; a single board has both anyway.' }),
+        Type.String({
+          description: 'A comma list of `props`, `identifiers`. A single board has both in any case.',
+        }),
       ),
     }),
   },
-  answers: { 200: Type.Object({ board: boardAnswer, capacity: nullable(capacity) }) },
+  answers: {
+    200: Type.Object({
+      board: Board,
+      capacity: {
+        ...nullable(Capacity),
+        description: 'Null when the plan of the board’s owner has no limit on cards.',
+      },
+    }),
+  },
   async handle({ database, freeCardCap }, { principal, params, query }) {
     includeOf(query.include, ['props', 'identifiers'])
     return database.asUser(principal.userId, async (tx) => {

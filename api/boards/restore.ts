@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { trashCutoff } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { boardAnswer, boardParams, identifiers } from '../schemas.ts'
+import { Board, boardParams, Identifier } from '../schemas.ts'
 import { presentBoard, readBoard, type BoardRow } from './board.ts'
 import { carriedKey, readCarriers } from './identified.ts'
 import { lockStructure } from './structure.ts'
@@ -20,10 +20,10 @@ export const restoreBoard = route({
   schemas: { params: boardParams },
   answers: {
     200: Type.Object({
-      board: boardAnswer,
-      restored: Type.Boolean(),
-      dropped_identifiers: Type.Array(identifiers.items, {
-        description: 'Those that another board has taken meanwhile: this one came back without them.',
+      board: Board,
+      restored: Type.Boolean({ description: 'False when the board was not in the trash.' }),
+      dropped_identifiers: Type.Array(Identifier, {
+        description: 'Identifiers that another board has by now. This board came back without them.',
       }),
     }),
   },

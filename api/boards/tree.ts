@@ -3,32 +3,38 @@ import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { named } from '../named.ts'
 import { route } from '../route.ts'
-import { nullable, timestamp, uuid } from '../schemas.ts'
+import { boardId, nullable, timestamp, uuid } from '../schemas.ts'
+import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
-  root: Type.Optional(uuid),
-  workspace: Type.Optional(uuid),
+  root: Type.Optional({ ...uuid, description: 'Id of the board to start from. Send this or `workspace`.' }),
+  workspace: Type.Optional({ ...uuid, description: 'Id of the workspace to read. Send this or `root`.' }),
   depth: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: limits.treeDepth.max,
       default: limits.treeDepth.default,
-      description: 'Levels below the root, or below the top-level boards of the workspace.',
+      description: `How many levels to read below the root, or below the top-level boards of the workspace. 1 to ${limits.treeDepth.max}; ${limits.treeDepth.default} when absent.`,
     }),
   ),
-  deleted: Type.Optional(Type.Enum(['1', '0'], { description: '`1` adds the trash.' })),
+  deleted: Type.Optional(Type.Enum(['1', '0'], { description: '`1`: include boards in the trash.' })),
 })
 
-const treeBoard = Type.Object({
-  id: uuid,
-  parent_board_id: nullable(uuid),
-  name: Type.String(),
-  depth: Type.Integer(),
-  card_count: Type.Integer(),
-  updated_at: nullable(timestamp),
-  deleted: Type.Boolean(),
-})
+const treeBoard = named(
+  'TreeEntry',
+  Type.Object({
+    id: boardId,
+    parent_board_id: nullable({ ...uuid, description: 'Id of the board above it. Null at the top level.' }),
+    name: Type.String({ description: 'Its name.' }),
+    depth: Type.Integer({ description: 'Levels below the root, or below the top level, which is 0.' }),
+    card_count: Type.Integer({ description: 'How many cards are on it.' }),
+    updated_at: nullable({ ...timestamp, description: 'When the board itself was last changed.' }),
+    deleted: Type.Boolean({ description: 'Whether it is in the trash.' }),
+  }),
+  'A board in a tree.',
+)
 
 type TreeBoard = Static<typeof treeBoard>
 
@@ -37,11 +43,17 @@ export const readTree = route({
   path: '/boards/tree',
   scope: 'read',
   refuses: ['not_found'],
-  summary:
-    'Read the tree below a board, or of a workspace: parents before children, siblings as they were made.',
+  summary: 'Read the tree of boards below a board, or of a workspace.',
+  description: `At most ${limits.treeBoards} boards come in one answer. A larger tree is 400: read it in parts.`,
   schemas: { query },
   answers: {
-    200: Type.Object({ root: nullable(uuid), count: Type.Integer(), boards: Type.Array(treeBoard) }),
+    200: Type.Object({
+      root: nullable({ ...uuid, description: 'The `root` of the request. Null when a workspace was read.' }),
+      count: Type.Integer({ description: 'How many boards the answer has.' }),
+      boards: Type.Array(treeBoard, {
+        description: 'Parents before their children, siblings in the order of their creation.',
+      }),
+    }),
   },
   async handle({ database }, { principal, query }) {
     const { root, workspace, depth = limits.treeDepth.default } = query
@@ -85,17 +97,9 @@ async function readWorkspace(
     where b.workspace_id = ${workspaceId} ${withTrash ? tx`` : tx`and b.deleted_at is null`}
     order by b.created_at, b.id
     limit ${limits.treeBoards + 1}`
-  if (boards.length === 0) await requireWorkspace(tx, workspaceId)
+  if (boards.length === 0) await requireFilter(tx, { workspace: workspaceId })
   if (boards.length <= limits.treeBoards) return arrange(boards, depth)
   return readLevels(tx, { workspaceId, depth, withTrash })
-}
-
-/** A workspace without boards that the caller sees, or with nothing but trash, is there all the same. */
-async function requireWorkspace(tx: Transaction, workspaceId: string): Promise<void> {
-  const [found] = await tx<{ seen: boolean }[]>`
-    select exists (select from workspaces where id = ${workspaceId})
-      or exists (select from boards where workspace_id = ${workspaceId}) as seen`
-  if (!found?.seen) throw new ServiceError('not_found', 'No such workspace.')
 }
 
 /** From boards in order of creation: those of the first levels, level by level. */

@@ -3,51 +3,62 @@ import { arrangeCards } from '../../collab/arrange.ts'
 import { defaultOptions, type LayoutOptions } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
+import { named } from '../named.ts'
 import { route } from '../route.ts'
-import { boardParams, layout, live, nullable, uuid } from '../schemas.ts'
+import { boardId, boardParams, cardId, layout, live, notFound, nullable } from '../schemas.ts'
 
 const option = ({ min, max }: { min: number; max: number }, description: string) =>
   Type.Optional(Type.Number({ minimum: min, maximum: max, description }))
 
 const options = Type.Object({
-  layout: Type.Optional(layout),
+  layout: Type.Optional({ ...layout, description: 'How the cards are arranged; `justified` when absent.' }),
   card_ids: Type.Optional(
     Type.Array(Type.String(), {
       minItems: 1,
       maxItems: limits.cardsPerRequest,
-      description: 'Without it the whole board is arranged.',
+      description: 'Ids of the cards to arrange. Without it the whole board is arranged.',
     }),
   ),
-  gap: option(limits.arrange.gap, `Between cards; ${defaultOptions.gap} when absent. Rounded.`),
-  width: option(limits.arrange.width, 'Of the block. Rounded.'),
-  row_height: option(limits.arrange.rowHeight, 'Wanted height of rows; `justified` only. Rounded.'),
-  columns: option(limits.arrange.columns, 'At most so many; `grid` and `masonry` only. Rounded down.'),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Compute the layout and write nothing.' })),
+  gap: option(
+    limits.arrange.gap,
+    `Distance between cards in canvas pixels; ${defaultOptions.gap} when absent. Rounded.`,
+  ),
+  width: option(limits.arrange.width, 'Width of the arranged block in canvas pixels. Rounded.'),
+  row_height: option(
+    limits.arrange.rowHeight,
+    `Preferred height of a row in canvas pixels, of \`justified\` only; ${defaultOptions.rowHeight} when absent. Rounded.`,
+  ),
+  columns: option(limits.arrange.columns, 'The most columns, of `grid` and `masonry` only. Rounded down.'),
+  dry_run: Type.Optional(Type.Boolean({ description: '`true`: compute the layout and write nothing.' })),
 })
+
+const Seat = named(
+  'CardPlace',
+  Type.Object({
+    id: cardId,
+    x: Type.Integer({ description: 'Left edge in canvas pixels.' }),
+    y: Type.Integer({ description: 'Top edge in canvas pixels.' }),
+    w: Type.Integer({ description: 'Width in canvas pixels.' }),
+    h: Type.Integer({ description: 'Height in canvas pixels.' }),
+  }),
+  'Where a layout puts a card.',
+)
 
 export const arrangeBoard = route({
   method: 'POST',
   path: '/boards/:id/arrange',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: 'Lay out cards that are on a board.',
+  summary: 'Arrange the cards of a board.',
   schemas: { params: boardParams, body: nullable(options) },
   answers: {
     200: Type.Object({
-      board_id: uuid,
+      board_id: boardId,
       layout,
-      cards: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          x: Type.Integer(),
-          y: Type.Integer(),
-          w: Type.Integer(),
-          h: Type.Integer(),
-        }),
-      ),
-      moved: Type.Integer({ description: 'Cards that the layout gives another place or size.' }),
-      not_found: Type.Array(Type.String()),
-      dry_run: Type.Boolean(),
+      cards: Type.Array(Seat, { description: 'The cards that the layout is for.' }),
+      moved: Type.Integer({ description: 'How many cards get another place or size by it.' }),
+      not_found: notFound,
+      dry_run: Type.Boolean({ description: 'True when nothing was written.' }),
       live,
     }),
   },

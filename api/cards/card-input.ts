@@ -1,5 +1,6 @@
 /** A card as a client sends it → the fields that are written, bounded; or the reason why it can't be. */
 import Type, { type Static } from 'typebox'
+import { requireWritable } from '../../collab/access.ts'
 import {
   boundNumber,
   isKind,
@@ -13,8 +14,10 @@ import {
   type Props,
 } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { sanitizeHtml } from '../../core/html.ts'
+import { htmlFault } from '../../core/html.ts'
 import { distinctIdentifiers } from '../identifiers.ts'
+import { requireRoom } from '../boards/capacity.ts'
+import type { ApiContext } from '../route.ts'
 import { cardFields } from '../schemas.ts'
 
 const cardBody = Type.Object(cardFields)
@@ -49,15 +52,39 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
   if (typeof change.url === 'string' && !isLinkUrl(change.url)) {
     throw new ServiceError('bad_request', `${where}url must be an http, https or mailto URL.`)
   }
-  if (typeof change.html === 'string') {
-    const clean = sanitizeHtml(change.html)
-    if (Array.from(clean).length > textLimits.html) {
+  const fault = typeof change.html === 'string' ? htmlFault(change.html) : null
+  if (fault) throw new ServiceError('bad_request', `${where}html ${fault}.`)
+  return change
+}
+
+/**
+ * Replaces the `html` of changes that `cardChange` returned by its sanitised form. When that is much work, the request
+ * must first be one that the board takes.
+ *
+ * @param adds cards that the request is sure to create
+ * @throws ServiceError
+ */
+export async function sanitizeChanges(
+  { database, live, freeCardCap }: ApiContext,
+  { account, boardId, adds }: { account: string; boardId: string; adds: number },
+  changes: CardChange[],
+  where: (at: number) => string,
+): Promise<void> {
+  const texts = changes.flatMap(({ html }) => html ?? [])
+  if (texts.length === 0) return
+  if (live.html.isMuch(texts)) {
+    await requireWritable(database, account, boardId)
+    if (adds > 0) await requireRoom(database, freeCardCap, { account, boardId, adds })
+  }
+  const safe = (await live.html.sanitize(account, texts)).values()
+  for (const [at, change] of changes.entries()) {
+    if (typeof change.html !== 'string') continue
+    const clean = safe.next().value!
+    if (clean.length > textLimits.html && Array.from(clean).length > textLimits.html)
       throw new ServiceError(
         'bad_request',
-        `${where}html must be at most ${textLimits.html} characters when it is written out safely.`,
+        `${where(at)}html must be at most ${textLimits.html} characters when it is written out safely.`,
       )
-    }
     change.html = clean || null
   }
-  return change
 }

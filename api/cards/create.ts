@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { requireAlive } from '../../collab/named-files.ts'
 import type { NewCard } from '../../collab/new-cards.ts'
 import { readCards } from '../../collab/read.ts'
 import { matchedMark, upsertCards } from '../../collab/upsert.ts'
@@ -6,60 +7,74 @@ import { createCards } from '../../collab/write.ts'
 import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { mapInTurns } from '../../platform/loop-turn.ts'
 import { requireVisible } from '../boards/board.ts'
-import { requireReadableFiles } from '../files/require-readable.ts'
+import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
+import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
+import { named } from '../named.ts'
 import { route, type ApiContext } from '../route.ts'
-import { boardParams, cardAnswer, cardFields, layout, live, uuid } from '../schemas.ts'
-import { cardChange } from './card-input.ts'
+import { boardId, boardParams, Card, cardFields, layout, live } from '../schemas.ts'
+import { cardChange, sanitizeChanges } from './card-input.ts'
 
-const card = Type.Object({
-  ...cardFields,
-  restore_token: Type.Optional(
-    Type.String({
-      format: 'uuid',
-      description: 'Of a removed card: what the API does not show of it comes back too.',
-    }),
-  ),
-})
+const card = named(
+  'CardInput',
+  Type.Object({
+    ...cardFields,
+    restore_token: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: `The \`restore_token\` of a removed card, at most ${limits.trashDays} days old. What the API does not show of that card is restored with it.`,
+      }),
+    ),
+  }),
+  'A card to create.',
+)
 const body = Type.Object({
   ...card.properties,
-  cards: Type.Optional(Type.Array(card, { minItems: 1, maxItems: limits.cardsPerRequest })),
+  cards: Type.Optional(
+    Type.Array(card, {
+      minItems: 1,
+      maxItems: limits.cardsPerRequest,
+      description: 'The batch form: all of these cards are created, or none.',
+    }),
+  ),
   layout: Type.Optional(layout),
   on_conflict: Type.Optional(
     Type.Literal('identifier', {
-      description: 'A card of the board that carries one of the identifiers is changed in place.',
+      description: 'A card of the board that has one of the identifiers is changed, and no card is created.',
     }),
   ),
 })
 
-const count = (what: string) => Type.Optional(Type.Integer({ description: `${what}, with \`on_conflict\`.` }))
+const count = (what: string) =>
+  Type.Optional(Type.Integer({ description: `With \`on_conflict\`: how many cards ${what}.` }))
 
 export const createCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards',
   scope: 'write',
   refuses: ['forbidden', 'limit_reached'],
-  summary: 'Create a card, or up to 1,000 at once; or change those that are there, by their identifiers.',
+  summary: `Create a card, or up to ${limits.cardsPerRequest} at once.`,
   schemas: { params: boardParams, body },
   answers: {
     201: Type.Object({
-      board_id: uuid,
-      cards: Type.Array(cardAnswer),
-      created: count('Cards that are new'),
-      updated: count('Cards that were there'),
+      board_id: boardId,
+      cards: Type.Array(Card, { description: 'The cards, in the order of the request.' }),
+      created: count('are new'),
+      updated: count('were changed'),
       live,
     }),
   },
   bodyLimitBytes: limits.cardBatchBodyBytes,
   opensDocument: true,
+  refuseEarly: refuseUnwritable,
   async handle(context, { principal, params, body }) {
     const inputs = body.cards ?? [body]
     const where = (at: number) => (body.cards ? `cards[${at}].` : '')
     const target = { account: principal.userId, boardId: params.id }
-    const files = await requireReadableFiles(context, target, inputs, where)
     const kept = await removedCards(context, principal.userId, inputs)
-    const cards = inputs.map((input, at): NewCard => {
+    const cards = await mapInTurns(inputs, (input, at): NewCard => {
       if (input.kind === undefined)
         throw new ServiceError('bad_request', `${where(at)}kind is required, one of: ${kinds.join(', ')}.`)
       const removed =
@@ -73,6 +88,12 @@ export const createCardsRoute = route({
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
       return removed ? { change, removed } : { change }
     })
+    const changes = cards.map(({ change }) => change)
+    const files = await nameFiles(context, target, changes, where)
+    if (!body.on_conflict)
+      for (const [at, { change, removed }] of cards.entries())
+        if (!removed) requireAlive(files, at, change, null)
+    await sanitizeChanges(context, { ...target, adds: body.on_conflict ? 0 : cards.length }, changes, where)
     const request = { ...target, cards, layout: body.layout, files }
     const written = body.on_conflict
       ? await upsertCards(context.live, request)
@@ -83,7 +104,8 @@ export const createCardsRoute = route({
   async rebuild(context, { principal, params, body }, made) {
     const { database, live } = context
     await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const read = await readCards(live, params.id, made.map((id) => id.replace(matchedMark, ''))) // prettier-ignore
+    const ids = made.map((id) => id.replace(matchedMark, ''))
+    const read = await readCards(live, params.id, ids, principal.userId)
     const cards = await showWritten(context, principal.userId, read)
     const answer = { board_id: params.id, cards, live: true }
     if (!body.on_conflict) return { status: 201, body: answer }

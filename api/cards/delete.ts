@@ -4,8 +4,9 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { showWritten } from '../files/show-images.ts'
 import { route } from '../route.ts'
-import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
+import { boardId, boardParams, Card, cardParams, live, notFound } from '../schemas.ts'
 
+const restoreWith = Type.String({ description: 'The operation that restores what was removed.' })
 const hint = (boardId: string) => `POST /boards/${boardId}/cards`
 
 export const deleteCard = route({
@@ -14,9 +15,14 @@ export const deleteCard = route({
   scope: 'delete',
   refuses: ['forbidden', 'conflict'],
   summary: 'Remove a card. Post it back to restore it.',
-  schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }) },
+  schemas: { params: cardParams },
   answers: {
-    200: Type.Object({ deleted: Type.Literal(true), card: cardAnswer, restore_with: Type.String(), live }),
+    200: Type.Object({
+      deleted: Type.Literal(true, { description: 'Always true.' }),
+      card: Card,
+      restore_with: restoreWith,
+      live,
+    }),
   },
   opensDocument: true,
   async handle(context, { principal, params }) {
@@ -36,20 +42,24 @@ export const deleteManyCards = route({
   path: '/boards/:id/cards',
   scope: 'delete',
   refuses: ['forbidden', 'conflict'],
-  summary: 'Remove up to 1,000 cards.',
+  summary: `Remove up to ${limits.cardsPerRequest} cards.`,
   schemas: {
     params: boardParams,
     body: Type.Object({
-      card_ids: Type.Array(Type.String(), { minItems: 1, maxItems: limits.cardsPerRequest }),
+      card_ids: Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: limits.cardsPerRequest,
+        description: 'Ids of the cards to remove.',
+      }),
     }),
   },
   answers: {
     200: Type.Object({
-      board_id: uuid,
-      deleted: Type.Integer(),
-      cards: Type.Array(cardAnswer),
-      not_found: Type.Array(Type.String()),
-      restore_with: Type.String(),
+      board_id: boardId,
+      deleted: Type.Integer({ description: 'How many cards were removed.' }),
+      cards: Type.Array(Card, { description: 'The cards that were removed, each with its `restore_token`.' }),
+      not_found: notFound,
+      restore_with: restoreWith,
       live,
     }),
   },

@@ -1,5 +1,5 @@
 /** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, as the index has them. */
-import { isCardId } from '../../core/card.ts'
+import { isCardId, type Identifier } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireVisible } from '../boards/board.ts'
@@ -12,6 +12,8 @@ export interface CardFeedQuery {
   limit: number
   /** Null: live cards alone. Else also those that were removed at or after this time. */
   removedSince: Date | null
+  /** Whether each card is shown with them. */
+  identifiers?: boolean
 }
 
 interface CardFeedRow {
@@ -21,6 +23,7 @@ interface CardFeedRow {
   x: number
   y: number
   image_key: string | null
+  identifiers?: Identifier[]
   updated_at: Date
   deleted: boolean
 }
@@ -41,12 +44,12 @@ export async function readCardFeed(tx: Transaction, boardId: string, query: Card
 export function cardFeed(
   tx: Transaction,
   boardId: string,
-  { limit, removedSince }: Pick<CardFeedQuery, 'limit' | 'removedSince'>,
+  { limit, removedSince, identifiers }: Omit<CardFeedQuery, 'since' | 'cursor'>,
   { at, id }: FeedPosition,
   horizon: Date,
 ) {
   return tx`
-    select card_id as id, kind, title, x, y, image_key, updated_at, deleted_at is not null as deleted
+    select card_id as id, kind, title, x, y, image_key, ${identifiers ? tx`identifiers,` : tx``} updated_at, deleted_at is not null as deleted
     from card_index
     where board_id = ${boardId} and (updated_at, card_id) > (${at}, ${id ?? ''}) and updated_at < ${horizon}
       and (deleted_at is null ${removedSince ? tx`or deleted_at >= ${removedSince}` : tx``})

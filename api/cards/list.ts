@@ -1,44 +1,46 @@
 import Type, { type Static } from 'typebox'
 import { readPage } from '../../collab/read.ts'
-import { isCardId } from '../../core/card.ts'
+import { isCardId, type Identifier } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { trashCutoff } from '../../core/limits.ts'
+import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { since } from '../feed.ts'
 import { showImages } from '../files/show-images.ts'
 import { includeOf, pageEnd, pageOf } from '../page.ts'
 import { route, type Answer, type ApiContext } from '../route.ts'
 import {
+  boardId,
   boardParams,
-  cardAnswer,
+  Card,
+  cursor,
   cursorAnswer,
-  indexCardAnswer,
+  IndexCard,
   pageAnswer,
   pageQuery,
-  removedCardAnswer,
-  uuid,
+  RemovedCard,
 } from '../schemas.ts'
 import { isFeedCursor, readCardFeed } from './feed.ts'
 
 const listQuery = Type.Object({
   source: Type.Optional(
-    Type.Literal('index', { description: 'Read the row-per-card mirror instead of the live board.' }),
+    Type.Literal('index', {
+      description:
+        'Read the index instead of the live board: fewer fields, and some seconds behind open editors.',
+    }),
   ),
   since,
   deleted: Type.Optional(
     Type.Enum(['1', '0'], {
-      description:
-        '`1`, of a walk with `since`: with the cards that were removed, or moved away, in the last 30 days.',
+      description: `\`1\`, with \`since\`: include the cards that were removed or moved away in the last ${limits.trashDays} days.`,
     }),
   ),
-  cursor: Type.Optional(
+  cursor,
+  include: Type.Optional(
     Type.String({
-      maxLength: 200,
       description:
-        'The `next_cursor` of the page before, of a walk with `source=index`. Send the same filters with it.',
+        'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
     }),
   ),
-  include: Type.Optional(Type.String({ description: 'Comma list of `props`, `identifiers`, `raw`.' })),
   ...pageQuery,
 })
 
@@ -46,34 +48,52 @@ export const listCards = route({
   method: 'GET',
   path: '/boards/:id/cards',
   scope: 'read',
-  summary: 'List the cards of a board, from the live board or from the index.',
+  summary: 'List the cards of a board, or follow their changes.',
+  description:
+    'Without `source`: the live board, with all fields, in pages by `offset`. With `source=index`: the index, in pages by `cursor`. With `source=index` and `since`: a change feed.',
   schemas: { params: boardParams, query: listQuery },
   answers: {
     200: Type.Union([
-      Type.Object({ board_id: uuid, cards: Type.Array(cardAnswer), total: Type.Integer(), ...pageAnswer }),
       Type.Object({
-        board_id: uuid,
-        source: Type.Literal('index'),
-        cards: Type.Array(Type.Union([indexCardAnswer, removedCardAnswer])),
+        board_id: boardId,
+        cards: Type.Array(Card, { description: 'The cards of this page.' }),
+        total: Type.Integer({ description: 'How many cards are on the board.' }),
+        ...pageAnswer,
+      }),
+      Type.Object({
+        board_id: boardId,
+        source: Type.Literal('index', { description: 'Always `index`.' }),
+        cards: Type.Array(Type.Union([IndexCard, RemovedCard]), { description: 'The cards of this page.' }),
         ...cursorAnswer,
       }),
     ]),
   },
   opensDocument: true,
   async handle(context, { principal, params, query }) {
-    const include = includeOf(query.include, ['props', 'identifiers', 'raw'])
     const page = pageOf(query)
     const follows = query.since !== undefined || isFeedCursor(query.cursor ?? '')
+    const fromIndex = follows || query.source === 'index' || query.cursor !== undefined
+    const include = fromIndex
+      ? {
+          ...includeOf(query.include, ['identifiers'], 'With source=index, include'),
+          props: false,
+          raw: false,
+        }
+      : includeOf(query.include, ['props', 'identifiers', 'raw'])
     requireFeed(query, follows)
     if (follows) {
       const removedSince = query.deleted === '1' ? trashCutoff(context.clock.now()) : null
-      const feed = { ...query, limit: page.limit, removedSince }
+      const feed = { ...query, ...include, limit: page.limit, removedSince }
       return context.database.asUser(principal.userId, (tx) => readCardFeed(tx, params.id, feed))
     }
-    if (query.source === 'index' || query.cursor !== undefined)
-      return listIndex(context, principal.userId, params.id, query.cursor, page.limit)
+    if (fromIndex)
+      return listIndex(context, principal.userId, params.id, {
+        ...include,
+        cursor: query.cursor,
+        limit: page.limit,
+      })
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const { cards: found, total } = await readPage(context.live, params.id, page, include)
+    const { cards: found, total } = await readPage(context.live, params.id, page, include, principal.userId)
     const cards = await showImages(context, principal.userId, found)
     return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }
   },
@@ -94,6 +114,7 @@ interface IndexRow {
   x: number
   y: number
   image_key: string | null
+  identifiers?: Identifier[]
   updated_at: Date
 }
 
@@ -101,14 +122,13 @@ async function listIndex(
   { database }: ApiContext,
   userId: string,
   boardId: string,
-  cursor: string | undefined,
-  limit: number,
+  { cursor, limit, identifiers }: { cursor: string | undefined; limit: number; identifiers: boolean },
 ): Promise<Answer> {
   const after = cursor === undefined ? '' : cardAfter(boardId, cursor)
   const rows = await database.asUser(userId, async (tx) => {
     const visible = requireVisible(tx, boardId)
     const rows = tx<IndexRow[]>`
-      select card_id as id, kind, title, x, y, image_key, updated_at
+      select card_id as id, kind, title, x, y, image_key, ${identifiers ? tx`identifiers,` : tx``} updated_at
       from card_index
       where board_id = ${boardId} and card_id > ${after} and deleted_at is null
       order by card_id

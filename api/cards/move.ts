@@ -6,29 +6,33 @@ import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showWritten } from '../files/show-images.ts'
 import { route } from '../route.ts'
-import { boardParams, cardAnswer, live, uuid } from '../schemas.ts'
+import { boardParams, Card, live, notFound, uuid } from '../schemas.ts'
 
 export const moveCardsRoute = route({
   method: 'POST',
   path: '/boards/:id/cards/move',
   scope: 'write',
   refuses: ['forbidden', 'limit_reached'],
-  summary: 'Move up to 1,000 cards to another board.',
+  summary: `Move up to ${limits.cardsPerRequest} cards to another board.`,
   schemas: {
     params: boardParams,
     body: Type.Object({
-      to_board_id: uuid,
-      card_ids: Type.Array(Type.String(), { minItems: 1, maxItems: limits.cardsPerRequest }),
+      to_board_id: { ...uuid, description: 'Id of the board to move the cards to.' },
+      card_ids: Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: limits.cardsPerRequest,
+        description: 'Ids of the cards to move.',
+      }),
     }),
   },
   answers: {
     200: Type.Object({
-      to_board_id: uuid,
-      moved: Type.Integer(),
-      cards: Type.Array(cardAnswer),
-      not_found: Type.Array(Type.String()),
+      to_board_id: { ...uuid, description: 'Id of the board that the cards are on now.' },
+      moved: Type.Integer({ description: 'How many cards were moved.' }),
+      cards: Type.Array(Card, { description: 'The cards that were moved, as they are now.' }),
+      not_found: notFound,
       renamed: Type.Record(Type.String(), Type.String(), {
-        description: 'By their old id, new ids of cards whose id was on the target board already.',
+        description: 'New ids by old ids, for cards whose id was already on the target board.',
       }),
       live,
     }),
@@ -54,7 +58,8 @@ export const moveCardsRoute = route({
     await database.asUser(principal.userId, (tx) => requireVisible(tx, toBoardId))
     const moved = made.map((pair) => pair.split('>') as [was: string, id: string])
     const sources = new Set(moved.map(([was]) => was))
-    const read = await readCards(live, toBoardId, moved.map(([, id]) => id)) // prettier-ignore
+    const ids = moved.map(([, id]) => id)
+    const read = await readCards(live, toBoardId, ids, principal.userId)
     const cards = await showWritten(context, principal.userId, read)
     return {
       body: {

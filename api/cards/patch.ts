@@ -4,11 +4,24 @@ import { patchCards } from '../../collab/write.ts'
 import { bodyLimit } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { requireReadableFiles } from '../files/require-readable.ts'
+import { mapInTurns } from '../../platform/loop-turn.ts'
+import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
+import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
+import { named } from '../named.ts'
 import { route } from '../route.ts'
-import { boardParams, cardAnswer, cardFields, live, nullable, uuid } from '../schemas.ts'
-import { cardChange } from './card-input.ts'
+import {
+  boardId,
+  boardParams,
+  Card,
+  cardFields,
+  cardId,
+  cardParams,
+  live,
+  notFound,
+  nullable,
+} from '../schemas.ts'
+import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const patchFields = {
   ...cardFields,
@@ -16,12 +29,13 @@ const patchFields = {
     nullable(
       Type.String({
         maxLength: bodyLimit,
-        description: 'The text that the edit of `body` started from: what others wrote since stays.',
+        description:
+          'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs.',
       }),
     ),
   ),
 }
-const patch = Type.Object(patchFields)
+const patch = named('CardPatch', Type.Object(patchFields), 'The fields of a card to change.')
 
 function toPatch(id: string, input: Static<typeof patch>, where: string): CardPatch {
   const change = cardChange(input, where)
@@ -34,15 +48,17 @@ export const patchCard = route({
   scope: 'write',
   refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change the fields of a card that are sent.',
-  schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }), body: patch },
-  answers: { 200: Type.Object({ card: cardAnswer, live }) },
+  schemas: { params: cardParams, body: patch },
+  answers: { 200: Type.Object({ card: Card, live }) },
   bodyLimitBytes: limits.cardBatchBodyBytes,
   opensDocument: true,
+  refuseEarly: refuseUnwritable,
   async handle(context, { principal, params, body }) {
-    const patches = [toPatch(params.cardId, body, '')]
+    const patch = toPatch(params.cardId, body, '')
     const target = { account: principal.userId, boardId: params.id }
-    const files = await requireReadableFiles(context, target, [body], () => '')
-    const { cards, live } = await patchCards(context.live, { ...target, patches, files })
+    const files = await nameFiles(context, target, [patch.change], () => '')
+    await sanitizeChanges(context, { ...target, adds: 0 }, [patch.change], () => '')
+    const { cards, live } = await patchCards(context.live, { ...target, patches: [patch], files })
     const [card] = await showWritten(context, principal.userId, cards)
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { card, live } }
@@ -54,31 +70,36 @@ export const patchManyCards = route({
   path: '/boards/:id/cards',
   scope: 'write',
   refuses: ['forbidden', 'conflict', 'limit_reached'],
-  summary: 'Change up to 1,000 cards.',
+  summary: `Change up to ${limits.cardsPerRequest} cards.`,
   schemas: {
     params: boardParams,
     body: Type.Object({
-      cards: Type.Array(Type.Object({ id: Type.String(), ...patchFields }), {
+      cards: Type.Array(Type.Object({ id: cardId, ...patchFields }), {
         minItems: 1,
+        description: 'The cards to change, each with its id and the fields to change.',
         maxItems: limits.cardsPerRequest,
       }),
     }),
   },
   answers: {
     200: Type.Object({
-      board_id: uuid,
-      cards: Type.Array(cardAnswer),
-      updated: Type.Integer(),
-      not_found: Type.Array(Type.String()),
+      board_id: boardId,
+      cards: Type.Array(Card, { description: 'The cards that were found, as they are now.' }),
+      updated: Type.Integer({ description: 'How many cards were found.' }),
+      not_found: notFound,
       live,
     }),
   },
   bodyLimitBytes: limits.cardBatchBodyBytes,
   opensDocument: true,
+  refuseEarly: refuseUnwritable,
   async handle(context, { principal, params, body }) {
-    const patches = body.cards.map((input, at) => toPatch(input.id, input, `cards[${at}].`))
+    const patches = await mapInTurns(body.cards, (input, at) => toPatch(input.id, input, `cards[${at}].`))
     const target = { account: principal.userId, boardId: params.id }
-    const files = await requireReadableFiles(context, target, body.cards, (at) => `cards[${at}].`)
+    const where = (at: number) => `cards[${at}].`
+    const changes = patches.map(({ change }) => change)
+    const files = await nameFiles(context, target, changes, where)
+    await sanitizeChanges(context, { ...target, adds: 0 }, changes, where)
     const { cards, notFound, live } = await patchCards(context.live, { ...target, patches, files })
     const shown = await showWritten(context, principal.userId, cards)
     return { body: { board_id: params.id, cards: shown, updated: cards.length, not_found: notFound, live } }

@@ -3,20 +3,32 @@ import { readCards } from '../../collab/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showImages } from '../files/show-images.ts'
+import { includeOf } from '../page.ts'
 import { route } from '../route.ts'
-import { cardAnswer, uuid } from '../schemas.ts'
+import { Card, cardParams } from '../schemas.ts'
 
 export const readCard = route({
   method: 'GET',
   path: '/boards/:id/cards/:cardId',
   scope: 'read',
   summary: 'Read a card, with its properties and identifiers.',
-  schemas: { params: Type.Object({ id: uuid, cardId: Type.String() }) },
-  answers: { 200: Type.Object({ card: cardAnswer }) },
+  schemas: {
+    params: cardParams,
+    query: Type.Object({
+      include: Type.Optional(
+        Type.String({
+          description:
+            'Which fields to add: a comma list of `props`, `identifiers`, `raw`. A single card has the first two in any case.',
+        }),
+      ),
+    }),
+  },
+  answers: { 200: Type.Object({ card: Card }) },
   opensDocument: true,
-  async handle(context, { principal, params }) {
+  async handle(context, { principal, params, query }) {
+    const { raw } = includeOf(query.include, ['props', 'identifiers', 'raw'])
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const found = await readCards(context.live, params.id, [params.cardId])
+    const found = await readCards(context.live, params.id, [params.cardId], principal.userId, { raw })
     const [card] = await showImages(context, principal.userId, found)
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { card } }

@@ -4,7 +4,7 @@ import { captureBoard } from '../../collab/capture.ts'
 import { cardTimes } from '../../collab/read.ts'
 import { presentBoard, readBoard, type BoardRow } from '../boards/board.ts'
 import { route, type ApiContext } from '../route.ts'
-import { boardAnswer, boardParams, cardAnswer, groupAnswer, timestamp } from '../schemas.ts'
+import { Board, boardParams, Card, Group, timestamp } from '../schemas.ts'
 import { jsonExport } from './json-export.ts'
 import { omcExport } from './omc-export.ts'
 import { Turns } from './turns.ts'
@@ -16,34 +16,40 @@ const turns = new Turns(2)
 const limitsMs = { toRead: 5 * 60_000, chunk: 30_000 }
 
 const omcEntity = Type.Object(
-  { schemaVersion: Type.String(), entityType: Type.String(), identifier: Type.Array(Type.Unknown()) },
-  { additionalProperties: true },
+  {
+    schemaVersion: Type.String({ description: 'Version of OMC-JSON.' }),
+    entityType: Type.String({ description: 'What the entity is.' }),
+    identifier: Type.Array(Type.Unknown(), { description: 'Its ids.' }),
+  },
+  { additionalProperties: true, description: 'An OMC-JSON 2.8 entity.' },
 )
 
 export const exportBoard = route({
   method: 'GET',
   path: '/boards/:id/export',
   scope: 'read',
-  summary: 'Export a board as it is at one moment, also one in the trash: as JSON, or as OMC-JSON 2.8.',
+  summary: 'Export a board as JSON or OMC-JSON 2.8. A board in the trash can be exported too.',
   schemas: {
     params: boardParams,
     query: Type.Object({
-      format: Type.Enum(['json', 'omc'], {
-        default: 'json',
-        description:
-          '`json`: everything, each card with its `raw`. `omc`: an array of OMC-JSON 2.8 entities.',
-      }),
+      format: Type.Optional(
+        Type.Enum(['json', 'omc'], {
+          default: 'json',
+          description:
+            '`json`: the board with everything on it, each card with its `raw`. `omc`: a list of OMC-JSON 2.8 entities. `json` when absent.',
+        }),
+      ),
     }),
   },
   answers: {
     200: Type.Union([
       Type.Object({
-        format: Type.Literal('json'),
-        version: Type.Integer({ description: 'Of this form of export.' }),
-        exported_at: timestamp,
-        board: boardAnswer,
-        groups: Type.Array(groupAnswer),
-        cards: Type.Array(cardAnswer),
+        format: Type.Literal('json', { description: 'Always `json`.' }),
+        version: Type.Integer({ description: 'Version of this format.' }),
+        exported_at: { ...timestamp, description: 'When the board was in this state.' },
+        board: Board,
+        groups: Type.Array(Group, { description: 'All groups of the board.' }),
+        cards: Type.Array(Card, { description: 'All cards of the board, each with its `raw`.' }),
       }),
       Type.Array(omcEntity),
     ]),
@@ -53,9 +59,11 @@ export const exportBoard = route({
     const { row, children } = await readRows(context, principal.userId, params.id)
     const end = (await turns.take(principal.userId))!
     try {
-      const capture = await captureBoard(context.live, params.id, { raw: query.format === 'json' })
+      const capture = await captureBoard(context.live, params.id, { raw: query.format !== 'omc' })
       const exported = {
         ...capture,
+        html: context.live.html,
+        account: principal.userId,
         board: presentBoard(row, { props: true, identifiers: true }),
         children,
         exportedAt: new Date(context.clock.now()).toISOString(),
@@ -65,7 +73,7 @@ export const exportBoard = route({
           capture.cards.map(({ id }) => id),
         ),
       }
-      const chunks = query.format === 'json' ? jsonExport(exported) : omcExport(exported)
+      const chunks = query.format === 'omc' ? omcExport(exported) : jsonExport(exported)
       return {
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: watched(Readable.from(chunks, { objectMode: false, highWaterMark: 64 * 1024 }), end),

@@ -1,22 +1,28 @@
 import Type, { type Static } from 'typebox'
 import { bodyLimit, textLimits } from '../../core/card.ts'
+import { named } from '../named.ts'
 import { cardFields, identifiers, nullable, props } from '../schemas.ts'
 
-const text = (limit: number) => Type.Optional(nullable(Type.String({ maxLength: limit })))
+const text = (limit: number, description: string) =>
+  Type.Optional(nullable(Type.String({ maxLength: limit, description })))
 const { x, y, w, h } = cardFields
 
-export const importItem = Type.Object({
-  url: Type.String({
-    maxLength: textLimits.url,
-    description: 'An https URL on a public host. It stays in the card as `url`.',
+export const importItem = named(
+  'ImportItem',
+  Type.Object({
+    url: Type.String({
+      maxLength: textLimits.url,
+      description: 'An https URL on a public host. The card keeps it as `url`.',
+    }),
+    title: text(textLimits.title, 'Title of the card. Without it that of the page, or the name of the file.'),
+    caption: text(bodyLimit, 'Text of the card.'),
+    props: Type.Optional(nullable(props)),
+    identifiers: Type.Optional(nullable(identifiers)),
+    x,
+    y,
+    w,
+    h,
   }),
-  title: text(textLimits.title),
-  caption: text(bodyLimit),
-  props: Type.Optional(nullable(props)),
-  identifiers: Type.Optional(nullable(identifiers)),
-  x,
-  y,
-  w,
-  h,
-})
+  'A URL to import as a card.',
+)
 export type ImportItem = Static<typeof importItem>

@@ -1,7 +1,7 @@
 /** A board as JSON, piece by piece: `{format, version, exported_at, board, groups, cards}`. */
-import type { Capture } from '../../collab/capture.ts'
-import { safeContent } from '../../collab/read.ts'
-import { presentCard, type CardTimes } from '../../core/card.ts'
+import type { Capture, CapturedCard } from '../../collab/capture.ts'
+import type { SafeHtml } from '../../collab/safe-html.ts'
+import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 
 export interface Exported extends Capture {
   board: Record<string, unknown>
@@ -9,6 +9,9 @@ export interface Exported extends Capture {
   children: { id: string }[]
   exportedAt: string
   times: Map<string, CardTimes>
+  /** Sanitises the HTML of cards for the account that exports. */
+  html: SafeHtml
+  account: string
 }
 
 export const exportVersion = 1
@@ -16,13 +19,16 @@ export const exportVersion = 1
 /** Text that is made before others have their turn. */
 const cardsPerChunk = 50
 
-export function* jsonExport({ board, groups, cards, exportedAt, times }: Exported): Generator<string> {
+export async function* jsonExport(exported: Exported): AsyncGenerator<string> {
+  const { board, groups, cards, exportedAt, times } = exported
   const head = { format: 'json', version: exportVersion, exported_at: exportedAt, board, groups }
   yield `${JSON.stringify(head).slice(0, -1)},"cards":[`
   for (let from = 0; from < cards.length; from += cardsPerChunk) {
-    const texts = cards.slice(from, from + cardsPerChunk).map(({ id, content, raw }) =>
+    const chunk = cards.slice(from, from + cardsPerChunk)
+    const contents = await safeContents(exported, chunk)
+    const texts = chunk.map(({ id, raw }, at) =>
       JSON.stringify(
-        presentCard(id, safeContent(content), times.get(id) ?? notIndexed, {
+        presentCard(id, contents[at]!, times.get(id) ?? notIndexed, {
           props: true,
           identifiers: true,
           raw,
@@ -33,5 +39,11 @@ export function* jsonExport({ board, groups, cards, exportedAt, times }: Exporte
   }
   yield ']}'
 }
+
+export const safeContents = ({ html, account }: Exported, cards: CapturedCard[]): Promise<CardContent[]> =>
+  html.contents(
+    account,
+    cards.map(({ content }) => content),
+  )
 
 export const notIndexed: CardTimes = { created_at: null, updated_at: null }

@@ -5,20 +5,19 @@
  *
  * What OMC has no word for is in `customData`, under the domain `corkboard`. Our own identifier stands first.
  */
-import { safeContent } from '../../collab/read.ts'
 import type { CapturedCard } from '../../collab/capture.ts'
-import type { CardTimes, Identifier } from '../../core/card.ts'
+import type { CardContent, CardTimes, Identifier } from '../../core/card.ts'
 import type { PresentedGroup } from '../../collab/groups.ts'
-import { notIndexed, type Exported } from './json-export.ts'
+import { notIndexed, safeContents, type Exported } from './json-export.ts'
 
 const schemaVersion = 'https://movielabs.com/omc/json/schema/v2.8'
 const entitiesPerChunk = 50
 
-export function* omcExport(exported: Exported): Generator<string> {
+export async function* omcExport(exported: Exported): AsyncGenerator<string> {
   const entities = entitiesOf(exported)
   let separator = '['
   for (let chunk: string[] = []; ; chunk = []) {
-    for (let next = entities.next(); !next.done; next = entities.next()) {
+    for (let next = await entities.next(); !next.done; next = await entities.next()) {
       chunk.push(JSON.stringify(next.value))
       if (chunk.length === entitiesPerChunk) break
     }
@@ -31,13 +30,17 @@ export function* omcExport(exported: Exported): Generator<string> {
 
 type Entity = Record<string, unknown>
 
-function* entitiesOf(exported: Exported): Generator<Entity> {
+async function* entitiesOf(exported: Exported): AsyncGenerator<Entity> {
   const boardId = String(exported.board['id'])
   yield boardEntity(boardId, exported)
   const members = Map.groupBy(exported.cards, ({ content }) => content.group_id)
   for (const group of exported.groups) yield groupEntity(boardId, group, members.get(group.id) ?? [])
-  for (const card of exported.cards)
-    yield cardEntity(boardId, card, exported.times.get(card.id) ?? notIndexed)
+  for (let from = 0; from < exported.cards.length; from += entitiesPerChunk) {
+    const cards = exported.cards.slice(from, from + entitiesPerChunk)
+    const contents = await safeContents(exported, cards)
+    for (const [at, { id }] of cards.entries())
+      yield cardEntity(boardId, id, contents[at]!, exported.times.get(id) ?? notIndexed)
+  }
 }
 
 // Ids of cards and groups are unique on their board.
@@ -95,9 +98,8 @@ function groupEntity(boardId: string, group: PresentedGroup, members: CapturedCa
   }
 }
 
-function cardEntity(boardId: string, { id, content: unsafe }: CapturedCard, times: CardTimes): Entity {
-  const { kind, title, body, identifiers, mime, ext, file_name, image_key, file_key, ...rest } =
-    safeContent(unsafe)
+function cardEntity(boardId: string, id: string, content: CardContent, times: CardTimes): Entity {
+  const { kind, title, body, identifiers, mime, ext, file_name, image_key, file_key, ...rest } = content
   const fileDetails = {
     fileName: file_name,
     filePath: file_key ?? image_key,

@@ -10,7 +10,8 @@ import { readCapacity } from '../boards/capacity.ts'
 import { cardChange } from '../cards/card-input.ts'
 import { showWritten } from '../files/show-images.ts'
 import type { ApiContext } from '../route.ts'
-import { failedBy, fetchCard, type Failed } from './fetch-card.ts'
+import { fetchCard } from './fetch-card.ts'
+import { failedBy, fetchTurns, type Failed } from './fetch-url.ts'
 import type { ImportProgress } from './import-progress.ts'
 import type { ImportItem } from './import-item.ts'
 import { Turns } from './turns.ts'
@@ -44,7 +45,6 @@ interface Task {
 type Result =
   { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
 
-const fetching = new Turns(limits.import.atOnce)
 /** Two imports on one board look for what is there, and create, one after the other; other processes meet at the commit. */
 const creating = new Turns(1)
 
@@ -73,13 +73,14 @@ export async function runImport(context: ApiContext, request: Import): Promise<R
 /** What an earlier attempt of the same call came to. @returns the cards that it made */
 async function settleEarlier(
   { live }: ApiContext,
-  { boardId, progress }: Import,
+  { account, boardId, progress }: Import,
   tasks: Task[],
 ): Promise<PresentedCard[]> {
   const made = [...progress.created]
   for (const [item, cardId] of made) tasks[item]!.result = { status: 'created', cardId }
   for (const [item, card] of progress.fetched) tasks[item]!.fetched = card
-  return made.length === 0 ? [] : readCards(live, boardId, made.map(([, id]) => id)) // prettier-ignore
+  const ids = made.map(([, id]) => id)
+  return ids.length === 0 ? [] : readCards(live, boardId, ids, account)
 }
 
 function readItems(items: ImportItem[]): Task[] {
@@ -147,7 +148,7 @@ async function fetchAll(context: ApiContext, request: Import, open: Task[], room
     async (task) => {
       if (isFull || counts.fetched >= room) return void (task.result = full())
       counts.running += 1
-      const end = await fetching.take(account, Math.max(0, deadline - performance.now()))
+      const end = await fetchTurns.take(account, Math.max(0, deadline - performance.now()))
       try {
         const timeoutMs = Math.min(context.importMs.item, deadline - performance.now())
         if (!end || timeoutMs <= 0) return void (task.result = notBegun(context.importMs.call))

@@ -1,27 +1,31 @@
 import Type from 'typebox'
 import { fileKeyPattern } from '../../core/file.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { requireFilter } from '../boards/require-filter.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { cursorAnswer, nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
+import { named } from '../named.ts'
+import { cursorAnswer, nullable, timestamp, uuid, uuidPattern, workspaceId } from '../schemas.ts'
+import { fileFields, fileType } from './fields.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
 
 const query = Type.Object({
-  workspace: Type.Optional(uuid),
-  board: Type.Optional(uuid),
+  workspace: Type.Optional({ ...uuid, description: 'Only files of this workspace.' }),
+  board: Type.Optional({ ...uuid, description: 'Only files that were uploaded for this board.' }),
   ...walkQuery,
 })
 
-const fileAnswer = Type.Object({
-  image_key: Type.String(),
-  bytes: nullable(Type.Integer()),
-  width: nullable(Type.Integer()),
-  height: nullable(Type.Integer()),
-  board_id: nullable(uuid),
-  workspace_id: uuid,
-  content_type: Type.String(),
-  created_at: timestamp,
-})
+export const ImageRecord = named(
+  'ImageRecord',
+  Type.Object({
+    ...fileFields,
+    board_id: nullable({ ...uuid, description: 'Id of the board that it was uploaded for. Null: none.' }),
+    workspace_id: workspaceId,
+    content_type: fileType,
+    created_at: { ...timestamp, description: 'When it was uploaded.' },
+  }),
+  'A file. It may be of any type: images came first, hence the names.',
+)
 
 interface FileRow {
   image_key: string
@@ -48,15 +52,23 @@ export const listFiles = route({
   method: 'GET',
   path: '/images',
   scope: 'read',
-  summary: 'List files, the newest first, or follow what is uploaded.',
+  refuses: ['not_found'],
+  summary: 'List files, newest first, or follow uploads.',
   schemas: { query },
-  answers: { 200: Type.Object({ images: Type.Array(fileAnswer), ...cursorAnswer }) },
+  answers: {
+    200: Type.Object({
+      images: Type.Array(ImageRecord, { description: 'The files of this page.' }),
+      ...cursorAnswer,
+    }),
+  },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, files)
-    const rows = await database.asUser(principal.userId, async (tx) =>
-      readFiles(tx, query, walk, await walkHorizon(tx, walk), limit),
-    )
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      const files = await readFiles(tx, query, walk, await walkHorizon(tx, walk), limit)
+      if (files.length === 0) await requireFilter(tx, query)
+      return files
+    })
     const { page, end } = walkEnd(rows, limit, walk, (row) => ({
       at: row.created_at,
       id: `${row.image_key}|${row.workspace_id}`,

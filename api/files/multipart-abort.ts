@@ -10,9 +10,15 @@ export const abortUpload = route({
   path: '/uploads/multipart/abort',
   scope: 'write',
   refuses: ['not_found', 'forbidden'],
-  summary: 'Abort an upload: its parts are thrown away.',
+  summary: 'Abort an upload and discard its parts.',
   schemas: { body: Type.Object(sessionFields) },
-  answers: { 200: Type.Object({ aborted: Type.Boolean(), key: Type.String(), upload_id: Type.String() }) },
+  answers: {
+    200: Type.Object({
+      aborted: Type.Boolean({ description: 'Always true.' }),
+      key: sessionFields.key,
+      upload_id: sessionFields.upload_id,
+    }),
+  },
   async handle(context, { principal, body }) {
     await findSession(context, principal.userId, body)
     const answer = { aborted: true, key: body.key, upload_id: body.upload_id }

@@ -5,19 +5,27 @@ import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
 import { uuid } from '../schemas.ts'
 import { giveUpUpload, reserveUpload } from './reserve.ts'
+import { sessionFields } from './session.ts'
 import { noUpload } from './upload-fault.ts'
 
 const body = Type.Object({
   bytes: Type.Integer({
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'The size of the whole file.',
+    description: 'Size of the whole file in bytes.',
   }),
   content_type: Type.Optional(
-    Type.String({ maxLength: 200, pattern: '^[\\w.+-]+/[\\w.+-]+( *; *[\\w.+-]+=[\\w.+-]+)*$' }),
+    Type.String({
+      maxLength: 200,
+      pattern: '^[\\w.+-]+/[\\w.+-]+( *; *[\\w.+-]+=[\\w.+-]+)*$',
+      description: 'Media type of the file; `application/octet-stream` when absent.',
+    }),
   ),
   filename: Type.Optional(
-    Type.String({ maxLength: limits.files.fileName, description: 'Only its extension is used.' }),
+    Type.String({
+      maxLength: limits.files.fileName,
+      description: 'Name of the file. Only its extension is used.',
+    }),
   ),
 })
 
@@ -25,16 +33,20 @@ export const beginUpload = route({
   method: 'POST',
   path: '/uploads/multipart',
   scope: 'write',
+  answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
-  summary: 'Begin the upload of a file in parts; for boards whose owner has a paid plan.',
-  schemas: { query: Type.Object({ board: uuid }), body },
+  summary: 'Begin the upload of a file in parts. The board’s owner needs a paid plan.',
+  schemas: {
+    query: Type.Object({ board: { ...uuid, description: 'Id of the board that the file is for.' } }),
+    body,
+  },
   answers: {
     201: Type.Object({
-      key: Type.String(),
-      upload_id: Type.String(),
-      part_size: Type.Integer(),
-      part_count: Type.Integer(),
-      content_type: Type.String(),
+      key: sessionFields.key,
+      upload_id: sessionFields.upload_id,
+      part_size: Type.Integer({ description: 'Size of each part but the last, in bytes.' }),
+      part_count: Type.Integer({ description: 'How many parts to upload.' }),
+      content_type: Type.String({ description: 'Media type of the file.' }),
     }),
   },
   async handle(context, { principal, query, body }) {

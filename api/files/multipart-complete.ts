@@ -6,22 +6,30 @@ import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/im
 import type { CompletedPart, ObjectStore } from '../../platform/object-store.ts'
 import { withoutOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { nullable } from '../schemas.ts'
+import { fileFields } from './fields.ts'
 import { finishUpload, giveUpUpload } from './reserve.ts'
 import { findSession, sessionFields, type Session } from './session.ts'
 import { noUpload, uploadRefused } from './upload-fault.ts'
 
 const part = Type.Object({
-  part_number: Type.Integer({ minimum: 1, maximum: limits.files.parts }),
+  part_number: Type.Integer({
+    minimum: 1,
+    maximum: limits.files.parts,
+    description: 'Number of the part, from 1.',
+  }),
   etag: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'As the PUT answered it, with or without quotes.',
+    description: 'The `etag` that the PUT of the part answered with, with or without quotes.',
   }),
 })
 const body = Type.Object({
   ...sessionFields,
-  parts: Type.Array(part, { minItems: 1, maxItems: limits.files.parts }),
+  parts: Type.Array(part, {
+    minItems: 1,
+    maxItems: limits.files.parts,
+    description: 'All parts of the upload.',
+  }),
 })
 
 export const completeUpload = route({
@@ -29,15 +37,10 @@ export const completeUpload = route({
   path: '/uploads/multipart/complete',
   scope: 'write',
   refuses: ['not_found', 'forbidden'],
-  summary: 'Complete an upload: its parts become the file. May be repeated.',
+  summary: 'Complete an upload: its parts become the file. Safe to repeat.',
   schemas: { body },
   answers: {
-    201: Type.Object({
-      image_key: Type.String(),
-      bytes: nullable(Type.Integer()),
-      width: nullable(Type.Integer()),
-      height: nullable(Type.Integer()),
-    }),
+    201: Type.Object(fileFields),
   },
   bodyLimitBytes: 4 * 1024 * 1024, // 10,000 parts
   async handle(context, { principal, body }) {

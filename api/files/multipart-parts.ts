@@ -12,16 +12,26 @@ export const signParts = route({
   method: 'POST',
   path: '/uploads/multipart/parts',
   scope: 'write',
+  answersSecret: true,
   refuses: ['not_found', 'forbidden'],
-  summary: 'URLs to PUT parts of an upload to; each takes exactly the size of its part, for an hour.',
+  summary: 'Get URLs to PUT the parts of an upload to.',
+  description: `Each URL takes exactly the size of its part and is valid for ${limits.files.partUrlSeconds / 60} minutes. Keep the \`etag\` of each PUT’s answer.`,
   schemas: {
     body: Type.Object({
       ...sessionFields,
-      part_numbers: Type.Array(partNumber, { minItems: 1, maxItems: limits.files.partsPerRequest }),
+      part_numbers: Type.Array(partNumber, {
+        minItems: 1,
+        maxItems: limits.files.partsPerRequest,
+        description: 'The parts to upload next, numbered from 1.',
+      }),
     }),
   },
   answers: {
-    200: Type.Object({ urls: Type.Record(Type.String({ pattern: '^\\d+$' }), Type.String()) }),
+    200: Type.Object({
+      urls: Type.Record(Type.String({ pattern: '^\\d+$' }), Type.String(), {
+        description: 'URLs by part number.',
+      }),
+    }),
   },
   async handle(context, { principal, body }) {
     const session = await findSession(context, principal.userId, body)

@@ -14,7 +14,7 @@ import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/image-header.ts'
 import { errorBody } from '../error-reply.ts'
 import { route, type Answer, type ApiContext } from '../route.ts'
-import { errorAnswer } from '../schemas.ts'
+import { refusal } from '../schemas.ts'
 import { matches, parseRange } from './byte-range.ts'
 
 interface FileRow {
@@ -30,7 +30,7 @@ interface FileRow {
 const bytesAnswer = {
   content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
 } as unknown as TSchema
-const nothing = { content: { '*/*': { schema: {} } } } as unknown as TSchema
+const nothing = Type.Null()
 
 export const readFile = route({
   method: 'GET',
@@ -38,20 +38,39 @@ export const readFile = route({
   scope: 'read',
   summary: 'Read a file, or a smaller picture of an image.',
   schemas: {
-    params: Type.Object({ key: Type.String() }),
+    params: Type.Object({ key: Type.String({ description: 'Key of the file.' }) }),
     query: Type.Object({
       w: Type.Optional(
         Type.Enum(resizeWidths.map(String), {
-          description: 'At most so many pixels wide; never made larger.',
+          description: 'The greatest width of a smaller picture, in pixels. An image is never made larger.',
         }),
       ),
       format: Type.Optional(
-        Type.Enum([...resizeFormats], { description: 'Of the smaller picture; `webp` when absent.' }),
+        Type.Enum([...resizeFormats], {
+          description: 'Format of the smaller picture; `webp` when absent. Only together with `w`.',
+        }),
       ),
     }),
   },
-  answers: { 200: bytesAnswer, 206: bytesAnswer, 304: nothing, 415: errorAnswer, 416: errorAnswer },
+  description:
+    'Send `Range` for a part of the file, and `If-None-Match` with an earlier `etag` to get 304 when you have the bytes already. A 304 does not count against the rate limit.',
+  refuses: ['unsupported_media_type'],
+  answerHeaders: ['etag', 'cache-control', 'vary', 'content-disposition', 'accept-ranges', 'content-range'],
+  answers: {
+    200: { ...bytesAnswer, description: 'The file, or the smaller picture.' },
+    206: { ...bytesAnswer, description: 'The part of the file that `Range` asks for.' },
+    304: {
+      ...nothing,
+      description: 'The client has these bytes already: `If-None-Match` names their `etag`.',
+    },
+    416: {
+      ...refusal(['bad_request']),
+      description: '`bad_request`: `Range` starts after the end of the file.',
+    },
+  },
   async handle(context, { principal, params, query, request }) {
+    if (query.w === undefined && query.format !== undefined)
+      throw new ServiceError('bad_request', 'format is for smaller pictures: send it together with w.')
     const file = await findFile(context, principal.userId, params.key)
     const answer =
       query.w === undefined
@@ -88,10 +107,10 @@ async function findFile({ database }: ApiContext, account: string, key: string):
   return file
 }
 
-/** What is under a key never changes, but rights do: a cache asks each time. */
+/** The bytes under a key never change, so a browser asks once a day. Until then it also shows what access has ended to. */
 const headersOf = (etag: string) => ({
   etag,
-  'cache-control': 'private, no-cache',
+  'cache-control': 'private, max-age=86400, immutable',
   vary: 'authorization',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -115,7 +134,7 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
     return { status: 416, body, headers: { 'content-range': `bytes */${file.bytes}` } }
   }
   const stream = await files.get(file.image_key, range ?? undefined)
-  if (!stream) throw new ServiceError('storage_unavailable', 'The bytes of this file are not to be had now.')
+  if (!stream) throw unavailable()
   const length = range ? range.end - range.start + 1 : file.bytes
   return {
     status: range ? 206 : 200,
@@ -128,6 +147,12 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
     },
   }
 }
+
+const unavailable = () =>
+  new ServiceError(
+    'storage_unavailable',
+    'The contents of this file are temporarily unavailable. Try again later.',
+  )
 
 /** Anything else a browser could run or open is handed out as a download. */
 const isShown = (type: string) =>
@@ -151,7 +176,7 @@ async function smaller(
     'content-disposition': `inline; filename="${file.image_key.split('.')[0]}-${width}.${format}"`,
   }
   if (matches(headers['if-none-match'], etag)) return { status: 304, body: undefined, headers: shared }
-  const bytes = await resized(context, file.image_key, width, format)
+  const bytes = await resized(context, file, width, format)
   return {
     body: bytes,
     headers: { ...shared, 'content-type': `image/${format}`, 'content-length': String(bytes.length) },
@@ -167,29 +192,33 @@ const canBeResized = ({ content_type, bytes, width, height }: FileRow) =>
 /** From the store; made and kept there the first time. */
 async function resized(
   { files, resizer, log }: ApiContext,
-  key: string,
+  { image_key: key, workspace_id }: FileRow,
   width: number,
   format: ResizeFormat,
 ): Promise<Buffer> {
   const place = resizedKey(key, width, format)
   const kept = await files.get(place)
   if (kept) return buffer(kept)
-  const bytes = await resizer.resize(
-    async () => {
+  const bytes = await resizer.resize({
+    key,
+    // The turn belongs to the workspace that has the file, not to the reader.
+    account: workspace_id,
+    width,
+    format,
+    async open() {
       const stream = await files.get(key)
-      if (!stream)
-        throw new ServiceError('storage_unavailable', 'The bytes of this file are not to be had now.')
+      if (!stream) throw unavailable()
       return stream
     },
-    { width, format },
-  )
+    keep: (made) =>
+      files
+        .put(place, Readable.from([made]), { bytes: made.length, contentType: `image/${format}` })
+        .catch((error: unknown) => log.warn({ err: error, key }, 'a smaller picture could not be kept')),
+  })
   if (!bytes)
     throw new ServiceError(
       'unsupported_media_type',
-      'This image cannot be decoded: w is not to be had of it.',
+      'This image cannot be decoded, so there is no smaller picture of it. Read it without `w`.',
     )
-  await files
-    .put(place, Readable.from([bytes]), { bytes: bytes.length, contentType: `image/${format}` })
-    .catch((error: unknown) => log.warn({ err: error, key }, 'a smaller picture could not be kept'))
   return bytes
 }

@@ -2,14 +2,22 @@
 import Type from 'typebox'
 import { noBoard, notWritable } from '../../core/board.ts'
 import type { ApiContext } from '../route.ts'
-import { uuid } from '../schemas.ts'
+import { boardId } from '../schemas.ts'
 import { noUpload, type UploadFault } from './upload-fault.ts'
 
-/** How the four operations name it. */
+/** The fields by which requests name it. */
 export const sessionFields = {
-  board_id: uuid,
-  key: Type.String({ minLength: 1, maxLength: 500 }),
-  upload_id: Type.String({ minLength: 1, maxLength: 2000 }),
+  board_id: boardId,
+  key: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'Key of the file, from the beginning of the upload.',
+  }),
+  upload_id: Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    description: 'Id of the upload, from its beginning.',
+  }),
 }
 
 export interface SessionName {

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/image-header.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { nullable, uuid } from '../schemas.ts'
+import { uuid } from '../schemas.ts'
+import { fileKey, fileType, height, width } from './fields.ts'
 import { storeImage } from './store-image.ts'
 
 export const uploadImage = route({
@@ -12,16 +14,19 @@ export const uploadImage = route({
   path: '/uploads',
   scope: 'write',
   refuses: ['not_found', 'forbidden', 'limit_reached'],
-  summary: 'Upload an image of up to 25 MB; the body is its bytes.',
-  schemas: { query: Type.Object({ board: uuid }) },
+  summary: `Upload an image of up to ${limits.files.uploadBytes / 1024 / 1024} MB; the body is its bytes.`,
+  schemas: {
+    query: Type.Object({ board: { ...uuid, description: 'Id of the board that the image is for.' } }),
+  },
   takesBytes: imageTypes,
+  described: Type.Unsafe<Buffer>({ type: 'string', format: 'binary' }),
   answers: {
     201: Type.Object({
-      image_key: Type.String(),
-      width: nullable(Type.Integer()),
-      height: nullable(Type.Integer()),
-      bytes: Type.Integer(),
-      content_type: Type.String(),
+      image_key: fileKey,
+      width,
+      height,
+      bytes: Type.Integer({ description: 'Size in bytes.' }),
+      content_type: fileType,
     }),
   },
   async handle(context, { principal, query, body, request }) {

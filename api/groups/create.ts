@@ -3,17 +3,17 @@ import { createGroup, readGroups } from '../../collab/groups.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
 import { route } from '../route.ts'
-import { boardParams, groupAnswer, live } from '../schemas.ts'
+import { boardParams, Group, live } from '../schemas.ts'
 import { groupChange, groupFields, name } from './fields.ts'
 
 export const createGroupRoute = route({
   method: 'POST',
   path: '/boards/:id/groups',
   scope: 'write',
-  refuses: ['forbidden'],
+  refuses: ['forbidden', 'limit_reached'],
   summary: 'Create a group. Cards join it by their `group_id`.',
   schemas: { params: boardParams, body: Type.Object({ ...groupFields, name }) },
-  answers: { 200: Type.Object({ group: groupAnswer, live }) },
+  answers: { 200: Type.Object({ group: Group, live }) },
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const created = await createGroup(context.live, {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { removeGroup } from '../../collab/groups.ts'
 import { route } from '../route.ts'
-import { groupAnswer, groupParams, live } from '../schemas.ts'
+import { Group, groupParams, live } from '../schemas.ts'
 
 export const deleteGroup = route({
   method: 'DELETE',
@@ -13,9 +13,9 @@ export const deleteGroup = route({
   schemas: { params: groupParams },
   answers: {
     200: Type.Object({
-      deleted: Type.Literal(true),
-      group: groupAnswer,
-      ungrouped: Type.Integer({ description: 'Cards that were in it.' }),
+      deleted: Type.Literal(true, { description: 'Always true.' }),
+      group: Group,
+      ungrouped: Type.Integer({ description: 'How many cards were in it.' }),
       live,
     }),
   },

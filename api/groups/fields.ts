@@ -6,12 +6,23 @@ import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { nullable } from '../schemas.ts'
 
-export const name = Type.String({ description: `Trimmed; then 1 to ${limits.name} characters.` })
+export const name = Type.String({
+  description: `1 to ${limits.name} characters, after spaces at both ends are removed.`,
+})
 export const groupFields = {
   name: Type.Optional(name),
-  color: Type.Optional(nullable(Type.String({ maxLength: textLimits.color }))),
-  shape: Type.Optional(Type.Enum([...groupShapes])),
-  outline: Type.Optional(Type.Boolean()),
+  color: Type.Optional(
+    nullable(Type.String({ maxLength: textLimits.color, description: 'Its color. Null for the default.' })),
+  ),
+  shape: Type.Optional(
+    Type.Enum([...groupShapes], {
+      description:
+        '`box` draws a rectangle around its cards, `hug` follows their outline. `box` on create when absent.',
+    }),
+  ),
+  outline: Type.Optional(
+    Type.Boolean({ description: 'Whether the outline is drawn. True on create when absent.' }),
+  ),
 }
 const body = Type.Object(groupFields)
 

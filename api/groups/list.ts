@@ -3,7 +3,7 @@ import { readGroups } from '../../collab/groups.ts'
 import { requireVisible } from '../boards/board.ts'
 import { pageEnd, pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { boardParams, groupAnswer, pageAnswer, pageQuery } from '../schemas.ts'
+import { boardParams, Group, pageAnswer, pageQuery } from '../schemas.ts'
 
 export const listGroups = route({
   method: 'GET',
@@ -11,7 +11,12 @@ export const listGroups = route({
   scope: 'read',
   summary: 'List the groups of a board, oldest first.',
   schemas: { params: boardParams, query: Type.Object(pageQuery) },
-  answers: { 200: Type.Object({ groups: Type.Array(groupAnswer), ...pageAnswer }) },
+  answers: {
+    200: Type.Object({
+      groups: Type.Array(Group, { description: 'The groups of this page.' }),
+      ...pageAnswer,
+    }),
+  },
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const page = pageOf(query)

@@ -1,17 +1,17 @@
 import Type from 'typebox'
 import { patchGroup } from '../../collab/groups.ts'
 import { route } from '../route.ts'
-import { groupAnswer, groupParams, live } from '../schemas.ts'
+import { Group, groupParams, live } from '../schemas.ts'
 import { groupChange, groupFields } from './fields.ts'
 
 export const patchGroupRoute = route({
   method: 'PATCH',
   path: '/boards/:id/groups/:groupId',
   scope: 'write',
-  refuses: ['forbidden', 'conflict'],
+  refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change the fields of a group that are sent.',
   schemas: { params: groupParams, body: Type.Object(groupFields) },
-  answers: { 200: Type.Object({ group: groupAnswer, live }) },
+  answers: { 200: Type.Object({ group: Group, live }) },
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const patched = await patchGroup(context.live, {

@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { ServiceError } from '../../core/errors.ts'
 import { idempotencyCutoff } from '../../core/limits.ts'
+import { LoopTurn } from '../../platform/loop-turn.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Encryption } from '../../platform/encryption.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -26,7 +27,8 @@ export interface KeyedRequest {
   readContent?(): Promise<Content>
 }
 
-export type Content = (string | Uint8Array)[]
+/** A part that is a list is one part, in pieces. */
+export type Content = (string | Uint8Array | string[])[]
 
 export interface StoredResponse {
   status: number
@@ -71,12 +73,13 @@ export class Attempts {
     const { database, clock } = this.#options
     const { userId } = request
     const now = clock.now()
-    const id = hash([userId, request.method, request.path, request.key])
+    const id = fingerprintOf([userId, request.method, request.path, request.key])
+    const fingerprint = await fingerprintInTurns(request.content)
     const { encryption } = this.#options
     const key: OperationKey = {
       id,
       seal: (text) => encryption.seal(text, id).toString('base64'),
-      fingerprint: fingerprintOf(request.content),
+      fingerprint,
       attempt: randomUUID(),
       created_at: new Date(now).toISOString(),
     }
@@ -92,7 +95,7 @@ export class Attempts {
       if (request.readContent && !known.response && known.result.length === 0)
         return { userId, key, resumed: null, release } // its body is needed yet
       if (known.fingerprint !== key.fingerprint) {
-        if (request.readContent) key.fingerprint = fingerprintOf(await request.readContent())
+        if (request.readContent) key.fingerprint = await fingerprintInTurns(await request.readContent())
         if (known.fingerprint !== key.fingerprint) throw otherRequest()
       }
       if (!known.response) return { userId, key, resumed: this.#resumed(key, known.result), release }
@@ -128,16 +131,32 @@ export class Attempts {
   }
 }
 
-export const fingerprintOf = (content: Content): string => hash(content)
-
-/** Each part after its length, so that no two lists are alike. */
-function hash(parts: Content): string {
+/** SHA-256 over each part after its length, so that no two lists are alike. */
+export function fingerprintOf(content: Content): string {
   const sum = createHash('sha256')
-  for (const part of parts) {
-    const bytes = typeof part === 'string' ? Buffer.from(part) : part
-    sum.update(`${bytes.byteLength}:`).update(bytes)
+  for (const bytes of bytesOf(content)) sum.update(bytes)
+  return sum.digest('hex')
+}
+
+/** The same of content that may be large. */
+async function fingerprintInTurns(content: Content): Promise<string> {
+  const turn = new LoopTurn()
+  const sum = createHash('sha256')
+  for (const bytes of bytesOf(content)) {
+    sum.update(bytes)
+    if (turn.isOver()) await turn.next()
   }
   return sum.digest('hex')
+}
+
+function* bytesOf(content: Content): Iterable<string | Uint8Array> {
+  for (const part of content) {
+    const pieces = Array.isArray(part) ? part : [part]
+    let length = 0
+    for (const piece of pieces) length += Buffer.byteLength(piece)
+    yield `${length}:`
+    yield* pieces
+  }
 }
 
 export const inProgress = () =>

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { jsonPieces } from '../json-pieces.ts'
 import { errorBody, toServiceError } from '../error-reply.ts'
 import { fingerprintOf, type Attempt, type Attempts, type Content, type StoredResponse } from './attempts.ts'
 import { hashStream, type StreamedContent } from './streamed.ts'
@@ -22,7 +23,7 @@ export function beginAttempt(attempts: Attempts) {
     if (key === null) return undefined
     const begun = isStream(request.body)
       ? await beginStreamed(attempts, request, key, request.body)
-      : await begin(attempts, request, key, contentOf(request.body))
+      : await begin(attempts, request, key, await contentOf(request.body))
     if (begun === null) return undefined
     return replay(request, reply, begun).send(begun.body)
   }
@@ -50,7 +51,7 @@ export function endAttempt(attempts: Attempts) {
     const attempt = request.attempt!
     try {
       const kept = (status >= 200 && status < 300) || refusedEarly.has(status)
-      if (kept && typeof payload === 'string' && (await isFingerprinted(request)))
+      if (kept && isKept(payload) && (await isFingerprinted(request)))
         await attempts.keep(attempt, { status, headers: ownHeaders(reply), body: payload })
     } finally {
       request.streamed?.drop()
@@ -59,6 +60,10 @@ export function endAttempt(attempts: Attempts) {
     return payload
   }
 }
+
+/** A larger answer is a stream, or would take a database row for a day that no quota counts. */
+const isKept = (payload: unknown): payload is string =>
+  typeof payload === 'string' && payload.length <= limits.idempotency.answerCharacters
 
 const refusedEarly = new Set([400, 413, 415])
 
@@ -137,9 +142,9 @@ function validKey(request: FastifyRequest): string | null {
   return typeof key === 'string' && key !== '' && key.length <= limits.idempotency.key ? key : null
 }
 
-function contentOf(body: unknown): Content {
+async function contentOf(body: unknown): Promise<Content> {
   if (body instanceof Uint8Array) return ['bytes', body]
-  return ['json', JSON.stringify(body ?? null)]
+  return ['json', await jsonPieces(body ?? null)]
 }
 
 /** Of an upload; only its size and its type are known before it is taken in. */

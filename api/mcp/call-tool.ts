@@ -10,7 +10,7 @@ import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
 import { markUntrusted } from './untrusted.ts'
 
-/** Those that the scopes allow; the others would only be refused. */
+/** The tools that the scopes allow, with their schemas as JSON Schema: `nullable` is a word of ajv. */
 export const listTools = (scopes: readonly Scope[]): ListedTool[] =>
   tools.filter(({ route }) => scopes.includes(route.scope)).map(describeTool)
 
@@ -21,10 +21,9 @@ function describeTool(tool: Tool): ListedTool {
     name,
     title,
     description,
-    inputSchema: input as unknown as ListedTool['inputSchema'],
-    outputSchema: output as unknown as NonNullable<ListedTool['outputSchema']>,
+    inputSchema: withoutNullable(input) as ListedTool['inputSchema'],
+    ...(output ? { outputSchema: output as unknown as NonNullable<ListedTool['outputSchema']> } : {}),
     annotations: {
-      title,
       readOnlyHint: readOnly,
       destructiveHint: tool.destructive ?? false,
       idempotentHint: readOnly || (tool.idempotent ?? false),
@@ -32,6 +31,9 @@ function describeTool(tool: Tool): ListedTool {
     },
   }
 }
+
+const withoutNullable = (schema: object): unknown =>
+  JSON.parse(JSON.stringify(schema, (name, value: unknown) => (name === 'nullable' ? undefined : value)))
 
 export async function callTool(caller: Caller, tool: Tool, given: unknown): Promise<CallToolResult> {
   try {

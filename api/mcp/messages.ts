@@ -1,5 +1,7 @@
 /** The body of `POST /mcp` → JSON-RPC messages. What is no message at all is answered here. */
-import { isStorable } from '../json-body.ts'
+import { limits } from '../../core/limits.ts'
+import { BodyScan } from '../body/scan.ts'
+import { isStorableJson } from '../body/storable.ts'
 import type { Answer } from '../route.ts'
 
 /** Of JSON-RPC, and of the server's own range as the SDK uses it. */
@@ -43,13 +45,17 @@ export function readMessages(
     return refused(406, rpcCodes.refused, 'Not Acceptable: the answer is application/json.')
   if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     return refused(415, rpcCodes.refused, 'Unsupported Media Type: send content-type application/json.')
+  let text: string
   let body: unknown
   try {
-    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes ?? new Uint8Array()))
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes ?? new Uint8Array())
+    const size = boundsFault(bytes ?? new Uint8Array())
+    if (size !== null) return refused(400, rpcCodes.invalidRequest, `Invalid Request: ${size}`)
+    body = JSON.parse(text)
   } catch {
     return refused(400, rpcCodes.parseError, 'Parse error: the body is not JSON in UTF-8.')
   }
-  const fault = faultOf(body)
+  const fault = isStorableJson(text) ? idFault(body) : unstorable
   if (fault !== null) return refused(400, rpcCodes.invalidRequest, `Invalid Request: ${fault}`)
   if (!Array.isArray(body)) return { kind: 'one', message: body }
   if (body.length === 0) return refused(400, rpcCodes.invalidRequest, 'Invalid Request: the batch is empty.')
@@ -71,23 +77,23 @@ function acceptsJson(accept: string | undefined): boolean {
     .some((type) => type === 'application/json' || type === 'application/*' || type === '*/*')
 }
 
-/** Depth, ids, and text that cannot be stored. Without recursion: bodies can be deep. */
-function faultOf(body: unknown): string | null {
+/** What is wrong with the size of a body, told before it is parsed: its depth, or the number of its values. */
+function boundsFault(bytes: Uint8Array): string | null {
+  try {
+    new BodyScan({ ...limits.json, depth: messageLimits.depth, entryBytes: messageLimits.bodyBytes }).push(
+      bytes,
+    )
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function idFault(body: unknown): string | null {
   for (const message of Array.isArray(body) ? body : [body]) {
     const id = idOf(message)
     if (typeof id === 'string' && id.length > messageLimits.id)
       return `an id has at most ${messageLimits.id} characters.`
-  }
-  const open: { value: unknown; depth: number }[] = [{ value: body, depth: 0 }]
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { value, depth } = next
-    if (typeof value === 'string' && !isStorable(value)) return unstorable
-    if (typeof value !== 'object' || value === null) continue
-    if (depth === messageLimits.depth) return `messages are at most ${messageLimits.depth} levels deep.`
-    for (const [key, inner] of Object.entries(value)) {
-      if (!isStorable(key)) return unstorable
-      open.push({ value: inner, depth: depth + 1 })
-    }
   }
   return null
 }

@@ -2,7 +2,6 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import { limits } from '../../core/limits.ts'
 import type { Route } from '../route.ts'
-import { nullable, uuid } from '../schemas.ts'
 import type { RouteInput } from './caller.ts'
 import { notice } from './untrusted.ts'
 
@@ -21,7 +20,11 @@ export interface Tool {
   description: string
   route: Route
   input: TObject
-  output: TObject
+  /**
+   * The main fields of the answer, of tools that read and of those whose answer is used further. Agents read what other
+   * tools did without a schema, and a schema takes room in their context.
+   */
+  output?: TObject
   /** Of one that writes: what is there may be lost by it. */
   destructive?: boolean
   /** Called again with the same arguments it changes nothing more. */
@@ -36,7 +39,7 @@ export interface Tool {
 export function tool<In extends TProperties>(
   definition: Omit<Tool, 'input' | 'output' | 'call' | 'show'> & {
     input: In
-    output: TProperties
+    output?: TProperties
     call(input: Static<TObject<In>>): RouteInput
     show(answer: never, input: Static<TObject<In>>): Shown
   },
@@ -45,7 +48,7 @@ export function tool<In extends TProperties>(
   return {
     ...definition,
     input: Type.Object(input, { additionalProperties: false }),
-    output: Type.Object({ notice: noticeField, ...output }),
+    ...(output ? { output: Type.Object({ notice: Type.String(), ...output }) } : {}),
     show(answer: never, input: never) {
       const shown = definition.show(answer, input)
       return { ...shown, content: { notice, ...shown.content } }
@@ -53,30 +56,8 @@ export function tool<In extends TProperties>(
   } as Tool
 }
 
-const noticeField = Type.String({ description: 'How to take the texts in here.' })
-
-export const boardId = Type.String({ format: 'uuid', description: 'Of the board.' })
-export const cardIds = (max: number) => Type.Array(Type.String(), { minItems: 1, maxItems: max })
-
-/** Pages are small: an agent has to read them. */
-export const pageInput = (size: number, most = 100) => ({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: size })),
-  offset: Type.Optional(
-    Type.Integer({ minimum: 0, default: 0, description: 'The `next_offset` of the page before.' }),
-  ),
-})
-
-export const pageOutput = {
-  offset: Type.Integer(),
-  has_more: Type.Boolean(),
-  next_offset: nullable(Type.Integer()),
-}
-
-export const workspaceId = Type.Optional({ ...uuid, description: 'Of the workspace.' })
-
 /** Cards that one call writes; their answer has to fit, too. */
 export const cardsPerCall = 100
-export const notFound = Type.Array(Type.String(), { description: 'Ids that are not on the board.' })
 
 /** `1 card`, `3 cards` */
 export const count = (n: number, noun: string) => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`

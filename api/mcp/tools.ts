@@ -8,6 +8,7 @@ import { readCard, readCards } from './tools/read-cards.ts'
 import { deleteCards, restoreCards } from './tools/remove-cards.ts'
 import { resolve, search } from './tools/search.ts'
 import { deleteBoard, restoreBoard } from './tools/trash.ts'
+import { uploadFromUrl } from './tools/upload.ts'
 import { listWorkspaces } from './tools/workspaces.ts'
 import { createBoard, moveBoards, updateBoard } from './tools/write-boards.ts'
 import { createCards, moveCards, updateCards } from './tools/write-cards.ts'
@@ -36,6 +37,7 @@ export const tools: Tool[] = [
   updateGroup,
   ungroup,
   importUrls,
+  uploadFromUrl,
 
   deleteBoard,
   deleteCards,

@@ -3,17 +3,30 @@ import { presentNotification, type NotificationRow } from '../../core/notificati
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { cursorAnswer, nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
+import { limits } from '../../core/limits.ts'
+import { named } from '../named.ts'
+import { boardId, createdAt, cursorAnswer, nullable, uuid, uuidPattern, workspaceId } from '../schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
 
-const notificationAnswer = Type.Object({
-  id: uuid,
-  type: Type.String({ description: '`schedule.changed`' }),
-  workspace_id: nullable(uuid),
-  board_id: nullable(uuid),
-  data: Type.Object({}, { additionalProperties: true }),
-  created_at: timestamp,
-})
+const Notification = named(
+  'Notification',
+  Type.Object({
+    id: { ...uuid, description: 'Id of the notification.' },
+    type: Type.String({ description: 'What happened: `schedule.changed`.' }),
+    workspace_id: nullable(workspaceId),
+    board_id: nullable(boardId),
+    data: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          'Of `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`.',
+      },
+    ),
+    created_at: createdAt,
+  }),
+  'Something that the account is told.',
+)
 
 const notifications: WalkedList = {
   name: 'the notifications',
@@ -25,9 +38,15 @@ export const listNotifications = route({
   method: 'GET',
   path: '/notifications',
   scope: 'read',
-  summary: 'List what the account was told, the newest first, or follow it.',
+  summary: 'List the notifications of the account, newest first, or follow them.',
+  description: `Notifications are kept for ${limits.notificationDays} days.`,
   schemas: { query: Type.Object(walkQuery) },
-  answers: { 200: Type.Object({ notifications: Type.Array(notificationAnswer), ...cursorAnswer }) },
+  answers: {
+    200: Type.Object({
+      notifications: Type.Array(Notification, { description: 'The notifications of this page.' }),
+      ...cursorAnswer,
+    }),
+  },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, notifications)

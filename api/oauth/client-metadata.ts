@@ -50,9 +50,54 @@ export function bringInOrder(metadata: ClientMetadata): void {
 const grantTypes = ['authorization_code', 'refresh_token']
 const asks = (list: unknown, type: string) => Array.isArray(list) && list.includes(type)
 
-/** A client whose metadata are where its id says (draft-ietf-oauth-client-id-metadata-document). */
+/** Whether a client's id is the URL of its metadata (draft-ietf-oauth-client-id-metadata-document). */
 export const isDocumentUrl = (clientId: string | undefined): boolean =>
   clientId?.startsWith('https://') ?? false
+
+/**
+ * Such a URL needs a path, which may be `/` (section 3 of the draft); the provider checks its other rules. Looks at the
+ * text: a parsed URL always has a path.
+ *
+ * @throws InvalidClient
+ */
+export function requirePath(clientId: string): void {
+  if (!/^https:\/\/[^/?#]+\//i.test(clientId))
+    throw new errors.InvalidClient(
+      'client_id must be the URL of a metadata document with a path, such as https://app.example/client.json',
+    )
+}
+
+/**
+ * Keeps the fields that this service acts on or that RFC 7591 and RFC 7592 name. The provider also answers fields of
+ * OpenID Connect, such as `subject_type` and `require_auth_time`, which mean nothing here.
+ */
+export const withoutOpenId = (client: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(client).filter(([field]) => registrationFields.has(field)))
+
+const registrationFields = new Set([
+  'application_type',
+  'client_id',
+  'client_id_issued_at',
+  'client_name',
+  'client_secret',
+  'client_secret_expires_at',
+  'client_uri',
+  'contacts',
+  'grant_types',
+  'jwks',
+  'jwks_uri',
+  'logo_uri',
+  'policy_uri',
+  'redirect_uris',
+  'registration_access_token',
+  'registration_client_uri',
+  'response_types',
+  'scope',
+  'software_id',
+  'software_version',
+  'token_endpoint_auth_method',
+  'tos_uri',
+])
 
 function redirectUris(given: unknown): URL[] {
   if (!Array.isArray(given) || given.length === 0) return [] // the provider says what is missing

@@ -1,4 +1,4 @@
-/** For a person whose browser was sent here with something wrong, and cannot be sent back. */
+/** The page for a person whose browser came with a faulty request, and cannot be sent back to the application. */
 import { html } from '../sign-in/html.ts'
 import { renderPage } from '../sign-in/page.ts'
 
@@ -11,12 +11,10 @@ export function errorPage({
 }): string {
   const body = html`<main class="narrow">
     <h1>This application could not be connected</h1>
-    <p class="fault" role="alert">
-      ${described ?? 'The request was not as it has to be.'} <small>(${error})</small>
-    </p>
+    <p class="fault" role="alert">${described ?? 'The request is malformed.'} <small>(${error})</small></p>
     <p>
-      Nothing was allowed. Go back to the application and try again; if it stays like this, its makers have to
-      mend it.
+      Nothing was allowed. Go back to the application and try again. If that does not help, report it to the
+      people who make the application.
     </p>
   </main>`
   return renderPage({ title: 'Not connected', body })

@@ -17,7 +17,7 @@ export function resourceMetadataUrl(publicUrl: string, path: string): string {
 /** The paths at which clients look: with that of the issuer or of the resource after the well-known one, and without. */
 export function registerMetadata(app: FastifyInstance, publicUrl: () => string): void {
   const serve = (path: string, document: (publicUrl: string) => object) =>
-    app.get(path, { schema: { hide: true } as object }, (_request, reply) =>
+    app.get(path, (_request, reply) =>
       reply.header('cache-control', 'public, max-age=300').send(document(publicUrl())),
     )
   for (const path of ['', apiRoot])

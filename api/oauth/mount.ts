@@ -28,7 +28,6 @@ export async function mountProvider(app: FastifyInstance, options: MountOptions)
         method,
         url,
         exposeHeadRoute: false,
-        schema: { hide: true } as object,
         onRequest: async (request, reply) => limit(options.limiter, request.ip, perHour, what, reply),
         handler: (request, reply) => hand(options, request, reply),
       })

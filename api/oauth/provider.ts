@@ -5,7 +5,7 @@ import type { Egress } from '../../platform/egress.ts'
 import type { Logger } from '../../platform/log.ts'
 import { makeToken, scopes } from '../../sql/tokens.ts'
 import { openAdapter, type Store } from './adapter.ts'
-import { bringInOrder, type ClientMetadata } from './client-metadata.ts'
+import { bringInOrder, requirePath, withoutOpenId, type ClientMetadata } from './client-metadata.ts'
 import { fetchBy } from './fetch-document.ts'
 import { apiResource, isOurs } from './resources.ts'
 
@@ -52,6 +52,11 @@ export function openProvider(options: ProviderOptions): Provider {
   provider.on('server_error', (_ctx, error) =>
     options.log.error({ err: error }, 'a request for authorization failed'),
   )
+  provider.use(async (ctx, next) => {
+    await next()
+    const isRegistration = ctx.path.startsWith(paths.registration) && ctx.status < 300
+    if (isRegistration) ctx.body = withoutOpenId(ctx.body as Record<string, unknown>)
+  })
   // Access tokens look like all tokens of this service, and are found by the same hash.
   Object.assign(provider.AccessToken.prototype, {
     generateTokenId(this: { format: string }) {
@@ -97,7 +102,10 @@ function configuration(options: ProviderOptions) {
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        allowFetch: (_ctx: unknown, clientId: string) => options.mayFetch(clientId),
+        allowFetch(_ctx: unknown, clientId: string) {
+          requirePath(clientId)
+          return options.mayFetch(clientId)
+        },
         allowClient: () => true,
         cacheDuration: { min: 60, max: day },
       },

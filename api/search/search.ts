@@ -1,47 +1,67 @@
+import { setImmediate } from 'node:timers/promises'
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
+import { QueueFull } from '../../platform/fair-queue.ts'
 import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
+import { requireFilter } from '../boards/require-filter.ts'
 import { cutPage, pageOf, type Page } from '../page.ts'
 import { route, type ApiContext } from '../route.ts'
-import { boardAnswer, nullable, pageAnswer, pageQuery, timestamp, uuid } from '../schemas.ts'
+import { named } from '../named.ts'
+import { Board, boardId, cardId, nullable, pageAnswer, pageQuery, updatedAt, uuid } from '../schemas.ts'
 
-const { excerpt, candidates, query: queryLength } = limits.search
+const { excerpt, candidates, catchUpMs, timeoutMs, query: queryLength } = limits.search
 
 const query = Type.Object({
   q: Type.String({
     minLength: queryLength.min,
     maxLength: queryLength.max,
-    description: `At least ${queryLength.min} characters after trimming, at most ${queryLength.max}. What contains all of its words, case and accents aside, is found.`,
+    description: `The words to search for, ${queryLength.min} to ${queryLength.max} characters. Results contain all of them; case and accents do not matter.`,
   }),
-  kind: Type.Optional(Type.Enum(['board', 'card'], { description: 'Of the other kind the page is empty.' })),
-  workspace: Type.Optional(uuid),
+  kind: Type.Optional(
+    Type.Enum(['board', 'card'], {
+      description: 'Search only boards, or only cards. The list of the other kind is empty.',
+    }),
+  ),
+  workspace: Type.Optional({ ...uuid, description: 'Only search this workspace.' }),
   ...pageQuery,
 })
 
-const cardHit = Type.Object({
-  id: Type.String(),
-  board_id: uuid,
-  kind: Type.String(),
-  title: nullable(Type.String()),
-  excerpt: Type.String({
-    description: `At most ${excerpt} characters of the body, around the match where the body has it.`,
+const cardHit = named(
+  'CardHit',
+  Type.Object({
+    id: cardId,
+    board_id: boardId,
+    kind: Type.String({ description: 'What the card is.' }),
+    title: nullable(Type.String({ description: 'Title of the card.' })),
+    excerpt: Type.String({
+      description: `Up to ${excerpt} characters of the body, around the match if it is in the body.`,
+    }),
+    updated_at: updatedAt,
   }),
-  updated_at: timestamp,
-})
+  'A card that a search found.',
+)
 
 export const search = route({
   method: 'GET',
   path: '/search',
   scope: 'read',
-  summary: `Search boards by name and cards by title and body, best match first. Of what more than ${candidates} match, those whose title begins with the query, the matches among the newest 10,000 cards, and ${candidates} others are ranked.`,
+  refuses: ['not_found'],
+  summary: 'Search boards by name and cards by title and body, best match first.',
+  description: `When more than ${candidates} cards match, these are ranked: cards whose title begins with the query, matches among the newest 10,000 cards, and ${candidates} others.`,
   schemas: { query },
   answers: {
     200: Type.Object({
-      query: Type.String(),
-      boards: Type.Object({ items: Type.Array(boardAnswer), ...pageAnswer }),
-      cards: Type.Object({ items: Type.Array(cardHit), ...pageAnswer }),
+      query: Type.String({ description: 'The query, without spaces at both ends.' }),
+      boards: Type.Object(
+        { items: Type.Array(Board, { description: 'The boards of this page.' }), ...pageAnswer },
+        { description: 'Boards that were found.' },
+      ),
+      cards: Type.Object(
+        { items: Type.Array(cardHit, { description: 'The cards of this page.' }), ...pageAnswer },
+        { description: 'Cards that were found.' },
+      ),
     }),
   },
   async handle(context, { principal, query }) {
@@ -59,23 +79,50 @@ export const search = route({
     ) {
       throw new ServiceError('bad_request', `q must have at least ${queryLength.min} characters.`)
     }
-    let hits = await find(context, principal.userId, wanted, true)
-    if (hits.pending.length > 0) {
-      await context.indexForSearch(hits.pending)
-      hits = await find(context, principal.userId, wanted, false)
+    const account = principal.userId
+    const search = (wait: boolean) =>
+      inTurn(context, account, async () => {
+        const hits = await find(context, account, wanted, wait)
+        return { ...hits, cards: await presentHits(hits.cards, wanted) }
+      })
+    let hits = await search(true)
+    if (hits.pending.own.length + hits.pending.others.length > 0) {
+      await Promise.all([
+        context.indexForSearch(hits.pending.own, { account, timeoutMs: catchUpMs.own }),
+        context.indexForSearch(hits.pending.others, { account, timeoutMs: catchUpMs.others }),
+      ])
+      hits = await search(false)
     }
+    if (hits.boards.length + hits.cards.length === 0 && query.workspace !== undefined)
+      await context.database.asUser(principal.userId, (tx) => requireFilter(tx, query))
     const { page } = wanted
     const [boards, cards] = [cutPage(page, hits.boards), cutPage(page, hits.cards)]
-    const found = await readFound(context, principal.userId, boards.shown)
+    const found = await readFound(context, account, boards.shown)
     return {
       body: {
         query: q,
         boards: { items: found.map((row) => presentBoard(row)), ...boards.end },
-        cards: { items: cards.shown.map((row) => presentHit(row, wanted)), ...cards.end },
+        cards: { items: cards.shown, ...cards.end },
       },
     }
   },
 })
+
+/** Runs a search when it is the account's turn. @throws ServiceError `storage_unavailable` when that takes too long */
+async function inTurn<T>({ searches }: ApiContext, account: string, work: () => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  let started = false
+  try {
+    return await searches.run(account, () => ((started = true), work()), { signal })
+  } catch (error) {
+    if (started) throw error
+    const message =
+      error instanceof QueueFull
+        ? 'Too many searches wait. Send fewer at the same time, and try again in a few seconds.'
+        : 'The search waited too long for its turn. Send fewer at the same time, and try again in a few seconds.'
+    throw new ServiceError('storage_unavailable', message, { cause: error })
+  }
+}
 
 interface Wanted extends FoldedQuery {
   kind: 'board' | 'card' | undefined
@@ -95,8 +142,8 @@ interface CardRow {
 interface Hits {
   boards: string[]
   cards: CardRow[]
-  /** Boards whose words are not all in the index: then nothing was looked for. */
-  pending: string[]
+  /** Boards whose words are not all in the index, of the account's workspaces and of others. Then nothing was looked for. */
+  pending: { own: string[]; others: string[] }
 }
 
 /** One more of each than the page takes. `wait`: not before everything is in the index. */
@@ -111,8 +158,13 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
       )`,
   )
   const of = (what: string) => rows.filter((row) => row.what === what)
-  const boardIds = (what: string) => of(what).map((row) => row.board_id)
-  return { boards: boardIds('board'), cards: of('card'), pending: boardIds('pending') }
+  const boardIds = (boards: CardRow[]) => boards.map((row) => row.board_id)
+  const pending = Object.groupBy(of('pending'), ({ kind }) => (kind === 'own' ? 'own' : 'others'))
+  return {
+    boards: boardIds(of('board')),
+    cards: of('card'),
+    pending: { own: boardIds(pending.own ?? []), others: boardIds(pending.others ?? []) },
+  }
 }
 
 /** In the order of their ids here. One that went into the trash meanwhile is left out. */
@@ -120,6 +172,16 @@ async function readFound({ database }: ApiContext, userId: string, ids: string[]
   if (ids.length === 0) return []
   const rows = await database.asUser(userId, (tx) => readBoards(tx, ids))
   return ids.flatMap((id) => rows.get(id) ?? []).filter((row) => !row.deleted)
+}
+
+/** Excerpts of long bodies take up to 20 ms each: between two of them the loop goes on with other work. */
+async function presentHits(rows: CardRow[], wanted: FoldedQuery) {
+  const hits: ReturnType<typeof presentHit>[] = []
+  for (const row of rows) {
+    hits.push(presentHit(row, wanted))
+    if ((row.body?.length ?? 0) > 2000) await setImmediate()
+  }
+  return hits
 }
 
 function presentHit({ body, ...row }: CardRow, wanted: FoldedQuery) {

@@ -3,42 +3,44 @@ import Type from 'typebox'
 import { createServiceAccount } from '../../sql/service-accounts.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { uuid } from '../schemas.ts'
-import { accountName, nameOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
+import { workspaceId } from '../schemas.ts'
+import { accountName, nameOf, rateLimitOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
 import {
   accessToken,
-  accountAnswer,
+  ServiceAccount,
   mint,
   remint,
   presentAccount,
   requireAccount,
   requireOwner,
-  tokenAnswer,
+  Token,
 } from './service-account.ts'
 
-const body = Type.Object({ workspace_id: uuid, name: accountName, ...tokenFields })
+const body = Type.Object({ workspace_id: workspaceId, name: accountName, ...tokenFields })
 
 export const createServiceAccountRoute = route({
   method: 'POST',
   path: '/service-accounts',
   scope: 'write',
+  answersSecret: true,
   refuses: ['not_found', 'forbidden'],
-  summary: 'Create a service account with its first token, which is in this answer alone.',
+  summary: 'Create a service account and its first token. Only this answer holds the token.',
   schemas: { body },
   answers: {
-    200: Type.Object({ service_account: accountAnswer, token: tokenAnswer, access_token: accessToken }),
+    200: Type.Object({ service_account: ServiceAccount, token: Token, access_token: accessToken }),
   },
-  async handle({ database, answers }, { principal, body }) {
+  async handle(context, { principal, body }) {
+    const { database, answers } = context
     const name = nameOf(body.name)
-    const workspaceId = body.workspace_id.toLowerCase()
-    const rateLimit = body.rate_limit ?? null
+    const inWorkspace = body.workspace_id.toLowerCase()
+    const rateLimit = rateLimitOf(body.rate_limit, context)
     const made = await database.asUser(principal.userId, async (tx) => {
-      await requireOwner(tx, workspaceId)
+      await requireOwner(tx, inWorkspace)
       requirePerson(principal)
       const scopes = scopesOf(body.scopes, principal)
       const id = randomUUID()
-      currentOperation()?.concerns({ type: 'service_account', ids: [id], workspace: workspaceId })
-      await createServiceAccount(tx, { id, workspaceId, name, rateLimit })
+      currentOperation()?.concerns({ type: 'service_account', ids: [id], workspace: inWorkspace })
+      await createServiceAccount(tx, { id, workspaceId: inWorkspace, name, rateLimit })
       const minted = await mint(tx, answers, {
         accountId: id,
         name,

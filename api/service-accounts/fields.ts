@@ -3,27 +3,36 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { ScopeError } from '../authenticate.ts'
+import type { ApiContext } from '../route.ts'
 import { scopes, type Principal, type Scope } from '../../sql/tokens.ts'
 
-export const accountName = Type.String({ maxLength: limits.name })
+export const accountName = Type.String({
+  maxLength: limits.name,
+  description: `A name to recognise it by, 1 to ${limits.name} characters.`,
+})
 
 export const tokenFields = {
   scopes: Type.Optional(
     Type.Array(Type.Enum([...scopes]), {
       minItems: 1,
       maxItems: 10,
-      description: '`read` when absent. None that the token of this request lacks.',
+      description:
+        'What the token may do; `read` when absent, and always included. No scope that the token of this request lacks.',
     }),
   ),
   ttl_days: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: limits.tokenLifetimeDays,
-      description: 'Until it is revoked, when absent.',
+      description: `How many days the token is valid, 1 to ${limits.tokenLifetimeDays}. Without it the token is valid until it is revoked.`,
     }),
   ),
   rate_limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: limits.rateLimitMax, description: 'Requests per hour.' }),
+    Type.Integer({
+      minimum: 1,
+      description:
+        'How many requests an hour the token may send. At most what the operator allows: `MAX_RATE_LIMIT_PER_HOUR`, 100,000 by default.',
+    }),
   ),
 }
 
@@ -32,6 +41,16 @@ export function nameOf(given: string): string {
   const name = given.trim()
   if (name === '') throw new ServiceError('bad_request', `name must have 1 to ${limits.name} characters.`)
   return name
+}
+
+/** @throws ServiceError `bad_request` for more than the instance allows */
+export function rateLimitOf(
+  given: number | undefined,
+  { maxRateLimitPerHour }: Pick<ApiContext, 'maxRateLimitPerHour'>,
+): number | null {
+  if (given !== undefined && given > maxRateLimitPerHour)
+    throw new ServiceError('bad_request', `rate_limit must be <= ${maxRateLimitPerHour}.`)
+  return given ?? null
 }
 
 /** @throws ServiceError `insufficient_scope` when the minting token would give what it lacks */

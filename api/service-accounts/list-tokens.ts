@@ -6,7 +6,7 @@ import {
   accountParams,
   presentToken,
   requireAccount,
-  tokenAnswer,
+  Token,
   tokenColumns,
   type TokenRow,
 } from './service-account.ts'
@@ -16,9 +16,14 @@ export const listServiceTokens = route({
   path: '/service-accounts/:id/tokens',
   scope: 'read',
   refuses: ['forbidden'],
-  summary: 'List the tokens of a service account and when each was last used, to the minute.',
+  summary: 'List the tokens of a service account.',
   schemas: { params: accountParams, query: Type.Object(pageQuery) },
-  answers: { 200: Type.Object({ tokens: Type.Array(tokenAnswer), ...pageAnswer }) },
+  answers: {
+    200: Type.Object({
+      tokens: Type.Array(Token, { description: 'The tokens of this page.' }),
+      ...pageAnswer,
+    }),
+  },
   async handle({ database }, { principal, params, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(principal.userId, async (tx) => {

@@ -1,25 +1,30 @@
 import Type from 'typebox'
 import { cutPage, pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import { pageAnswer, pageQuery, workspaceId } from '../schemas.ts'
 import {
-  accountAnswer,
+  ServiceAccount,
   accountColumns,
   presentAccount,
   requireOwner,
   type ServiceAccountRow,
 } from './service-account.ts'
 
-const query = Type.Object({ workspace: uuid, ...pageQuery })
+const query = Type.Object({ workspace: workspaceId, ...pageQuery })
 
 export const listServiceAccounts = route({
   method: 'GET',
   path: '/service-accounts',
   scope: 'read',
   refuses: ['not_found', 'forbidden'],
-  summary: 'List the service accounts of a workspace, those that are retired too.',
+  summary: 'List the service accounts of a workspace, including retired ones.',
   schemas: { query },
-  answers: { 200: Type.Object({ service_accounts: Type.Array(accountAnswer), ...pageAnswer }) },
+  answers: {
+    200: Type.Object({
+      service_accounts: Type.Array(ServiceAccount, { description: 'The service accounts of this page.' }),
+      ...pageAnswer,
+    }),
+  },
   async handle({ database }, { principal, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(principal.userId, async (tx) => {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { route } from '../route.ts'
-import { accountName, nameOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
-import { accessToken, accountParams, mint, remint, requireAccount, tokenAnswer } from './service-account.ts'
+import { accountName, nameOf, rateLimitOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
+import { accessToken, accountParams, mint, remint, requireAccount, Token } from './service-account.ts'
 
 const body = Type.Object({ name: Type.Optional(accountName), ...tokenFields })
 
@@ -9,11 +9,14 @@ export const mintServiceTokenRoute = route({
   method: 'POST',
   path: '/service-accounts/:id/tokens',
   scope: 'write',
+  answersSecret: true,
   refuses: ['forbidden'],
-  summary: 'Mint another token of a service account. The ones so far go on, until each is revoked.',
+  summary: 'Create another token of a service account. Only this answer holds it; earlier tokens stay valid.',
   schemas: { params: accountParams, body },
-  answers: { 200: Type.Object({ token: tokenAnswer, access_token: accessToken }) },
-  async handle({ database, answers }, { principal, params, body }) {
+  answers: { 200: Type.Object({ token: Token, access_token: accessToken }) },
+  async handle(context, { principal, params, body }) {
+    const { database, answers } = context
+    const rateLimit = rateLimitOf(body.rate_limit, context)
     const name = body.name === undefined ? null : nameOf(body.name)
     const made = await database.asUser(principal.userId, async (tx) => {
       const account = await requireAccount(tx, params.id)
@@ -22,7 +25,7 @@ export const mintServiceTokenRoute = route({
         accountId: account.id,
         name: name ?? account.name,
         scopes: scopesOf(body.scopes, principal),
-        rateLimit: body.rate_limit ?? null,
+        rateLimit,
         ttlDays: body.ttl_days ?? null,
       })
     })

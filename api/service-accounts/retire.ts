@@ -1,7 +1,6 @@
-import Type from 'typebox'
 import { retireServiceAccount } from '../../sql/service-accounts.ts'
 import { route } from '../route.ts'
-import { uuid } from '../schemas.ts'
+import { deletedAnswer } from '../schemas.ts'
 import { accountParams, requireAccount } from './service-account.ts'
 
 export const retireServiceAccountRoute = route({
@@ -9,9 +8,9 @@ export const retireServiceAccountRoute = route({
   path: '/service-accounts/:id',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: 'Retire a service account: its tokens are revoked and its open canvases closed.',
+  summary: 'Retire a service account: its tokens are revoked and its open editors are disconnected.',
   schemas: { params: accountParams },
-  answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },
+  answers: { 200: deletedAnswer('service account') },
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       await requireAccount(tx, params.id)

@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { revokeServiceToken } from '../../sql/service-accounts.ts'
 import { route } from '../route.ts'
-import { uuid } from '../schemas.ts'
-import { requireAccount } from './service-account.ts'
+import { deletedAnswer, uuid } from '../schemas.ts'
+import { accountParams, requireAccount } from './service-account.ts'
 
 export const revokeServiceTokenRoute = route({
   method: 'DELETE',
@@ -11,8 +11,13 @@ export const revokeServiceTokenRoute = route({
   scope: 'write',
   refuses: ['forbidden'],
   summary: 'Revoke one token of a service account.',
-  schemas: { params: Type.Object({ id: uuid, tokenId: uuid }) },
-  answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },
+  schemas: {
+    params: Type.Object({
+      ...accountParams.properties,
+      tokenId: { ...uuid, description: 'Id of the token.' },
+    }),
+  },
+  answers: { 200: deletedAnswer('token') },
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       await requireAccount(tx, params.id)

@@ -7,7 +7,8 @@ import { currentOperation } from '../../sql/operation.ts'
 import { mintServiceToken, type NewServiceToken } from '../../sql/service-accounts.ts'
 import type { Scope } from '../../sql/tokens.ts'
 import { openSecret, sealSecret } from '../idempotency/secret.ts'
-import { nullable, timestamp, uuid } from '../schemas.ts'
+import { named } from '../named.ts'
+import { createdAt, nullable, timestamp, uuid, workspaceId } from '../schemas.ts'
 
 export interface ServiceAccountRow {
   id: string
@@ -29,27 +30,43 @@ export interface TokenRow {
   revoked_at: Date | null
 }
 
-export const accountParams = Type.Object({ id: uuid })
+const accountId = Type.String({ format: 'uuid', description: 'Id of the service account.' })
+export const accountParams = Type.Object({ id: accountId })
 
-export const accountAnswer = Type.Object({
-  id: uuid,
-  workspace_id: uuid,
-  name: Type.String(),
-  created_at: timestamp,
-  retired_at: nullable(timestamp),
-})
+export const ServiceAccount = named(
+  'ServiceAccount',
+  Type.Object({
+    id: accountId,
+    workspace_id: workspaceId,
+    name: Type.String({ description: 'A name to recognise it by.' }),
+    created_at: createdAt,
+    retired_at: nullable({ ...timestamp, description: 'When it was retired. Null while it is in use.' }),
+  }),
+  'An account of an unattended integration. It belongs to a workspace and has tokens, but can’t sign in.',
+)
 
-export const tokenAnswer = Type.Object({
-  id: uuid,
-  name: Type.String(),
-  prefix: Type.String({ description: 'Its first characters, to recognise it by.' }),
-  scopes: Type.Array(Type.String()),
-  rate_limit: nullable(Type.Integer({ description: 'Requests per hour; null: as for everybody.' })),
-  created_at: timestamp,
-  expires_at: nullable(timestamp),
-  last_used_at: nullable(timestamp),
-  revoked_at: nullable(timestamp),
-})
+export const Token = named(
+  'Token',
+  Type.Object({
+    id: { ...uuid, description: 'Id of the token.' },
+    name: Type.String({ description: 'A name to recognise it by.' }),
+    prefix: Type.String({ description: 'Its first characters, to recognise it by.' }),
+    scopes: Type.Array(Type.String(), { description: 'What it may do: `read`, `write`, `delete`.' }),
+    rate_limit: nullable(
+      Type.Integer({
+        description: 'How many requests an hour it may send. Null: the default of this instance.',
+      }),
+    ),
+    created_at: createdAt,
+    expires_at: nullable({ ...timestamp, description: 'When it stops being valid. Null: never.' }),
+    last_used_at: nullable({
+      ...timestamp,
+      description: 'When it was last used, to the minute. Null: never.',
+    }),
+    revoked_at: nullable({ ...timestamp, description: 'When it was revoked. Null while it is not.' }),
+  }),
+  'An access token, without its secret part.',
+)
 
 export const accessToken = Type.String({ description: 'The token itself. It is not shown again.' })
 

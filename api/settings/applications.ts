@@ -6,6 +6,7 @@ import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import { confirmationPage } from './confirmation.ts'
 import type { Section } from './section.ts'
 import { rowAction, table, type RowAction } from './table.ts'
 import { time } from './time.ts'
@@ -25,12 +26,42 @@ export const applicationsSection: Section = {
   show: showApplications,
   pages: (context) => [
     {
+      method: 'GET',
+      path: disconnecting.path,
+      needs: 'session',
+      handle: (visit) => askToDisconnect(context, visit),
+    },
+    {
       method: 'POST',
       path: disconnecting.path,
       needs: 'session',
       handle: (visit) => disconnect(context, visit),
     },
   ],
+}
+
+async function askToDisconnect(
+  { database }: SignInContext,
+  { query, csrf, signedIn }: OwnVisit,
+): Promise<VisitAnswer> {
+  const clientId = query.get('client_id') ?? ''
+  if (clientId === '' || clientId.includes('\0')) return { redirect: '/settings#applications' }
+  const [application] = await database.asUser(
+    signedIn.userId,
+    (tx) => tx<{ client_name: string }[]>`
+      select client_name from oauth_grants
+      where user_id = ${signedIn.userId} and client_id = ${clientId} and revoked_at is null and ends_at > now()
+      order by created_at desc
+      limit 1`,
+  )
+  if (!application) return { redirect: '/settings#applications' }
+  const confirmation = {
+    question: `Disconnect “${application.client_name}”?`,
+    consequence: 'Its access to your account ends at once. To use it again you have to connect it again.',
+    ...{ action: disconnecting.path, fields: { client_id: clientId }, label: 'Disconnect' },
+    section: 'applications',
+  }
+  return confirmationPage(confirmation, csrf)
 }
 
 async function disconnect(
@@ -50,7 +81,7 @@ async function disconnect(
 }
 
 /** Each once, however often it was connected. */
-async function showApplications({ database }: SignInContext, { signedIn, csrf }: OwnVisit): Promise<Html> {
+async function showApplications({ database }: SignInContext, { signedIn }: OwnVisit): Promise<Html> {
   const rows = await database.asUser(
     signedIn.userId,
     (tx) => tx<ApplicationRow[]>`
@@ -72,25 +103,24 @@ async function showApplications({ database }: SignInContext, { signedIn, csrf }:
       limit 500`,
   )
   return html`<p class="note">
-      Programs of others that you have allowed to act as you. Their names are their own word. To disconnect
-      one ends its access at once.
+      Programs that you have allowed to act as you. Nobody has verified their names. Disconnecting one ends
+      its access at once.
     </p>
-    ${rows.length === 0 ? html`<p>There are none.</p>` : applicationTable(rows, csrf)}`
+    ${rows.length === 0 ? html`<p>No application is connected.</p>` : applicationTable(rows)}`
 }
 
-const applicationTable = (rows: ApplicationRow[], csrf: Html) =>
+const applicationTable = (rows: ApplicationRow[]) =>
   table(rows, [
     { head: 'Application', cell: (row) => row.client_name },
-    { head: 'Answers went to', cell: (row) => row.redirect_host },
-    { head: 'It may', cell: (row) => scopes.filter((scope) => row.scopes.includes(scope)).join(', ') },
+    { head: 'Sent to', cell: (row) => row.redirect_host },
+    { head: 'Scopes', cell: (row) => scopes.filter((scope) => row.scopes.includes(scope)).join(', ') },
     { head: 'Since', cell: (row) => time(row.since, '') },
     { head: 'Last used', cell: (row) => time(row.last_used_at, 'never') },
-    { head: '', cell: (row) => rowAction(disconnecting, csrf, row.client_id) },
+    { head: 'Action', cell: (row) => rowAction(disconnecting, row.client_id, row.client_name) },
   ])
 
 const disconnecting: RowAction = {
   path: '/settings/applications/disconnect',
   field: 'client_id',
   label: 'Disconnect',
-  look: 'bad',
 }

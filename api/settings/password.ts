@@ -54,7 +54,7 @@ async function changePassword(
     phc,
     allowances,
   })
-  if (!isRight || phc === null) return refuse('The password so far is not right.')
+  if (!isRight || phc === null) return refuse('The current password is wrong.')
   const hashed = await passwords.hash(wanted)
   const secret = await database.asSystem(async (tx) => {
     if (!(await holdPassword(tx, userId, phc))) return null
@@ -66,20 +66,22 @@ async function changePassword(
     await recordFor(tx, userId, operation)
     return begin(context, tx, request, signedIn)
   })
-  if (secret === null) return refuse('The password so far is not right.')
+  if (secret === null) return refuse('The current password is wrong.')
   letIn(context, visit, userId, secret)
   return { redirect: afterwards }
 }
 
 const passwordForm = (csrf: Html, isChanged: boolean) =>
   html`${isChanged && html`<p role="status">The password is changed. All other sessions have ended.</p>`}
-    <form method="post" action="/settings/password">
+    <form class="fields" method="post" action="/settings/password">
       ${csrf}
       <label
-        >Password so far
+        >Current password
         <input name="current" type="password" autocomplete="current-password" required maxlength="4000"
       /></label>
       ${newPasswordField('new')}
       <button>Change password</button>
-      <p class="note">Ends all other sessions and closes their open canvases, those of this browser too.</p>
+      <p class="note">
+        A new password ends all other sessions and closes all open canvases, also in this browser.
+      </p>
     </form>`

@@ -4,8 +4,10 @@ import { endSession } from '../../sql/sessions.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
-import type { OwnVisit } from '../sign-in/visit.ts'
+import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
 import { uuidPattern } from '../schemas.ts'
+import { browserName } from './browser-name.ts'
+import { confirmationPage } from './confirmation.ts'
 import type { Section } from './section.ts'
 import { rowAction, table, type RowAction } from './table.ts'
 import { time } from './time.ts'
@@ -23,6 +25,13 @@ export const sessionsSection: Section = {
   title: 'Sessions',
   show: showSessions,
   pages: (context) => [
+    {
+      method: 'GET',
+      path: ending.path,
+      needs: 'session',
+      handle: (visit) => askToEnd(context, visit),
+    },
+    { method: 'GET', path: endingAll, needs: 'session', handle: ({ csrf }) => askToEndAll(csrf) },
     {
       method: 'POST',
       path: ending.path,
@@ -43,7 +52,38 @@ export const sessionsSection: Section = {
   ],
 }
 
-async function showSessions({ database }: SignInContext, { signedIn, csrf }: OwnVisit): Promise<Html> {
+async function askToEnd(
+  { database }: SignInContext,
+  { query, csrf, signedIn }: OwnVisit,
+): Promise<VisitAnswer> {
+  const id = query.get('id') ?? ''
+  if (!uuidPattern.test(id)) return { redirect: '/settings#sessions' }
+  const [session] = await database.asUser(
+    signedIn.userId,
+    (tx) => tx<Pick<SessionRow, 'ip' | 'user_agent'>[]>`
+      select ip, user_agent from sessions
+      where id = ${id} and user_id = ${signedIn.userId} and expires_at > now()`,
+  )
+  if (!session) return { redirect: '/settings#sessions' }
+  const confirmation = {
+    question: `End the session in ${browserName(session.user_agent)}?`,
+    consequence: `The browser at ${session.ip} is signed out, and its open canvases close.`,
+    ...{ action: ending.path, fields: { id }, label: 'End session', section: 'sessions' },
+  }
+  return confirmationPage(confirmation, csrf)
+}
+
+const askToEndAll = (csrf: Html): VisitAnswer => {
+  const confirmation = {
+    question: 'Log out everywhere?',
+    consequence:
+      'All sessions of this account end, this one too. Access tokens keep working until they are revoked.',
+    ...{ action: '/logout', fields: { everywhere: '1' }, label: 'Log out everywhere', section: 'sessions' },
+  }
+  return confirmationPage(confirmation, csrf)
+}
+
+async function showSessions({ database }: SignInContext, { signedIn }: OwnVisit): Promise<Html> {
   const rows = await database.asUser(
     signedIn.userId,
     (tx) => tx<SessionRow[]>`
@@ -53,22 +93,25 @@ async function showSessions({ database }: SignInContext, { signedIn, csrf }: Own
       order by last_seen_at desc, id
       limit 100`,
   )
-  return html`<p class="note">Where this account is signed in; times are UTC.</p>
-    ${sessionTable(rows, signedIn.sessionId, csrf)}
-    <form method="post" action="/logout">
-      ${csrf}<input type="hidden" name="everywhere" value="1" />
-      <p><button class="bad">Log out everywhere</button></p>
-      <p class="note">Ends all of these, this one too. Access tokens go on until they are revoked.</p>
-    </form>`
+  return html`<p class="note">The browsers in which this account is signed in. Times are UTC.</p>
+    ${sessionTable(rows, signedIn.sessionId)}
+    <p class="actions"><a class="button bad" href="${endingAll}">Log out everywhere</a></p>`
 }
 
-const sessionTable = (rows: SessionRow[], own: string, csrf: Html) =>
+const sessionTable = (rows: SessionRow[], own: string) =>
   table(rows, [
-    { head: 'Browser', cell: (row) => row.user_agent ?? 'unknown' },
+    { head: 'Browser', cell: (row) => browserName(row.user_agent) },
     { head: 'Address', cell: (row) => row.ip },
     { head: 'Since', cell: (row) => time(row.created_at, '') },
     { head: 'Last used', cell: (row) => time(row.last_seen_at, '') },
-    { head: '', cell: (row) => (row.id === own ? 'this one' : rowAction(ending, csrf, row.id)) },
+    {
+      head: 'Action',
+      cell: (row) =>
+        row.id === own
+          ? 'this one'
+          : rowAction(ending, row.id, `the session in ${browserName(row.user_agent)} at ${row.ip}`),
+    },
   ])
 
-const ending: RowAction = { path: '/settings/sessions/end', field: 'id', label: 'End', look: 'plain' }
+const ending: RowAction = { path: '/settings/sessions/end', field: 'id', label: 'End' }
+const endingAll = '/settings/sessions/end-all'

@@ -21,7 +21,7 @@ export function settingsPages(context: SignInContext): PageRoute[] {
           <h1>Settings</h1>
           <form method="post" action="/logout">
             ${visit.csrf}
-            <small>${name ?? email} (${email})</small>
+            <span>${name === null ? email : `${name} (${email})`}</span>
             <button class="plain">Log out</button>
           </form>
         </header>

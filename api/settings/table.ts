@@ -1,38 +1,42 @@
 import { html, type Html } from '../sign-in/html.ts'
 
-/** What stands above a column, and what in it. */
+/** A column: its heading, and what its cells show. */
 export interface Column<Row> {
   head: string
   cell(row: Row): Html | string
 }
 
+/** On narrow screens each row is a block, and each cell shows its heading itself; see the style in page.ts. */
 export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Html =>
   html`<table>
     <thead>
       <tr>
-        ${columns.map(({ head }) => html`<th>${head}</th>`)}
+        ${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}
       </tr>
     </thead>
     <tbody>
       ${rows.map(
         (row) =>
           html`<tr>
-            ${columns.map(({ cell }) => html`<td>${cell(row)}</td>`)}
+            ${columns.map(({ head, cell }) => html`<td data-head="${head}">${cell(row)}</td>`)}
           </tr>`,
       )}
     </tbody>
   </table>`
 
-/** A button that sends what its row is known by. */
+/** A link in a row to the page that asks before it acts. */
 export interface RowAction {
   path: string
+  /** The parameter that names the row. */
   field: string
   label: string
-  look: 'bad' | 'plain'
 }
 
-export const rowAction = ({ path, field, label, look }: RowAction, csrf: Html, value: string): Html =>
-  html`<form method="post" action="${path}">
-    ${csrf}<input type="hidden" name="${field}" value="${value}" />
-    <button class="${look}">${label}</button>
-  </form>`
+/** @param what names the row for people who hear the link alone */
+export const rowAction = ({ path, field, label }: RowAction, value: string, what: string): Html =>
+  html`<a
+    class="button bad"
+    href="${path}?${new URLSearchParams({ [field]: value }).toString()}"
+    aria-label="${label} ${what}"
+    >${label}</a
+  >`

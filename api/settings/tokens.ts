@@ -9,6 +9,7 @@ import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import { confirmationPage } from './confirmation.ts'
 import type { Section, Settings } from './section.ts'
 import { rowAction, table, type RowAction } from './table.ts'
 import { time } from './time.ts'
@@ -26,7 +27,7 @@ interface TokenRow {
 
 export const tokensSection: Section = {
   id: 'api',
-  title: 'API',
+  title: 'Access tokens',
   show: showTokens,
   pages: (context, settings) => [
     {
@@ -34,6 +35,12 @@ export const tokensSection: Section = {
       path: '/settings/tokens',
       needs: 'session',
       handle: (visit) => createToken(context, settings, visit),
+    },
+    {
+      method: 'GET',
+      path: revoking.path,
+      needs: 'session',
+      handle: (visit) => askToRevoke(context, visit),
     },
     {
       method: 'POST',
@@ -67,7 +74,7 @@ async function createToken(
   if (value === null) return { redirect: '/settings#api' } // the form was sent before
   return settings.show(visit, {
     section: 'api',
-    body: html`<p role="status">The token “${token.name}”. Copy it now: it is not shown again.</p>
+    body: html`<p role="status">This is the token “${token.name}”. Copy it now: it is not shown again.</p>
       <code class="secret">${value}</code>`,
   })
 }
@@ -75,7 +82,7 @@ async function createToken(
 /** @returns what is wrong with it, as a sentence, when something is */
 function readToken(form: URLSearchParams): NewPersonalToken | string {
   const id = form.get('id') ?? ''
-  if (!uuidPattern.test(id)) return 'The form is not whole: reload the page.'
+  if (!uuidPattern.test(id)) return 'The form is incomplete: reload the page and try again.'
   const name = (form.get('name') ?? '').trim()
   if (name === '' || Array.from(name).length > limits.name || name.includes('\0'))
     return `A name has 1 to ${limits.name} characters.`
@@ -87,6 +94,27 @@ function readToken(form: URLSearchParams): NewPersonalToken | string {
   if (ttlDays !== null && (ttlDays < 1 || ttlDays > limits.tokenLifetimeDays))
     return `A token lives 1 to ${limits.tokenLifetimeDays} days, or until it is revoked.`
   return { id, name, ttlDays, scopes: scopes.filter((scope) => scope === 'read' || named.includes(scope)) }
+}
+
+async function askToRevoke(
+  { database }: SignInContext,
+  { query, csrf, signedIn }: OwnVisit,
+): Promise<VisitAnswer> {
+  const id = query.get('id') ?? ''
+  if (!uuidPattern.test(id)) return { redirect: '/settings#api' }
+  const [token] = await database.asUser(
+    signedIn.userId,
+    (tx) => tx<{ name: string }[]>`
+      select name from tokens
+      where id = ${id} and user_id = ${signedIn.userId} and revoked_at is null and grant_id is null`,
+  )
+  if (!token) return { redirect: '/settings#api' }
+  const confirmation = {
+    question: `Revoke the token “${token.name}”?`,
+    consequence: 'Programs that use it are refused from then on. A revoked token cannot be restored.',
+    ...{ action: revoking.path, fields: { id }, label: 'Revoke token', section: 'api' },
+  }
+  return confirmationPage(confirmation, csrf)
 }
 
 async function revokeToken(
@@ -114,28 +142,33 @@ async function showTokens({ database }: SignInContext, { signedIn, csrf }: OwnVi
       limit 500`,
   )
   return html`<p class="note">
-      Personal access tokens, for programs that act as you. Times are UTC; last used is to the minute.
+      Personal access tokens let programs act as you. The <a href="/docs">API reference</a> lists what they
+      can do. Times are UTC.
     </p>
-    ${rows.length > 0 && tokenTable(rows, csrf)}
-    <form method="post" action="/settings/tokens">
+    ${rows.length > 0 && tokenTable(rows)}
+    <form class="fields" method="post" action="/settings/tokens">
       ${csrf}<input type="hidden" name="id" value="${randomUUID()}" />
       <label
         >Name <input name="name" required maxlength="${limits.name}" placeholder="What it is for"
       /></label>
       <fieldset>
-        <legend>It may read, and besides</legend>
-        <label class="choice"><input type="checkbox" name="scopes" value="write" /> write</label>
-        <label class="choice"><input type="checkbox" name="scopes" value="delete" /> delete</label>
+        <legend>The token can read. It may also</legend>
+        <label class="choice"
+          ><input type="checkbox" name="scopes" value="write" /> write: create and change</label
+        >
+        <label class="choice"
+          ><input type="checkbox" name="scopes" value="delete" /> delete: boards and cards</label
+        >
       </fieldset>
       <label>
-        Lifetime in days; until it is revoked when left empty
+        Lifetime in days (empty: until you revoke it)
         <input name="ttl_days" type="number" min="1" max="${limits.tokenLifetimeDays}" />
       </label>
       <button>Create token</button>
     </form>`
 }
 
-const tokenTable = (rows: TokenRow[], csrf: Html) =>
+const tokenTable = (rows: TokenRow[]) =>
   table(rows, [
     { head: 'Name', cell: (row) => row.name },
     { head: 'Token', cell: (row) => html`<code>${row.prefix}…</code>` },
@@ -146,7 +179,7 @@ const tokenTable = (rows: TokenRow[], csrf: Html) =>
     { head: 'Created', cell: (row) => time(row.created_at, '') },
     { head: 'Last used', cell: (row) => time(row.last_used_at, 'never') },
     { head: 'Expires', cell: (row) => (row.expired ? 'expired' : time(row.expires_at, 'never')) },
-    { head: '', cell: (row) => rowAction(revoking, csrf, row.id) },
+    { head: 'Action', cell: (row) => rowAction(revoking, row.id, `the token ${row.name}`) },
   ])
 
-const revoking: RowAction = { path: '/settings/tokens/revoke', field: 'id', label: 'Revoke', look: 'bad' }
+const revoking: RowAction = { path: '/settings/tokens/revoke', field: 'id', label: 'Revoke' }

@@ -5,9 +5,9 @@
  * half at most after the last of them, or take a one-time link, which has no bound.
  */
 import { randomBytes } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
+import { network } from '../../platform/client-address.ts'
 import type { PasswordCheck } from '../../platform/passwords.ts'
 import { giveBackAttempt, takeAttempt, type Allowance } from '../../sql/sign-in-allowances.ts'
 import type { SignInContext } from './context.ts'
@@ -83,12 +83,4 @@ function openDevice(devices: SignInContext['devices'], cookie: string, userId: s
   } catch {
     return null
   }
-}
-
-/** Of IPv6 the /64: so many addresses one subscriber has. */
-function network(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip
-  const address = ipaddr.process(ip)
-  if (address.kind() === 'ipv4') return address.toString()
-  return ipaddr.fromByteArray([...address.toByteArray().slice(0, 8), ...Array<number>(8).fill(0)]).toString()
 }

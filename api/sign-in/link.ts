@@ -63,7 +63,7 @@ const noLink: VisitAnswer = {
   title: 'No such link',
   body: html`<main class="narrow">
     <h1>This link does not work</h1>
-    <p>A link works once, and for a day or so. Who runs this service can give you another.</p>
+    <p>A link works once, and for a limited time. Ask the people who run this service for a new one.</p>
     <p><a href="/login">Sign in with a password</a></p>
   </main>`,
 }
@@ -73,10 +73,12 @@ function linkForm(shown: { csrf: Html; code: string; email: string; fault?: stri
   const body = html`<main class="narrow">
     <h1>Choose a password</h1>
     ${fault && html`<p class="fault" role="alert">${fault}</p>`}
-    <p>For the account ${email}. It ends all sessions of the account, and signs you in here.</p>
+    <p>This sets the password of ${email}, ends all sessions of the account, and signs you in here.</p>
     <form method="post" action="${linkPath}">
       ${csrf}<input type="hidden" name="code" value="${code}" />
-      <input name="email" type="email" autocomplete="username" value="${email}" readonly />
+      <label
+        >E-mail <input name="email" type="email" autocomplete="username" value="${email}" readonly
+      /></label>
       ${newPasswordField('password')}
       <button>Set password and sign in</button>
     </form>

@@ -35,7 +35,7 @@ async function signIn(context: SignInContext, visit: OpenVisit): Promise<VisitAn
   const allowances = allowancesOf(context, request, { email, userId: account?.userId ?? null })
   const { isRight, isOutdated } = await checkPassword(context, reply, { password, phc, allowances })
   const refused = {
-    ...loginForm({ csrf, next, email, fault: 'E-mail or password are not right.' }),
+    ...loginForm({ csrf, next, email, fault: 'The e-mail or the password is wrong.' }),
     status: 422,
   }
   if (!isRight || !account || phc === null) return refused
@@ -73,7 +73,9 @@ function loginForm({ csrf, next, email = '', fault }: LoginForm) {
       /></label>
       <button>Sign in</button>
     </form>
-    <p class="note">No password yet, or forgotten? Who runs this service gives you a one-time link.</p>
+    <p class="note">
+      No password yet, or forgotten? Ask the people who run this service for a one-time link.
+    </p>
   </main>`
   return { title: 'Sign in', body }
 }

@@ -1,6 +1,6 @@
 /**
- * The frame of every page, and the headers that keep it to itself: no script at all, no other site's frame around it,
- * nothing of it in a cache.
+ * The frame of every page, and the headers that protect it: it runs no script, loads nothing but the icon, and no other
+ * site can put a frame around it. Pages are not cached unless their sender says otherwise.
  */
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
@@ -16,25 +16,39 @@ export interface Page {
   formAction?: readonly string[]
 }
 
+/** Browsers look for an icon by themselves; this one is served by server/pages/icon.ts. */
+export const iconPath = '/icon.svg'
+
 const style = `
-:root { color-scheme: light dark; --line: #8886; --accent: #2457c5; --bad: #b3261e }
-@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --bad: #ff8a80 } }
+:root { color-scheme: light dark; --page: #fff; --text: #1b1b1f; --quiet: #55565e; --line: #d3d3da; --edge: #767680; --accent: #2457c5; --bad: #b3261e }
+@media (prefers-color-scheme: dark) { :root { --page: #141416; --text: #e4e4e8; --quiet: #a9aab4; --line: #3c3c44; --edge: #85858f; --accent: #8ab0ff; --bad: #ff8a80 } }
 * { box-sizing: border-box }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 2rem 1rem 4rem; max-width: 46rem }
-body > header { display: flex; gap: 1rem; align-items: center; justify-content: space-between; flex-wrap: wrap }
-main.narrow { max-width: 24rem; margin: 10vh auto 0 }
-h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem }
-label { display: block; margin: .75rem 0 }
-label.choice { display: inline-block; margin: 0 1rem .25rem 0 }
-fieldset { border: 0; padding: 0; margin: .75rem 0 } legend { padding: 0 }
-input:not([type=checkbox], [type=radio]), select { display: block; width: 100%; font: inherit; padding: .45rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: transparent; color: inherit }
-button { font: inherit; padding: .45rem 1rem; border: 1px solid var(--accent); border-radius: 6px; background: var(--accent); color: Canvas; cursor: pointer }
-button.plain { background: transparent; color: var(--accent) } button.bad { background: transparent; border-color: var(--bad); color: var(--bad) }
-form.inline { display: inline }
-table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: left; padding: .4rem .5rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
-code.secret { display: block; padding: .75rem; border: 1px solid var(--line); border-radius: 6px; overflow-wrap: anywhere; user-select: all }
-p.note, small { opacity: .75 } p.fault { color: var(--bad); border-left: 3px solid var(--bad); padding-left: .75rem }
-a { color: var(--accent) }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem 1rem 3rem; max-width: 60rem; background: var(--page); color: var(--text); overflow-wrap: anywhere }
+header, footer { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; justify-content: space-between; font-size: .9rem }
+header { padding-bottom: .5rem; border-bottom: 1px solid var(--line) } header p, header form { margin: 0 }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem } header form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center }
+main.narrow { max-width: 26rem; margin: 8vh auto 0 } main.text { max-width: 46rem; margin: 0 auto }
+h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem } h3 { font-size: 1rem }
+form.fields { max-width: 26rem } label { display: block; margin: .75rem 0 }
+label.choice { display: flex; gap: .6rem; align-items: flex-start; margin: .4rem 0 } label.choice input { flex: none; margin: .3rem 0 0 }
+fieldset { border: 0; padding: 0; margin: .75rem 0; min-width: 0 } legend { padding: 0 }
+input:not([type=checkbox], [type=radio]) { display: block; width: 100%; font: inherit; padding: .45rem .6rem; border: 1px solid var(--edge); border-radius: 6px; background: transparent; color: inherit }
+input[readonly] { color: var(--quiet) } input::placeholder { color: var(--quiet); opacity: 1 }
+button, a.button { display: inline-block; font: inherit; line-height: 1.5; padding: .4rem 1rem; border: 1px solid var(--accent); border-radius: 6px; background: var(--accent); color: var(--page); cursor: pointer; text-decoration: none; white-space: nowrap }
+button.plain, a.plain { background: transparent; color: var(--accent) } button.bad, a.bad { background: transparent; border-color: var(--bad); color: var(--bad) }
+header button, td a.button { padding: .15rem .6rem } td a.button { justify-self: start }
+.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 }
+table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { white-space: nowrap }
+time, td code { white-space: nowrap }
+@media (max-width: 48rem) {
+  thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
+  table, tbody, tr, td { display: block } tr { padding: .75rem 0; border-bottom: 1px solid var(--line) } td { border: 0; padding: .1rem 0 }
+  td[data-head] { display: grid; grid-template-columns: 8rem minmax(0, 1fr) } td[data-head]::before { content: attr(data-head); color: var(--quiet) }
+}
+code { font-size: .9em } code.secret { display: block; padding: .75rem; border: 1px solid var(--edge); border-radius: 6px; user-select: all }
+p.note { color: var(--quiet) } p.fault { color: var(--bad); border-left: 3px solid var(--bad); padding-left: .75rem } p.notice { border-left: 3px solid var(--edge); padding-left: .75rem }
+dt { font-weight: 600 } dd { margin: 0 0 .75rem } main li { margin: .4rem 0 } a { color: var(--accent) }
+footer { margin-top: 3rem; padding-top: .5rem; border-top: 1px solid var(--line) }
 `
 /** Not in a template: what the hash is of must not be laid out anew. */
 const styleElement = new Html(`<style>${style}</style>`)
@@ -47,13 +61,21 @@ const shell = ({ title, body }: Page): Html =>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · Corkboard</title>
+        <link rel="icon" href="${iconPath}" type="image/svg+xml" />
         ${styleElement}
       </head>
       <body>
         ${body}
+        <footer>
+          <nav aria-label="Corkboard">
+            <a href="/">Corkboard</a> <a href="/docs">API reference</a> <a href="/changelog">Changelog</a>
+            <a href="/settings">Settings</a>
+          </nav>
+        </footer>
       </body>
     </html> `
 
+/** Sends a page for one person: no cache keeps it, and no other site reads it. */
 export function sendPage(reply: FastifyReply, page: Page, status = 200): FastifyReply {
   return keepToItself(reply, page.formAction)
     .code(status)
@@ -83,6 +105,7 @@ export function pageHeaders(formAction: readonly string[] = []): Record<string, 
     'content-security-policy': [
       `default-src 'none'`,
       `style-src 'sha256-${styleHash}'`,
+      `img-src 'self'`,
       ['form-action', `'self'`, ...formAction].join(' '),
       `frame-ancestors 'none'`,
       `base-uri 'none'`,

@@ -30,7 +30,6 @@ export async function registerPages(
         method: page.method,
         url: page.path,
         bodyLimit: limits.signIn.formBytes,
-        schema: { hide: true } as object,
         handler: (request, reply) => visit(options, page, request, reply),
       })
     }
@@ -119,5 +118,5 @@ const faultBody = (said: string) =>
   html`<main class="narrow">
     <h1>That did not work</h1>
     <p class="fault" role="alert">${said}</p>
-    <p><a href="/settings">To the settings</a></p>
+    <p><a href="/settings">Go to the settings</a></p>
   </main>`

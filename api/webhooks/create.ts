@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { currentOperation } from '../../sql/operation.ts'
 import { openSecret, sealSecret } from '../idempotency/secret.ts'
 import { route } from '../route.ts'
-import { uuid } from '../schemas.ts'
+import { workspaceId } from '../schemas.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
 import { makeWebhookSecret } from './secret.ts'
 import {
@@ -11,11 +11,12 @@ import {
   readWebhook,
   requireRoomForActive,
   requireWorkspaceWriter,
-  webhookAnswer,
+  Webhook,
+  webhookSecret,
 } from './webhook.ts'
 
 const body = Type.Object({
-  workspace_id: uuid,
+  workspace_id: workspaceId,
   url: webhookUrl,
   events: eventNames,
   name: Type.Optional(webhookName),
@@ -28,24 +29,31 @@ export const createWebhook = route({
   method: 'POST',
   path: '/webhooks',
   scope: 'write',
+  answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
-  summary: 'Create a webhook. Its secret is in this answer alone.',
+  summary: 'Create a webhook. Only this answer holds its secret.',
   schemas: { body },
-  answers: { 200: Type.Object({ webhook: webhookAnswer, secret: Type.String(), next: Type.String() }) },
+  answers: {
+    200: Type.Object({
+      webhook: Webhook,
+      secret: webhookSecret,
+      next: Type.String({ description: 'What to do next, for a person.' }),
+    }),
+  },
   async handle(context, { principal, body }) {
     const events = requireEvents(body.events)
     await requireUrl(context, body.url)
     const { database, clock, webhookSecrets, answers } = context
     const id = randomUUID()
     const secret = makeWebhookSecret()
-    const workspaceId = body.workspace_id.toLowerCase()
+    const inWorkspace = body.workspace_id.toLowerCase()
     const webhook = await database.asUser(principal.userId, async (tx) => {
-      await requireWorkspaceWriter(tx, workspaceId)
-      await requireRoomForActive(tx, workspaceId)
+      await requireWorkspaceWriter(tx, inWorkspace)
+      await requireRoomForActive(tx, inWorkspace)
       await tx`
         insert into webhooks (id, workspace_id, url, events, name, secret)
-        values (${id}, ${workspaceId}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
-      currentOperation()?.concerns({ type: 'webhook', ids: [id], workspace: workspaceId })
+        values (${id}, ${inWorkspace}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
+      currentOperation()?.concerns({ type: 'webhook', ids: [id], workspace: inWorkspace })
       currentOperation()?.made([id, sealSecret(answers, id, secret)])
       return readWebhook(tx, id)
     })

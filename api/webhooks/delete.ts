@@ -1,7 +1,6 @@
-import Type from 'typebox'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { uuid } from '../schemas.ts'
+import { deletedAnswer } from '../schemas.ts'
 import { requireWebhook, webhookParams } from './webhook.ts'
 
 export const deleteWebhook = route({
@@ -9,9 +8,9 @@ export const deleteWebhook = route({
   path: '/webhooks/:id',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: 'Remove a webhook, what waits for it, and its log.',
+  summary: 'Delete a webhook with its waiting deliveries and its log.',
   schemas: { params: webhookParams },
-  answers: { 200: Type.Object({ deleted: Type.Literal(true), id: uuid }) },
+  answers: { 200: deletedAnswer('webhook') },
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       await requireWebhook(tx, params.id)

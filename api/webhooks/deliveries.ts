@@ -1,8 +1,9 @@
 import Type from 'typebox'
+import { limits } from '../../core/limits.ts'
 import { route } from '../route.ts'
 import { cursor, cursorAnswer, pageQuery } from '../schemas.ts'
 import { pageOf } from '../page.ts'
-import { cursorOf, deliveryAnswer, presentDelivery, readCursor, readLog } from './delivery.ts'
+import { cursorOf, Delivery, presentDelivery, readCursor, readLog } from './delivery.ts'
 import { readWebhook, webhookParams } from './webhook.ts'
 
 const query = Type.Object({
@@ -16,9 +17,15 @@ export const listDeliveries = route({
   scope: 'read',
   refuses: ['forbidden'],
   summary:
-    'Every attempt at a delivery, with its result, and the deliveries that wait; newest first, for 30 days.',
+    'List the deliveries of a webhook: an entry for each attempt and for each delivery that waits, newest first.',
+  description: `Entries are kept for ${limits.webhooks.deliveryDays} days.`,
   schemas: { params: webhookParams, query },
-  answers: { 200: Type.Object({ deliveries: Type.Array(deliveryAnswer), ...cursorAnswer }) },
+  answers: {
+    200: Type.Object({
+      deliveries: Type.Array(Delivery, { description: 'The entries of this page.' }),
+      ...cursorAnswer,
+    }),
+  },
   async handle({ database }, { principal, params, query }) {
     const { limit } = pageOf(query)
     const after = query.cursor === undefined ? null : readCursor(query.cursor, params.id)

@@ -6,6 +6,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { named } from '../named.ts'
 import { nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
 import type { WebhookRow } from './webhook.ts'
 
@@ -28,27 +29,38 @@ export interface DeliveryRow {
   position: string
 }
 
-const whole = Type.Integer()
-
-export const deliveryAnswer = Type.Object({
-  id: uuid,
-  delivery_id: Type.String({
-    format: 'uuid',
-    description: 'The same over all attempts: `X-Service-Delivery`.',
+export const Delivery = named(
+  'Delivery',
+  Type.Object({
+    id: { ...uuid, description: 'Id of this entry.' },
+    delivery_id: Type.String({
+      format: 'uuid',
+      description: 'Id of the delivery, the same in all its attempts; as in the header `X-Service-Delivery`.',
+    }),
+    webhook_id: { ...uuid, description: 'Id of the webhook.' },
+    event: Type.String({ description: 'The event.' }),
+    status: Type.Enum(['waiting', 'sending', 'succeeded', 'failed', 'given_up'], {
+      description: '`failed`: another attempt follows. `given_up`: none does.',
+    }),
+    attempt: Type.Integer({ description: `Which attempt it is, from 1 to ${limits.webhooks.attempts}.` }),
+    attempts_left: Type.Integer({ description: 'How many attempts may follow this one.' }),
+    status_code: nullable(
+      Type.Integer({ description: 'The HTTP status of the answer. Null when there was none.' }),
+    ),
+    duration_ms: nullable(
+      Type.Integer({ description: 'How long the attempt took, in milliseconds. Null until it ended.' }),
+    ),
+    error: nullable(Type.String({ description: 'What went wrong. Null when nothing did.' })),
+    payload: Type.String({ description: 'The exact body that is sent.' }),
+    created_at: { ...timestamp, description: 'When the delivery was queued.' },
+    attempted_at: nullable({ ...timestamp, description: 'When the attempt was made. Null while it waits.' }),
+    next_attempt_at: nullable({
+      ...timestamp,
+      description: 'When the next attempt is due. Null when none is.',
+    }),
   }),
-  webhook_id: uuid,
-  event: Type.String(),
-  status: Type.Enum(['waiting', 'sending', 'succeeded', 'failed', 'given_up']),
-  attempt: whole,
-  attempts_left: Type.Integer({ description: 'Attempts that may follow this one.' }),
-  status_code: nullable(whole),
-  duration_ms: nullable(whole),
-  error: nullable(Type.String()),
-  payload: Type.String({ description: 'Exactly what is sent.' }),
-  created_at: timestamp,
-  attempted_at: nullable(timestamp),
-  next_attempt_at: nullable(timestamp),
-})
+  'An attempt at a delivery, or a delivery that waits.',
+)
 
 export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
   const { position: _position, ...fields } = row

@@ -8,15 +8,18 @@ import type { ApiContext } from '../route.ts'
 export const webhookUrl = Type.String({
   format: 'uri',
   maxLength: limits.webhooks.url,
-  description: 'Public https, on the default port.',
+  description: `Where events are posted to: a public https URL on the default port, at most ${limits.webhooks.url} characters.`,
 })
 
-export const webhookName = Type.String({ maxLength: limits.name })
+export const webhookName = Type.String({
+  maxLength: limits.name,
+  description: `A name to recognise it by, at most ${limits.name} characters.`,
+})
 
 export const eventNames = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 100,
-  description: `Of ${eventTypes.join(', ')}; or \`*\` alone, for everything, event types that are added later included.`,
+  description: `The events to subscribe to: ${eventTypes.join(', ')}. Or \`*\` alone for all of them, and for those that are added later.`,
 })
 
 /** Each name once. @throws ServiceError `bad_request` that names those that are accepted */

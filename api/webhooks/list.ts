@@ -5,21 +5,29 @@ import { pageAnswer, pageQuery, uuid } from '../schemas.ts'
 import {
   presentWebhook,
   requireWorkspaceWriter,
-  webhookAnswer,
+  Webhook,
   webhookColumns,
   type WebhookRow,
 } from './webhook.ts'
 
-const query = Type.Object({ workspace: Type.Optional(uuid), ...pageQuery })
+const query = Type.Object({
+  workspace: Type.Optional({ ...uuid, description: 'Only webhooks of this workspace.' }),
+  ...pageQuery,
+})
 
 export const listWebhooks = route({
   method: 'GET',
   path: '/webhooks',
   scope: 'read',
   refuses: ['not_found', 'forbidden'],
-  summary: 'List the webhooks of a workspace, or of all in which the account may write.',
+  summary: 'List the webhooks of a workspace, or of all workspaces with write access.',
   schemas: { query },
-  answers: { 200: Type.Object({ webhooks: Type.Array(webhookAnswer), ...pageAnswer }) },
+  answers: {
+    200: Type.Object({
+      webhooks: Type.Array(Webhook, { description: 'The webhooks of this page.' }),
+      ...pageAnswer,
+    }),
+  },
   async handle({ database, clock }, { principal, query }) {
     const page = pageOf(query)
     const { workspace } = query

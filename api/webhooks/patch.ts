@@ -1,14 +1,14 @@
 import Type from 'typebox'
 import { route } from '../route.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
-import { presentWebhook, readWebhook, requireRoomForActive, webhookAnswer, webhookParams } from './webhook.ts'
+import { presentWebhook, readWebhook, requireRoomForActive, Webhook, webhookParams } from './webhook.ts'
 
 const body = Type.Object({
   url: Type.Optional(webhookUrl),
   events: Type.Optional(eventNames),
   name: Type.Optional(webhookName),
   active: Type.Optional(
-    Type.Boolean({ description: '`true` switches it on again and clears its failures.' }),
+    Type.Boolean({ description: '`true`: switch it on and clear its failures. `false`: switch it off.' }),
   ),
 })
 
@@ -19,7 +19,7 @@ export const patchWebhook = route({
   refuses: ['forbidden', 'limit_reached'],
   summary: 'Change a webhook, or switch it on or off.',
   schemas: { params: webhookParams, body },
-  answers: { 200: Type.Object({ webhook: webhookAnswer }) },
+  answers: { 200: Type.Object({ webhook: Webhook }) },
   async handle(context, { principal, params, body }) {
     const { url, name, active } = body
     const events = body.events && requireEvents(body.events)

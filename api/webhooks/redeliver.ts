@@ -1,14 +1,14 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { uuid } from '../schemas.ts'
-import { deliveryAnswer, presentDelivery, readPending } from './delivery.ts'
-import { readWebhook } from './webhook.ts'
+import { Delivery, presentDelivery, readPending } from './delivery.ts'
+import { readWebhook, webhookParams } from './webhook.ts'
 
 const params = Type.Object({
-  id: uuid,
-  deliveryId: Type.String({ format: 'uuid', description: 'Of the delivery, or of one of its attempts.' }),
+  ...webhookParams.properties,
+  deliveryId: Type.String({ format: 'uuid', description: 'Id of the delivery, or of one of its attempts.' }),
 })
 
 export const redeliver = route({
@@ -16,9 +16,9 @@ export const redeliver = route({
   path: '/webhooks/:id/deliveries/:deliveryId/redeliver',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: 'Queue a delivery again, under its id and with six new attempts.',
+  summary: `Queue a delivery again, under the same id and with ${limits.webhooks.attempts} new attempts.`,
   schemas: { params },
-  answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
+  answers: { 200: Type.Object({ delivery: Delivery }) },
   async handle({ database, clock, wakeDeliveries }, { principal, params }) {
     const body = await database.asUser(principal.userId, async (tx) => {
       const webhook = await readWebhook(tx, params.id)

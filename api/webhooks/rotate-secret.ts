@@ -5,20 +5,31 @@ import { openSecret, sealSecret } from '../idempotency/secret.ts'
 import { route } from '../route.ts'
 import { timestamp } from '../schemas.ts'
 import { makeWebhookSecret } from './secret.ts'
-import { presentWebhook, readWebhook, requireWebhook, webhookAnswer, webhookParams } from './webhook.ts'
+import {
+  presentWebhook,
+  readWebhook,
+  requireWebhook,
+  Webhook,
+  webhookParams,
+  webhookSecret,
+} from './webhook.ts'
 
 export const rotateSecret = route({
   method: 'POST',
   path: '/webhooks/:id/rotate-secret',
   scope: 'write',
+  answersSecret: true,
   refuses: ['forbidden'],
-  summary: 'Replace the secret of a webhook. The one so far signs as well for 24 hours.',
+  summary: `Replace the secret of a webhook. The previous one signs as well for ${limits.webhooks.previousSecretMs / 3_600_000} hours.`,
   schemas: { params: webhookParams },
   answers: {
     200: Type.Object({
-      webhook: webhookAnswer,
-      secret: Type.String(),
-      previous_secret_valid_until: timestamp,
+      webhook: Webhook,
+      secret: webhookSecret,
+      previous_secret_valid_until: {
+        ...timestamp,
+        description: 'Until when the previous secret signs as well.',
+      },
     }),
   },
   async handle({ database, clock, webhookSecrets, answers }, { principal, params }) {

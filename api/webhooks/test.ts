@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { payloadText, testEvent } from '../../core/events.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../route.ts'
-import { deliveryAnswer, presentDelivery, readPending } from './delivery.ts'
+import { Delivery, presentDelivery, readPending } from './delivery.ts'
 import { readWebhook, webhookParams } from './webhook.ts'
 
 export const testWebhook = route({
@@ -10,9 +10,9 @@ export const testWebhook = route({
   path: '/webhooks/:id/test',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: `Send a delivery of the event \`${testEvent}\`, also to a webhook that is switched off.`,
+  summary: `Send a test: a delivery of the event \`${testEvent}\`. It is sent to an inactive webhook too.`,
   schemas: { params: webhookParams },
-  answers: { 200: Type.Object({ delivery: deliveryAnswer }) },
+  answers: { 200: Type.Object({ delivery: Delivery }) },
   async handle({ database, clock, wakeDeliveries }, { principal, params }) {
     const occurredAt = new Date(clock.now())
     const body = await database.asUser(principal.userId, async (tx) => {

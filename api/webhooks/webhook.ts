@@ -3,7 +3,8 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { timestamp, uuid } from '../schemas.ts'
+import { named } from '../named.ts'
+import { createdAt, updatedAt, workspaceId } from '../schemas.ts'
 
 export interface WebhookRow {
   id: string
@@ -18,27 +19,36 @@ export interface WebhookRow {
   updated_at: Date
 }
 
-export const webhookParams = Type.Object({ id: uuid })
-
-export const webhookAnswer = Type.Object({
-  id: uuid,
-  workspace_id: uuid,
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  name: Type.String(),
-  active: Type.Boolean(),
-  disabled_reason: Type.Optional(
-    Type.String({ description: 'There when the service switched the webhook off: why.' }),
-  ),
-  previous_secret_valid_until: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'There while a secret that was replaced signs as well.',
-    }),
-  ),
-  created_at: timestamp,
-  updated_at: timestamp,
+const id = Type.String({ format: 'uuid', description: 'Id of the webhook.' })
+export const webhookParams = Type.Object({ id })
+export const webhookSecret = Type.String({
+  description: 'The key of its signatures, `whsec_…`. It is not shown again.',
 })
+
+export const Webhook = named(
+  'Webhook',
+  Type.Object({
+    id,
+    workspace_id: workspaceId,
+    url: Type.String({ description: 'Where events are posted to.' }),
+    events: Type.Array(Type.String(), { description: 'The events that it subscribes to; `*` for all.' }),
+    name: Type.String({ description: 'A name to recognise it by; may be empty.' }),
+    active: Type.Boolean({ description: 'Whether events are posted to it.' }),
+    disabled_reason: Type.Optional(
+      Type.String({ description: 'Why the service switched the webhook off. Absent otherwise.' }),
+    ),
+    previous_secret_valid_until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Until when the previous secret signs as well. Absent unless the secret was replaced a short time ago.',
+      }),
+    ),
+    created_at: createdAt,
+    updated_at: updatedAt,
+  }),
+  'A URL that events are posted to.',
+)
 
 export const webhookColumns = (tx: Transaction) => tx`
   w.id, w.workspace_id, w.url, w.events, w.name, w.active, w.disabled_reason, w.previous_secret_until, w.created_at, w.updated_at`
@@ -93,4 +103,4 @@ export async function requireRoomForActive(tx: Transaction, workspaceId: string)
 
 const noWebhook = () => new ServiceError('not_found', 'No such webhook.')
 const notManaged = () =>
-  new ServiceError('forbidden', 'Webhooks are managed by those who may write in their workspace.')
+  new ServiceError('forbidden', 'Managing webhooks requires write access to their workspace.')

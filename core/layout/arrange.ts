@@ -51,6 +51,21 @@ export function arrangeAgain(
   return moved(arrangement, at)
 }
 
+/** `arrangeAgain`, with its input as one value. What it would throw is in the result: errors lose their class on the way. */
+export function planArrangement(input: {
+  layout: LayoutName
+  cards: (LayoutCard & { x: number; y: number })[]
+  rest: (Rect & { rotation: number })[]
+  options: LayoutOptions
+}): { seats: Seat[] } | { refused: string } {
+  try {
+    return { seats: arrangeAgain(input.layout, input.cards, input.rest, input.options) }
+  } catch (error) {
+    if (error instanceof ServiceError) return { refused: error.message }
+    throw error
+  }
+}
+
 function moved({ cards }: Arrangement, { x, y }: Point): Seat[] {
   return cards.map((seat) => ({ ...seat, x: seat.x + x, y: seat.y + y }))
 }

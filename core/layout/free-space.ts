@@ -1,6 +1,7 @@
 import { boundingBox, boxAround, clip, union } from './box.ts'
 import type { Box, Rect } from './box.ts'
 import { Columns } from './columns.ts'
+import { LineSearch } from './line-search.ts'
 import { mainGroup } from './main-group.ts'
 import { StripSearch } from './strip-search.ts'
 
@@ -30,6 +31,7 @@ export class FreeSpace {
   readonly #boxes: Box[] = []
   #start: { x: number; y: number } | undefined
   #content: Columns | undefined
+  readonly #lines = { x: new LineSearch('x'), y: new LineSearch('y') }
   /** By the width of the rows. */
   readonly #searches = new Map<number, StripSearch>()
   readonly #searchedAgain = new Set<number>()
@@ -55,8 +57,14 @@ export class FreeSpace {
    *
    * Only if there is no such place, which takes tens of thousands of the largest cards spread all over the
    * board, the card lies where the rows begin, on top of others. Sizes must be finite.
+   *
+   * With one of `x` and `y` the card goes there: to the first free place on that line from where the rows begin, else
+   * from the board's edge.
    */
-  place(card: { w: number; h: number; rotation?: number }): { x: number; y: number } {
+  place(card: { w: number; h: number; rotation?: number; x?: number | undefined; y?: number | undefined }): {
+    x: number
+    y: number
+  } {
     const upright = { x: 0, y: 0, w: card.w, h: card.h }
     const rotated = boundingBox({ ...upright, rotation: card.rotation ?? 0 })
     const outline = union(boxAround(upright, 0), boxAround(rotated, 0))
@@ -64,6 +72,11 @@ export class FreeSpace {
     const h = outline.bottom - outline.top
     this.#start ??= startOfRows(this.#boxes, this.#gap)
     this.#content ??= columnsOf(this.#boxes)
+    const line = this.#onLine(card, outline)
+    if (line) {
+      this.#take(boxAround({ ...line, w, h }, this.#gap))
+      return { x: line.x - outline.left, y: line.y - outline.top }
+    }
     const { x, y } =
       this.#search(this.#start, this.#content, w, h) ??
       this.#searchAgain(this.#start, this.#content, w, h) ??
@@ -71,6 +84,21 @@ export class FreeSpace {
 
     this.#take(boxAround({ x, y, w, h }, this.#gap))
     return { x: x - outline.left, y: y - outline.top }
+  }
+
+  /** The corner of a card's outline, of which one coordinate is given. Null when neither is, or both are. */
+  #onLine(
+    card: { x?: number | undefined; y?: number | undefined },
+    outline: Box,
+  ): { x: number; y: number } | null {
+    if ((card.x === undefined) === (card.y === undefined)) return null
+    const [w, h] = [outline.right - outline.left, outline.bottom - outline.top]
+    if (card.x !== undefined) {
+      const x = card.x + outline.left
+      return { x, y: this.#lines.x.find(this.#boxes, { at: x, across: w, along: h, from: this.#start!.y }) }
+    }
+    const y = card.y! + outline.top
+    return { x: this.#lines.y.find(this.#boxes, { at: y, across: h, along: w, from: this.#start!.x }), y }
   }
 
   #take(box: Box): void {

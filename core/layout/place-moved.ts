@@ -12,7 +12,7 @@ const gap = 20
  * The cards keep their places when each of them is clear of the `rest`. Else they go to free space as the block that they
  * form, keeping how they lie to each other; and one by one, in the given order, where no free place takes the block.
  */
-export function placeMoved(cards: readonly Card[], rest: readonly Card[]): Point[] {
+export function placeMoved({ cards, rest }: { cards: readonly Card[]; rest: readonly Card[] }): Point[] {
   const others = rest.map(boundingBox)
   const boxes = cards.map((card) => boxAround(boundingBox(card), 0))
   if (!touches(boxes, others)) return cards.map(({ x, y }) => ({ x, y }))

@@ -21,6 +21,17 @@ export interface Refusal {
 /** Networks' own names, which no public name server knows. */
 const privateName = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/
 
+/** Names under which clouds serve credentials. They are refused always, whatever addresses the operator allows. */
+const metadataNames = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'metadata.azure.internal',
+  'metadata.tencentyun.com',
+  'instance-data',
+  'instance-data.ec2.internal',
+])
+
 /** @param namesAreOpen the operator has a list: then a name is judged by its addresses alone */
 export function readTarget(text: string, classify: ClassifyAddress, namesAreOpen: boolean): Target | Refusal {
   const url = URL.parse(text)
@@ -36,6 +47,7 @@ export function readTarget(text: string, classify: ClassifyAddress, namesAreOpen
     const fault = addressFault([hostname], target.namedOnly, classify)
     return fault ? { refused: fault } : target
   }
+  if (metadataNames.has(hostname)) return { refused: hostFault }
   if (namesAreOpen) return target
   if (target.namedOnly) return { refused: formFault }
   if (!hostname.includes('.') || privateName.test(hostname)) return { refused: hostFault }

@@ -1,6 +1,7 @@
 /** The values that commands take, checked before anything is touched. */
 import { InvalidArgumentError, Option } from 'commander'
 import { limits } from '../../core/limits.ts'
+import { readConfig } from '../config.ts'
 import { scopes, type Scope } from '../../sql/tokens.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -33,8 +34,10 @@ export const ttlOption = () =>
 export const rateLimitOption = () =>
   new Option(
     '--rate-limit <requests>',
-    'requests an hour, 1 to 100000; RATE_LIMIT_PER_HOUR when left out',
-  ).argParser((text: string) => parseCount(text, limits.rateLimitMax, 'requests an hour'))
+    'requests an hour, 1 to MAX_RATE_LIMIT_PER_HOUR; RATE_LIMIT_PER_HOUR when left out',
+  ).argParser((text: string) =>
+    parseCount(text, readConfig(process.env).maxRateLimitPerHour, 'requests an hour'),
+  )
 
 export function parseId(text: string): string {
   if (!uuidPattern.test(text)) throw new InvalidArgumentError('It takes a UUID.')

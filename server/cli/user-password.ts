@@ -7,6 +7,7 @@ import { setPassword } from '../../sql/passwords.ts'
 import { makeLink } from '../../sql/sign-in-links.ts'
 import { readConfig, serviceUrl } from '../config.ts'
 import { linkUrl } from '../link-url.ts'
+import { findRunningUrl } from '../running.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { emailOption, parseCount } from './options.ts'
@@ -53,8 +54,12 @@ export function userPasswordCommands(user: Command): void {
     )
     .addHelpText('after', '\nExample:\n  npm run -s corkboard -- user link --email ada@example.com')
     .action(async ({ email, ttlHours }: { email: string; ttlHours: number }) => {
-      const url = serviceUrl(readConfig(process.env))
-      if (url === null) throw new AccountError('With PORT=0 a link can be made only when PUBLIC_URL is set.')
+      const config = readConfig(process.env)
+      const url = config.publicUrl ?? (await findRunningUrl(config.dataDir)) ?? serviceUrl(config)
+      if (url === null)
+        throw new AccountError(
+          'The address of the service is unknown, because PORT is 0 and no instance runs. Start it, or set PUBLIC_URL.',
+        )
       const { userId, code, expiresAt } = await withDatabase((database) =>
         database.asSystem(async (tx) => {
           const userId = await findUser(tx, email)

@@ -1,7 +1,9 @@
 import { Option, type Command } from 'commander'
-import { boardIds, repairBoard, verifyBoard, type Difference } from '../../collab/verify.ts'
+import type { Difference } from '../../collab/difference.ts'
+import { boardIds, repairBoard, verifyBoard } from '../../collab/verify.ts'
 import { AccountError } from '../../sql/accounts.ts'
 import type { Database } from '../../sql/database.ts'
+import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { parseId } from './options.ts'
 import { showProgress } from './progress.ts'
@@ -15,6 +17,7 @@ import { formatTable } from './table.ts'
 interface VerifyOptions {
   board?: string
   repair?: boolean
+  json?: boolean
 }
 
 export function verifyCommand(program: Command): void {
@@ -23,16 +26,18 @@ export function verifyCommand(program: Command): void {
     .summary('holds the card index against the documents, and files against their bytes')
     .description(
       'Holds the card index against the documents, board by board, and the rows of files against their bytes. Exits\n' +
-        'with 0 when they are equal, else with 1 and a table of the differences.',
+        'with 0 when they are equal, else with 1 and a table of the differences. With --json: one line of JSON in its place.',
     )
     .addOption(new Option('--board <board-id>', 'this board only').argParser(parseId))
     .option(
       '--repair',
       'write the index anew where it differs, remove bytes of no file; 0 when all is equal afterwards',
     )
+    .option('--json', 'print one line of JSON: counts, the differences, and those that a repair left')
     .addHelpText(
       'after',
       '\nExamples:\n  npm run -s corkboard -- verify' +
+        '\n  npm run -s corkboard -- verify --json' +
         '\n  npm run -s corkboard -- verify --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --repair',
     )
     .action(async (options: VerifyOptions) => {
@@ -60,25 +65,40 @@ async function verify(database: Database, options: VerifyOptions, shared: boolea
     progress.step()
   }
   progress.end()
-  report(boards.length, found, options.repair ? left : null)
-  const filesAgree = options.board !== undefined || (await verifyAllFiles(database, options.repair ?? false))
-  return (options.repair ? left : found).length === 0 && filesAgree ? 0 : 1
+  const index: Findings<Difference> = { count: boards.length, found, left: options.repair ? left : null }
+  if (!options.json) report(index)
+  const files = options.board === undefined ? await verifyAllFiles(database, options.repair ?? false) : null
+  if (options.json) answer({ boards: presentFindings(index), files: files && presentFindings(files) })
+  else if (files) reportFiles(files)
+  return agree(index) && (!files || agree(files)) ? 0 : 1
 }
 
-/** Whether rows and bytes agree, afterwards. */
-async function verifyAllFiles(database: Database, repair: boolean): Promise<boolean> {
+interface Findings<Fault> {
+  /** Boards or files that were looked at. */
+  count: number
+  found: Fault[]
+  /** What a repair did not mend; null without one. */
+  left: Fault[] | null
+}
+
+const agree = ({ found, left }: Findings<unknown>) => (left ?? found).length === 0
+
+const presentFindings = ({ count, found, left }: Findings<Difference | FileDifference>) => ({
+  checked: count,
+  differences: found,
+  ...(left === null ? {} : { left }),
+})
+
+async function verifyAllFiles(database: Database, repair: boolean): Promise<Findings<FileDifference>> {
   const config = readConfig(process.env)
   const secretKey = await resolveSecretKey(config)
   const log = { warn: () => undefined } // about uploads in parts, which nobody sends here
   const { store } = openStorage({ ...config, secretKey }, { clock: systemClock, publicUrl: () => '', log })
   const { count, differences } = await verifyFiles(database, store)
-  const left = repair ? await repairFiles(store, differences) : differences
-  reportFiles(count, differences, repair ? left : null)
-  return left.length === 0
+  return { count, found: differences, left: repair ? await repairFiles(store, differences) : null }
 }
 
-/** @param left what a repair did not mend; null without one */
-function reportFiles(count: number, found: FileDifference[], left: FileDifference[] | null): void {
+function reportFiles({ count, found, left }: Findings<FileDifference>): void {
   const files = `${count} ${count === 1 ? 'file' : 'files'}`
   if (found.length === 0) {
     process.stdout.write(`${files}: bytes and rows agree.\n`)
@@ -90,8 +110,7 @@ function reportFiles(count: number, found: FileDifference[], left: FileDifferenc
   process.stdout.write(`${files}: ${found.length} differences${mended}.\n`)
 }
 
-/** @param left what a repair did not mend; null without one */
-function report(boards: number, found: Difference[], left: Difference[] | null): void {
+function report({ count: boards, found, left }: Findings<Difference>): void {
   const count = `${boards} ${boards === 1 ? 'board' : 'boards'}`
   if (found.length === 0) {
     process.stdout.write(`${count}: the index equals the documents.\n`)

@@ -16,6 +16,9 @@
 --              a     what its request leaves behind of itself (write); see functions/operations.sql. Its `made`, if there, takes
 --                    the place of the ids of new cards and groups
 --              files  {keys, free, pro}: files that its cards name, which the workspace of its board may not have, and quotas (write)
+--              room   {bytes, free, pro}: bytes that it adds, and the storage of documents by tier (null: it adds none)
+--              is_full  the owner's storage of documents has no place for what it adds (write)
+--              guests  {account: bytes}: what guests' edits add (edit)
 --              claims  {identifiers: [{scope, value}], cards: [id]}: what none of the board's other cards may carry
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card; moved_from
 --            and was, the board that a card comes from and its id there
@@ -29,6 +32,8 @@
 --   missing | forbidden | trashed   refused
 --   limit      refused; detail: the cards of the owner
 --   identifier refused; detail: [scope, value, card] of one that another card carries
+--   full       refused: no place in the owner's storage of documents
+--   guest      refused: the account is a guest, and has added its share of that storage
 --   storage    refused; detail: [used, quota, bytes], of the storage of the owner, who would get files of this size
 -- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
 do $$ begin
@@ -89,6 +94,8 @@ declare
   keeps boolean;
   removes boolean;
   records json;
+  guest_writes integer[] := '{}';
+  guests_edit boolean;
 begin
   if p_again then
     select c.result into answer from commits c where c.commit_id = p_commit;
@@ -111,10 +118,10 @@ begin
   -- What needs no looking at: edits, and flushes that have seen the whole log.
   select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
     coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}'),
-    count(*) < cardinality(batch)
-  into accepted, answers, writes
+    count(*) < cardinality(batch), bool_or(i.guests is not null)
+  into accepted, answers, writes, guests_edit
   from (
-    select i.n,
+    select i.n, i.guests,
       case
         when d.board_id is null then 'missing'
         when not d.board_id = any (locked) then 'busy'
@@ -151,7 +158,8 @@ begin
       -- Each pair once, from the side that adds cards if one does.
       for r in
         with standing as materialized (
-          select i.n, i.w, i.b, i.u, i.adds, i.claims, i.files, w.owner_id, o.tier,
+          select i.n, i.w, i.b, i.u, i.adds, i.claims, i.files, i.room, i.is_full, w.owner_id, o.tier, bo.workspace_id,
+            bo.workspace_id not in (select readable_workspaces(i.u)) as guest,
             case
               when d.board_id is null then 'missing'
               when not i.b = any (locked) then 'busy'
@@ -169,7 +177,7 @@ begin
           cross join lateral (select board_access(i.u, i.b, bo.workspace_id) as access offset 0) a
           where i.k = 'write' and i.w is not null
         )
-        select distinct on (least(s.n, s.w)) s.*, p.owner_id as partner_owner, p.outcome as partner_outcome
+        select distinct on (least(s.n, s.w)) s.*, p.owner_id as partner_owner, p.outcome as partner_outcome, p.guest as partner_guest
         from standing s
         join standing p on p.n = s.w
         order by least(s.n, s.w), s.adds desc, s.n
@@ -182,7 +190,10 @@ begin
           detail := identifier_carried(r.b, r.claims);
           if detail is not null then
             outcome := 'identifier';
-          elsif r.adds > 0 and r.tier = 'free' and p_free_cap is not null and r.owner_id <> r.partner_owner then
+          elsif r.room is not null and r.owner_id <> r.partner_owner then
+            outcome := room_outcome(r.room, r.is_full, r.guest, r.u, r.workspace_id);
+          end if;
+          if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null and r.owner_id <> r.partner_owner then
             owner_at := array_position(owners, r.owner_id);
             if owner_at is null then
               outcome := 'busy';
@@ -202,6 +213,12 @@ begin
         end if;
         if outcome = 'ok' and partner_outcome = 'ok' then
           accepted := accepted || r.n || r.w;
+          if r.guest then
+            guest_writes := guest_writes || r.n;
+          end if;
+          if r.partner_guest then
+            guest_writes := guest_writes || r.w;
+          end if;
         else
           answers := answers
             || json_build_array(r.n, case outcome when 'ok' then 'again' else outcome end, detail)::text
@@ -217,14 +234,16 @@ begin
       ), rights as materialized (
         -- Of many boards of a workspace most are its writers', who are asked for once.
         select p.b, p.u,
-          case when p.workspace_id = any (s.writable) then 'write' else board_access(p.u, p.b, p.workspace_id) end as access
+          case when p.workspace_id = any (s.writable) then 'write' else board_access(p.u, p.b, p.workspace_id) end as access,
+          case when p.workspace_id = any (s.writable) then false else p.workspace_id not in (select readable_workspaces(p.u)) end as guest
         from (select distinct i.b, i.u, bo.workspace_id from items i join boards bo on bo.id = i.b) p
         join (
           select a.u, array(select writable_workspaces(a.u)) as writable
           from (select distinct i.u from items i offset 0) a
         ) s on s.u = p.u
       )
-      select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, w.owner_id, o.tier, a.access, d.board_id as document
+      select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, bo.workspace_id, w.owner_id, o.tier,
+        a.access, a.guest, d.board_id as document
       from items i
       left join board_documents d on d.board_id = i.b
       left join boards bo on bo.id = i.b
@@ -256,6 +275,9 @@ begin
           outcome := 'identifier';
         end if;
       end if;
+      if outcome = 'ok' and (r.is_full or (r.guest and r.room is not null)) then
+        outcome := room_outcome(r.room, r.is_full, r.guest, r.u, r.workspace_id);
+      end if;
       if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
         owner_at := array_position(owners, r.owner_id);
         if owner_at is null then
@@ -275,6 +297,9 @@ begin
       end if;
       if outcome = 'ok' then
         accepted := accepted || r.n;
+        if r.guest then
+          guest_writes := guest_writes || r.n;
+        end if;
         clock := clock + coalesce(r.used, 0);
       else
         if r.clock is not null then
@@ -351,7 +376,7 @@ begin
         w = excluded.w, h = excluded.h, z = excluded.z, rotation = excluded.rotation, group_id = excluded.group_id,
         image_key = excluded.image_key, file_key = excluded.file_key, poster_key = excluded.poster_key,
         url = excluded.url, identifiers = excluded.identifiers, hash = excluded.hash, position = excluded.position,
-        op = excluded.op, cause = excluded.cause, moved_from = excluded.moved_from,
+        op = excluded.op, cause = excluded.cause, moved_from = coalesce(excluded.moved_from, c.moved_from),
         created_at = case when excluded.cause = 'move' then excluded.created_at else c.created_at end,
         updated_at = excluded.updated_at, deleted_at = null
       where c.position <= excluded.position
@@ -436,6 +461,26 @@ begin
       join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted);
+    end if;
+
+    if guests_edit or guest_writes <> '{}' then
+      insert into guest_bytes as g (user_id, board_id, bytes)
+      select a.account, a.board_id, sum(a.bytes)
+      from (
+        select i.u as account, i.b as board_id, i.len as bytes from unnest(batch) as i where i.n = any (guest_writes)
+        union all
+        select i.u, i.b, v.len
+        from unnest(batch) as i
+        join json_to_recordset(p_removed) as v(n integer, len integer) on v.n = i.n
+        where i.n = any (guest_writes)
+        union all
+        select e.key::uuid, i.b, e.value::bigint
+        from unnest(batch) as i
+        cross join lateral json_each_text(i.guests) e
+        where i.guests is not null and i.n = any (accepted)
+      ) a
+      group by a.account, a.board_id
+      on conflict (user_id, board_id) do update set bytes = g.bytes + excluded.bytes;
     end if;
 
     select json_agg(json_build_object('o', i.a, 'u', i.u, 'b', i.b, 'w', d.workspace_id, 'r', coalesce(i.a -> 'made', made.ids))) into records

@@ -4,11 +4,11 @@ do $$ begin
   execute format('grant create on schema %I to corkboard_system', 'corkboard');
 end $$;
 
--- What the caller has to know of files before a card on a board names them. `foreign`: the caller can't read it. `away`:
--- the board's workspace doesn't have it. What is neither, or no file at all, is not among them.
+-- What the caller has to know of files before a card on a board names them. `dead`: the caller can't read it, or there is
+-- none. `away`: the caller can read it, and the board's workspace doesn't have it. What is neither is not among them.
 create or replace function named_files(keys text[], board uuid) returns table (key text, standing text)
 language sql stable security definer set search_path = corkboard, pg_temp as $$
-  select k.key, case when f.readable then 'away' else 'foreign' end
+  select k.key, case when f.readable then 'away' else 'dead' end
   from unnest(keys) as k(key)
   cross join lateral (
     select
@@ -18,7 +18,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
     from images i
     where i.image_key = k.key and i.condemned_at is null
   ) f
-  where f.readable is not null and (not f.readable or not f.here)
+  where f.readable is not true or not f.here
 $$;
 
 -- Gives the workspace of a board a row of each of these files that the account can read and the workspace doesn't have.

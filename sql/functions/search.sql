@@ -7,7 +7,7 @@
 -- parameter, as of commit_batch, so that a search is one round trip.
 --
 -- With p_wait, when words of boards that the account may see are not in the index yet, it returns some of these boards
--- as `pending`, and nothing else.
+-- as `pending`, and nothing else. Their `kind` is `own` when the account owns the workspace, else `other`.
 --
 -- The order is that of the score, then what changed last:
 --   7 the title is the phrase   6 begins with it   5 has it at the beginning of a word   4 has it   3 has all words
@@ -53,15 +53,16 @@ begin
 
   if p_wait then
     return query
-    select distinct 'pending', p.board_id, null::text, null::text, null::text, null::text, null::timestamptz
+    select distinct 'pending', p.board_id, null::text, p.kind, null::text, null::text, null::timestamptz
     from (
-      select x.board_id
+      select x.board_id, case when own.id is null then 'other' else 'own' end as kind
       from unnest(workspaces) as scope
+      left join owned_workspaces(p_account) as own(id) on own.id = scope
       cross join lateral (select x.board_id from search_pending x where x.workspace_id = scope offset 0) x
       union all
-      select x.board_id
+      select x.board_id, 'other'
       from unnest(shared) as scope
-      cross join lateral (select x.board_id from search_pending x where x.board_id = scope offset 0) x
+      cross join lateral (select x.board_id from search_pending x where x.board_id = scope limit 1) x
     ) p
     limit 1000;
     if found then

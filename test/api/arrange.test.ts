@@ -347,3 +347,30 @@ test('[Z43] cards that are removed come back by their tokens in a layout', async
   const back = succeeded(await user.api.post(path, { cards: removed, layout: 'row' })).cards
   expect(places(back).map(({ x, y, w, h }: any) => [x, y, w, h])).toEqual([[0, 0, 300, 100], [320, 0, 100, 300]])
 }) // prettier-ignore
+
+test('[Z46] a large board is arranged off the main thread, from what it is at the commit', async () => {
+  const { id: boardId } = await makeBoard(user)
+  const path = `/boards/${boardId}`
+  const count = 4100
+  const editor = await openEditor(service.url, { boardId, token: user.token })
+  editor.document.transact(() => {
+    for (let n = 0; n < count; n++) editor.addCard(`c${n}`, { x: n * 7, y: 0 })
+  })
+  await editor.saved(30_000)
+  const dry = await user.api.post(`${path}/arrange`, { layout: 'grid', dry_run: true })
+  expect([dry.status, dry.body.cards.length]).toEqual([200, count])
+  const arranging = user.api.post(`${path}/arrange`, { layout: 'grid' })
+  editor.addCard('late', { x: 900_000, y: 900_000 })
+  const arranged = await arranging
+  await editor.saved()
+  expect(arranged.status).toBe(200)
+  const seats = new Map<string, { x: number; y: number }>(arranged.body.cards.map((seat: any) => [seat.id, seat])) // prettier-ignore
+  for (const card of await listCards(user, boardId)) {
+    const seat = seats.get(card.id)
+    // The card of the editor is in the layout, or came after it.
+    if (seat || card.id !== 'late') expect([card['x'], card['y']]).toEqual([seat?.x, seat?.y])
+  }
+  const refused = await arrange(boardId, { width: 100, gap: 1000, row_height: 4000 })
+  expect([refused.status, refused.body.code]).toEqual([400, 'bad_request'])
+  expect(refused.body.error).toMatch(/larger than a board/)
+}, 60_000)

@@ -4,6 +4,7 @@ import { openEditor, until, type Editor } from '../support/editor.ts'
 import type { TestUser } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, makeCard, makeCards, succeeded, type Shown } from './board.ts'
+import { makeFiles } from './file.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
@@ -53,6 +54,7 @@ test('[C18] the live list is in order of z, then id, by pages, with the total', 
 test('[C19] a walk of the index by cursor meets every card once, also while cards come and go', async () => {
   const board = await makeBoard(user)
   const path = cardsPath(board)
+  await makeFiles(service, board, ['k'])
   const stay = await makeCards(user, board.id, Array.from({ length: 30 }, (_, n) => ({ title: `${n}`, image_key: 'k' })))
   const met: Shown[] = []
   let query = 'source=index&limit=7'
@@ -384,6 +386,7 @@ test('[C33] writers of one card at the same time all take effect: fields of thei
   const board = await makeBoard(user)
   const card = await makeCard(user, board.id)
   const path = `${cardsPath(board)}/${card.id}`
+  await makeFiles(service, board, ['1', '2', '3'])
   const fields = ['title', 'alt', 'color', 'sub', 'image_key', 'file_key', 'mime', 'ext']
   const answers = await Promise.all(
     fields.flatMap((field) =>

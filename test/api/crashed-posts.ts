@@ -80,6 +80,7 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
     { route: 'POST /service-accounts', path: '/service-accounts', body: { workspace_id: workspaceId, name: 'Other' }, truth: (body) => has(body.access_token) },
     { route: 'POST /service-accounts/:id/tokens', path: `/service-accounts/${robot.id}/tokens`, body: {}, truth: (body) => has(body.access_token) },
     { route: 'POST /uploads', path: `/uploads?board=${board.id}`, body: gif, headers: { 'content-type': 'image/gif' }, truth: ({ image_key }) => has(image_key) },
+    { route: 'POST /uploads/from-url', path: `/uploads/from-url?board=${board.id}`, body: { url: remote }, truth: ({ key, width }) => has(key) && width === 30 },
     { route: 'POST /uploads/multipart', path: `/uploads/multipart?board=${board.id}`, body: { bytes: 7 }, truth: ({ upload_id }) => has(upload_id) },
     { route: 'POST /uploads/multipart/parts', path: '/uploads/multipart/parts', body: { ...signed, part_numbers: [1] }, truth: ({ urls }) => has(urls[1]), again: true },
     { route: 'POST /uploads/multipart/complete', path: '/uploads/multipart/complete', body: { ...whole, parts }, truth: ({ image_key, bytes }) => image_key === whole.key && bytes === 5, again: true },

@@ -4,7 +4,8 @@ import * as Y from 'yjs'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { listCards, makeBoard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
-import { randomBoard, type RandomBoard } from './random-cards.ts'
+import { makeFiles } from './file.ts'
+import { fileKeysOf, randomBoard, type RandomBoard } from './random-cards.ts'
 
 let service: TestService
 let user: TestUser
@@ -27,7 +28,9 @@ const download = (boardId: string, signal?: AbortSignal) =>
   })
 
 async function build(board: RandomBoard): Promise<string> {
-  const { id } = await makeBoard(user, { name: board.name })
+  const made = await makeBoard(user, { name: board.name })
+  const { id } = made
+  await makeFiles(service, made, fileKeysOf(board))
   const groupIds: string[] = []
   for (const group of board.groups)
     groupIds.push(succeeded(await user.api.post(`/boards/${id}/groups`, group)).group.id)
@@ -73,6 +76,7 @@ test('[EX1] an export has the board, its groups, and each card as a listing show
     name: 'Whole',
     identifiers: [{ scope: 'export', value: 'one' }],
   })
+  await makeFiles(service, board, ['k'])
   const { group } = succeeded(await user.api.post(`/boards/${board.id}/groups`, { name: 'G', color: 'red' }))
   await makeCards(user, board.id, [
     { title: 'top', z: 9, props: { a: [1] }, identifiers: [{ scope: 's', value: 'v' }] },

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { holdAgainstDescription } from '../support/description.ts'
 import type { TestService, TestUser } from '../support/service.ts'
+import type { Shown } from './board.ts'
 
 export const picture = (width = 40, height = 30, background = '#336699') =>
   sharp({ create: { width, height, channels: 3, background } })
@@ -11,6 +12,15 @@ export const png = await picture().png().toBuffer()
 
 /** A PNG of exactly so many bytes: what follows its end is ignored. */
 export const pngOf = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
+
+/** Rows for files of these keys, without bytes in the store, for tests of cards that name them. */
+export async function makeFiles(service: TestService, board: Shown, keys: string[]): Promise<void> {
+  await service.admin`
+    insert into images (image_key, workspace_id, board_id, content_type, bytes)
+    select key, ${board['workspace_id']}, ${board.id}, 'image/png', 1
+    from unnest(${keys}::text[]) as k(key)
+    on conflict do nothing`
+}
 
 export interface Uploaded {
   status: number

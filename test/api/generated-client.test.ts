@@ -26,14 +26,15 @@ afterAll(async () => {
 
 const fromRepository = (...path: string[]) => join(repository, ...path)
 
-test('[OA5] a client generated from the description compiles, and does the main job', async () => {
+test('[OA5][OA29] a client generated from the description compiles, and does the main job', async () => {
   const description = await (await fetch(`${service.url}/api/v1/openapi.json`)).text()
   await writeFile(join(folder, 'openapi.json'), description)
   const manifest = { type: 'module', imports: { '#schema': './client/schema.ts' } }
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
   await symlink(fromRepository('node_modules'), join(folder, 'node_modules'))
   await mkdir(join(folder, 'client'))
-  await copyFile(fromRepository('test/client/main-job.ts'), join(folder, 'client/main-job.ts'))
+  for (const program of ['main-job.ts', 'five-calls.ts'])
+    await copyFile(fromRepository('test/client', program), join(folder, 'client', program))
   const generator = fromRepository('test/client/node_modules/openapi-typescript/bin/cli.js')
   const generated = await run(process.execPath, [
     generator,
@@ -76,4 +77,26 @@ test('[OA5] a client generated from the description compiles, and does the main 
     'the deliveries are there',
     20_000,
   )
+
+  const called = await run(process.execPath, [join(folder, 'client/five-calls.ts')], {
+    env: {
+      ...process.env,
+      SERVICE_URL: service.url,
+      TOKEN: user.token,
+      RECEIVER_URL: receiver.url,
+      WORKSPACE: user.workspaceId,
+    },
+  })
+  expect(called).toMatchObject({ code: 0 })
+  expect(JSON.parse(called.stdout)).toEqual({
+    title: 'Lighthouse',
+    listed: ['Lighthouse'],
+    changed: 'Lighthouse at dusk',
+    isSecret: true,
+    followed: ['Lighthouse at dusk'],
+    removed: [],
+    isExported: true,
+    imported: ['valid'],
+    code: 'not_found',
+  })
 }, 120_000)

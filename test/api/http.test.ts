@@ -21,7 +21,7 @@ const bearer = () => ({ authorization: `Bearer ${user.token}` })
 const json = { 'content-type': 'application/json' }
 const exposed = [
   'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy', 'retry-after',
-  'idempotent-replay', 'x-request-id', 'etag', 'www-authenticate',
+  'idempotent-replay', 'x-request-id', 'etag', 'x-unknown-fields', 'preference-applied', 'www-authenticate',
 ] // prettier-ignore
 
 /** Every way in which a request can end before its handler, and after. */
@@ -336,7 +336,7 @@ test('[E16] an unknown path is 404, with and without a token', async () => {
       expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not_found'])
     }
   }
-  expect((await fetch(`${service.url}/`)).status).toBe(404)
+  expect((await fetch(`${service.url}/nothing`)).status).toBe(404)
 }) // prettier-ignore
 
 test('[E17] an id in capitals is the same id', async () => {

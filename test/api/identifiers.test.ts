@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
+import { makeFiles } from './file.ts'
 
 let service: TestService
 
@@ -125,6 +126,7 @@ test('[BB14] resolve finds boards, cards and the images of image cards, by type 
   await editor.saved()
   await until(async () => (await matches(user, '7')).length >= 1 + pasted.length, 'they are indexed')
   await makeCard(user, board.id, { identifiers: [idOf('77'), idOf('7', 'other')] })
+  await makeFiles(service, there, ['key-2'])
   const far = await makeCard(other, there.id, { kind: 'image', image_key: 'key-2', identifiers })
   const found = await resolve(user, '7')
   expect(found).toMatchObject({ scope: 'shotgrid', value: '7', has_more: false, next_offset: null })
@@ -143,7 +145,7 @@ test('[BB14] resolve finds boards, cards and the images of image cards, by type 
   expect((await resolve(user, '7', '&type=card')).matches).toEqual(all.slice(2, 8))
   expect((await resolve(user, '7', '&type=image')).matches).toEqual(all.slice(8))
   expect((await resolve(user, '7', `&workspace=${other.workspaceId}`)).matches).toEqual([all[1], all[7], all[9]])
-  expect((await resolve(user, '7', `&workspace=${nowhere}`)).matches).toEqual([])
+  expect((await user.api.get(`/resolve?scope=erp&value=7&workspace=${nowhere}`)).status).toBe(404)
   expect(await resolve(user, '7', '&limit=4&offset=3')).toMatchObject({ matches: all.slice(3, 7), limit: 4, offset: 3, has_more: true, next_offset: 7 })
   expect(await matches(user, 'none')).toEqual([])
   const odd = { scope: ' Ünï "q" ', value: '%_\\ 🎬' }

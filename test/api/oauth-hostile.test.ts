@@ -182,11 +182,18 @@ test('[OC10] what a client says of itself is shown as text, marked as its own wo
 
 test('[OC10] what is unticked is not allowed, reading always is, and no consent is taken for granted', async () => {
   const { begun, consent } = await consentOf({ scope: 'read write delete' })
+  // Deleting is not ticked beforehand; writing is, and can be unticked.
   const form = consent.form(consent.path)
-  const kept = { ...form, fields: form.fields.filter(([name]) => name !== 'scope_delete') }
-  const shown = await somebody.browser.submit(kept, { decision: 'allow' })
+  expect(form.fields.map(([name]) => name)).toEqual(['csrf', 'scope_read', 'scope_write'])
+  const shown = await somebody.browser.submit(form, { decision: 'allow' })
   const tokens = await redeem(app, begun, new URL(shown.headers.get('location')!))
   expect(tokens.scope).toBe('read write')
+  const deletes = await consentOf({ scope: 'read write delete' })
+  const other = await answerConsent(somebody.browser, deletes.consent, {
+    decision: 'allow',
+    ...{ scope_write: [], scope_delete: '1' },
+  })
+  expect((await redeem(app, deletes.begun, other)).scope).toBe('read delete')
   // Asked again, it shows the page again.
   expect((await consentOf()).consent.text).toContain('Nobody has verified this application')
   // What nobody asked for is not offered: without a scope it is reading.

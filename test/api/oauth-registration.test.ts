@@ -79,6 +79,28 @@ test('[OC9] what a client asks for and there is not is left out, and it is told 
   expect(unread.status).toBe(401)
 })
 
+test('[PG12] a client is told nothing of OpenID Connect', async () => {
+  const answer = await post({
+    client_name: 'Plain',
+    redirect_uris: [callback],
+    subject_type: 'public',
+    require_auth_time: true,
+    client_uri: 'https://app.example',
+    contacts: ['makers@app.example'],
+  })
+  const client = (await answer.json()) as Record<string, unknown>
+  const again = await fetch(String(client['registration_client_uri']), {
+    headers: { authorization: `Bearer ${String(client['registration_access_token'])}` },
+  })
+  expect([answer.status, again.status]).toEqual([201, 200])
+  expect(Object.keys(client).toSorted()).toEqual([
+    'application_type', 'client_id', 'client_id_issued_at', 'client_name', 'client_secret', 'client_secret_expires_at',
+    'client_uri', 'contacts', 'grant_types', 'redirect_uris', 'registration_access_token', 'registration_client_uri',
+    'response_types', 'token_endpoint_auth_method',
+  ]) // prettier-ignore
+  expect(await again.json()).toEqual(client)
+})
+
 test('[OC8] an address to answer to is https, this machine, or a program’s own scheme', async () => {
   for (const uri of [
     'javascript:alert(1)',
@@ -169,6 +191,21 @@ test('[OC3] a client that is known by its document connects without registering,
     expect((await redeem(app, begun, answer)).token_type).toBe('bearer')
   }
   expect(site.seen.filter((path) => path === '/client.json')).toHaveLength(1)
+})
+
+test('[PG11] a client id that is a URL needs a path', async () => {
+  const { browser } = somebody
+  const before = site.seen.length
+  for (const clientId of [site.url, `${site.url}?client=1`]) {
+    const { url } = await begin(service, await documented(clientId))
+    const shown = await browser.open(url.pathname + url.search)
+    expect([clientId, shown.status, site.seen.length]).toEqual([clientId, 400, before])
+    expect(shown.text).toContain('with a path')
+  }
+  const id = site.describe('/', document)
+  expect(id).toBe(`${site.url}/`)
+  const consent = await toConsent(browser, await begin(service, await documented(id)), somebody.email)
+  expect(consent.text).toContain('By document')
 })
 
 test('[OC20] a document that is not its client’s, or not to be had, connects nobody', async () => {

@@ -73,18 +73,19 @@ test('[OC17] the settings list what is connected, and to disconnect it ends its 
   expect(await status(mine.tokens)).toBe(200)
   const settings = await somebody.browser.open('/settings')
   const section = /<section id="applications">[^]*?<\/section>/.exec(settings.text)![0]
-  expect(section.match(/Clipper/g)).toHaveLength(2)
+  expect(section.match(/>Clipper</g)).toHaveLength(2)
   expect(section).toContain('127.0.0.1:33418')
   expect(section).toContain('read, write, delete')
   // They are none of the personal tokens.
   const personal = /<section id="api">[^]*?<\/section>/.exec(settings.text)![0]
   expect(personal).not.toContain('Clipper')
 
-  const form = settings.forms.find(
-    ({ action, fields }) =>
-      action.endsWith('/disconnect') &&
-      fields.some(([, value]) => value === mine.application.client.client_id),
-  )!
+  const question = await somebody.browser.open(
+    `/settings/applications/disconnect?client_id=${mine.application.client.client_id}`,
+  )
+  expect(settings.text).toContain(`href="${question.path}"`)
+  expect(question.text).toContain('Disconnect “Clipper”?')
+  const form = question.form('/settings/applications/disconnect')
   const forged = { ...form, fields: form.fields.filter(([name]) => name !== 'csrf') }
   expect((await somebody.browser.post(forged)).status).toBe(403)
   const stranger = await person(service)
@@ -95,7 +96,9 @@ test('[OC17] the settings list what is connected, and to disconnect it ends its 
   expect(await status(mine.tokens)).toBe(200)
 
   const after = await somebody.browser.submit(form)
-  expect(/<section id="applications">[^]*?<\/section>/.exec(after.text)![0].match(/Clipper/g)).toHaveLength(1)
+  expect(/<section id="applications">[^]*?<\/section>/.exec(after.text)![0].match(/>Clipper</g)).toHaveLength(
+    1,
+  )
   const ended = async (tokens: oauth.TokenEndpointResponse) => (await status(tokens)) === 401
   await until(async () => (await ended(mine.tokens)) && ended(again.tokens), 'both have ended', 2000)
   expect(await refusal(refresh(mine.application, mine.tokens.refresh_token!))).toBe('invalid_grant')

@@ -30,7 +30,7 @@ test('[OC1] the stock client goes from a 401 by metadata and registration, sign-
   expect(consent.text).toContain('Clipper')
   expect(consent.text).toContain('127.0.0.1:33418')
   expect(consent.text).not.toMatch(/<script/i)
-  const answer = await answerConsent(somebody.browser, consent)
+  const answer = await answerConsent(somebody.browser, consent, { decision: 'allow', scope_delete: '1' })
   expect(answer.origin + answer.pathname).toBe(callback)
   expect(answer.searchParams.get('iss')).toBe(service.url)
   const tokens = await redeem(application, begun, answer)

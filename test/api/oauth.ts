@@ -138,8 +138,11 @@ export async function connect(
   return { application: app, tokens: await redeem(app, begun, answer) }
 }
 
-/** With what is ticked. */
-const allowing = (_consent: Shown) => ({ decision: 'allow' })
+/** With all that is offered ticked. */
+const allowing = ({ text }: Shown): Record<string, string> => ({
+  decision: 'allow',
+  ...Object.fromEntries([...text.matchAll(/name="(scope_\w+)"/g)].map(([, name]) => [name, '1'])),
+})
 
 export async function refresh(
   { server, client, auth }: Application,

@@ -11,7 +11,8 @@ import { leaveAll, openEditor } from '../support/editor.ts'
 import { repository } from '../support/instance.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCards, succeeded } from './board.ts'
-import { randomBoard } from './random-cards.ts'
+import { makeFiles } from './file.ts'
+import { fileKeysOf, randomBoard } from './random-cards.ts'
 
 const schemaPath = join(repository, '../shared/omc/OMC-JSON-v2.8.schema.json')
 
@@ -49,6 +50,7 @@ test('[EX6] the exports of random boards are valid OMC-JSON 2.8', async (context
     fc.asyncProperty(randomBoard, fc.boolean(), async (random, nested) => {
       const board = await makeBoard(user, { name: random.name, scheduled_date: '2026-11-21' })
       if (nested) await makeBoard(user, { parent_board_id: board.id })
+      await makeFiles(service, board, fileKeysOf(random))
       const groupIds: string[] = []
       for (const group of random.groups)
         groupIds.push(succeeded(await user.api.post(`/boards/${board.id}/groups`, group)).group.id)
@@ -93,6 +95,7 @@ test('[EX6] a wrong export is found', (context) => {
 
 test('[EX7] boards are collections, cards assets with their structure, groups groups of assets; ours is the first identifier', async () => {
   const board = await makeBoard(user, { name: 'Scene', identifiers: [{ scope: 'slate', value: '12' }] })
+  await makeFiles(service, board, ['key.png'])
   const child = await makeBoard(user, { parent_board_id: board.id })
   const trashed = await makeBoard(user, { parent_board_id: board.id })
   succeeded(await user.api.delete(`/boards/${trashed.id}`))

@@ -1,8 +1,8 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ofEveryAnswer } from '../../api/description/headers.ts'
 import { routes } from '../../api/routes.ts'
 import { statusOf } from '../../core/errors.ts'
+import { resolve, schemaCompiler } from '../support/description.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -38,11 +38,10 @@ test('[I9] the description is served without a token and holds exactly the route
 
 test('[I10] the description is OpenAPI 3.1: its structure, its parameters, and each of its schemas', () => {
   expect(description.openapi).toMatch(/^3\.1\.\d+$/)
-  expect(Object.keys(description.components.securitySchemes)).toEqual(['token'])
+  expect(Object.keys(description.components.securitySchemes)).toEqual(['token', 'oauth'])
   const ids = operations().map(({ operation }) => operation.operationId)
   expect(new Set(ids).size).toBe(ids.length)
-  const ajv = new Ajv2020({ strict: false, validateSchema: true })
-  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
+  const compile = schemaCompiler(description)
   for (const { path, method, operation } of operations()) {
     const where = `${method} ${path}`
     expect(operation.operationId, where).toMatch(/^[a-z][A-Za-z]+$/)
@@ -56,22 +55,166 @@ test('[I10] the description is OpenAPI 3.1: its structure, its parameters, and e
     for (const { in: place, required, schema } of parameters) {
       expect(['path', 'query', 'header'], where).toContain(place)
       if (place === 'path') expect(required, where).toBe(true)
-      ajv.compile(schema)
+      compile(schema)
     }
-    for (const { schema } of Object.values<any>(operation.requestBody?.content ?? {})) ajv.compile(schema)
-    for (const [status, response] of Object.entries<any>(operation.responses)) {
+    for (const { schema } of Object.values<any>(operation.requestBody?.content ?? {})) compile(schema)
+    for (const [status, given] of Object.entries<any>(operation.responses)) {
+      const response = resolve<any>(description, given)
       expect(status, where).toMatch(/^[1-5]\d\d$/)
       expect(response.description, where).toEqual(expect.any(String))
-      for (const { schema } of Object.values<any>(response.content ?? {})) ajv.compile(schema)
+      for (const { schema } of Object.values<any>(response.content ?? {})) compile(schema)
     }
   }
+})
+
+/** Each schema of the description with where it stands: those of parameters, bodies, answers and components. */
+function* schemas(): Generator<[where: string, schema: any]> {
+  for (const [name, schema] of Object.entries<any>(description.components.schemas)) yield [name, schema]
+  for (const [name, { content }] of Object.entries<any>(description.components.responses))
+    yield [name, content['application/json'].schema]
+  for (const { path, method, operation } of operations()) {
+    for (const { name, schema } of operation.parameters ?? []) yield [`${method} ${path} ?${name}`, schema]
+    for (const { schema } of Object.values<any>(operation.requestBody?.content ?? {}))
+      yield [`${method} ${path} body`, schema]
+    for (const [status, { content = {} }] of Object.entries<any>(operation.responses))
+      for (const { schema } of Object.values<any>(content)) yield [`${method} ${path} ${status}`, schema]
+  }
+}
+
+/** With those within it. */
+function* inner(where: string, schema: any): Generator<[where: string, schema: any]> {
+  yield [where, schema]
+  for (const [name, one] of Object.entries(schema.properties ?? {})) yield* inner(`${where}.${name}`, one)
+  if (schema.items) yield* inner(`${where}[]`, schema.items)
+  for (const one of [...(schema.anyOf ?? []), ...(schema.allOf ?? [])]) yield* inner(where, one)
+}
+
+const allSchemas = () => [...schemas()].flatMap(([where, schema]) => [...inner(where, schema)])
+
+test('[OA20] the schemas have names, and operations refer to them', () => {
+  expect(Object.keys(description.components.schemas)).toEqual(
+    expect.arrayContaining([
+      'AuditEntry', 'Board', 'BoardInput', 'Capacity', 'Card', 'CardHit', 'CardInput', 'CardPatch', 'Delivery', 'Error', 'Group',
+      'Identifier', 'ImageRecord', 'IndexCard', 'Notification', 'RemovedCard', 'ServiceAccount', 'Token', 'TreeEntry', 'Webhook',
+      'Workspace',
+    ]),
+  ) // prettier-ignore
+  const answer = (path: string, method = 'get') =>
+    description.paths[path][method].responses[200].content['application/json'].schema.properties
+  expect(answer('/boards/{id}').board).toEqual({ $ref: '#/components/schemas/Board' })
+  expect(answer('/boards/{id}/cards/{cardId}').card).toEqual({ $ref: '#/components/schemas/Card' })
+  expect(answer('/webhooks').webhooks.items).toEqual({ $ref: '#/components/schemas/Webhook' })
+  for (const [where, { title }] of allSchemas()) expect([where, title]).toEqual([where, undefined])
+})
+
+test('[OA21] every operation, parameter and property says what it is', () => {
+  const isDescribed = (schema: any): boolean =>
+    Boolean(schema.description) || '$ref' in schema || (schema.anyOf ?? []).some((one: any) => '$ref' in one)
+  const silent = [...schemas()].flatMap(([where, schema]) =>
+    where.startsWith('POST /mcp') // JSON-RPC says what its messages are
+      ? []
+      : [...inner(where, schema)].flatMap(([place, { properties = {} }]) =>
+          Object.entries(properties).flatMap(([name, one]) => (isDescribed(one) ? [] : `${place}.${name}`)),
+        ),
+  )
+  expect(silent).toEqual([])
+  for (const [name, schema] of Object.entries<any>(description.components.schemas))
+    expect([name, schema.description]).toEqual([name, expect.any(String)])
+  for (const { path, method, operation } of operations()) {
+    const where = `${method} ${path}`
+    for (const { name, description } of operation.parameters ?? [])
+      expect([where, name, description]).toEqual([where, name, expect.stringMatching(/^.+[.)]$/s)])
+    expect(operation, where).toMatchObject({
+      summary: expect.stringMatching(/\.$/),
+      description: expect.any(String),
+      operationId: expect.any(String),
+      tags: [expect.any(String)],
+    })
+  }
+})
+
+test('[OA22] each error response lists its codes, in words and as an enum', () => {
+  for (const { path, method, operation } of operations())
+    for (const [status, given] of Object.entries<any>(operation.responses)) {
+      if (Number(status) < 400 || path === '/mcp') continue
+      const where = `${method} ${path} ${status}`
+      const { description: words, content } = resolve<any>(description, given)
+      const [error, { properties }] = content['application/json'].schema.allOf
+      expect(error, where).toEqual({ $ref: '#/components/schemas/Error' })
+      const codes: (keyof typeof statusOf)[] = properties.code.enum
+      expect(codes.length, where).toBeGreaterThan(0)
+      for (const code of codes) {
+        expect(words, where).toContain(`\`${code}\`: `)
+        if (status !== '416') expect([where, statusOf[code]]).toEqual([where, Number(status)])
+      }
+    }
+  const { responses } = description.paths['/images/{key}'].get
+  const codesOf = (status: number) =>
+    resolve<any>(description, responses[status]).content['application/json'].schema.allOf[1].properties.code
+      .enum
+  expect([codesOf(415), codesOf(416)]).toEqual([['unsupported_media_type'], ['bad_request']])
+})
+
+test('[OA23] every answer has headers, and a success carries those of the rate limit', async () => {
+  for (const { path, method, operation } of operations())
+    for (const [status, given] of Object.entries<any>(operation.responses)) {
+      const { headers } = resolve<any>(description, given)
+      const where = `${method} ${path} ${status}`
+      expect(Object.keys(headers), where).toEqual(expect.arrayContaining(ofEveryAnswer))
+      for (const { $ref } of Object.values<any>(headers))
+        expect(resolve<any>(description, { $ref }).description, where).toEqual(expect.any(String))
+      if (status === '429' || status === '503') expect(Object.keys(headers), where).toContain('retry-after')
+      if (status === '401') expect(Object.keys(headers), where).toContain('www-authenticate')
+    }
+  const user = await service.user()
+  const { headers } = await user.api.get('/me')
+  for (const name of ofEveryAnswer) expect([name, headers.get(name)]).toEqual([name, expect.any(String)])
+  expect(Object.keys(description.paths['/images/{key}'].get.responses[200].headers)).toEqual(
+    expect.arrayContaining(['etag', 'cache-control']),
+  )
+})
+
+test('[OA24] each operation takes a token, or OAuth with its scope', async () => {
+  const { token, oauth } = description.components.securitySchemes
+  expect(token).toMatchObject({ type: 'http', scheme: 'bearer' })
+  const server = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json()
+  expect(oauth.flows.authorizationCode).toEqual({
+    authorizationUrl: (server as any).authorization_endpoint,
+    tokenUrl: (server as any).token_endpoint,
+    refreshUrl: (server as any).token_endpoint,
+    scopes: { read: expect.any(String), write: expect.any(String), delete: expect.any(String) },
+  })
+  for (const { method, path, scope } of routes)
+    expect(description.paths[template(path)][method.toLowerCase()].security).toEqual([
+      { token: [] },
+      { oauth: [scope] },
+    ])
+})
+
+test('[OA28] nothing that has a default is required', () => {
+  for (const { path, method, operation } of operations()) {
+    for (const { name, required, schema } of operation.parameters ?? [])
+      if (schema.default !== undefined)
+        expect([method, path, name, required]).toEqual([method, path, name, false])
+    // A generated client requires such a field of a body, whatever `required` says.
+    for (const { schema } of Object.values<any>(operation.requestBody?.content ?? {}))
+      for (const [where, one] of inner(`${method} ${path}`, schema))
+        expect([where, one.default]).toEqual([where, undefined])
+  }
+  const format = description.paths['/boards/{id}/export'].get.parameters.find(
+    (one: any) => one.name === 'format',
+  )
+  expect(format).toMatchObject({ required: false, schema: { default: 'json' } })
 })
 
 test('[I11] of each operation the description has a success and every error that it can answer', () => {
   for (const { path, method, operation } of operations()) {
     if (path === '/openapi.json') continue
     const where = `${method} ${path}`
-    const described = (status: number) => String(operation.responses[String(status)]?.description ?? '')
+    const described = (status: number) => {
+      const given = operation.responses[String(status)]
+      return given ? String(resolve<any>(description, given).description) : ''
+    }
     const expected: (keyof typeof statusOf)[] = [
       'invalid_token', 'rate_limited', 'internal_error', 'storage_unavailable',
     ] // prettier-ignore

@@ -1,6 +1,6 @@
 /** Random boards, as API clients can make them. */
 import * as fc from 'fast-check'
-import { kinds, textLimits } from '../../core/card.ts'
+import { fileFields, kinds, textLimits } from '../../core/card.ts'
 
 const words = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\u0000', ''))
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })
@@ -71,3 +71,7 @@ export const randomBoard: fc.Arbitrary<RandomBoard> = fc.record({
   groups: fc.array(group, { maxLength: 3 }),
   cards: fc.array(card, { maxLength: 12 }),
 })
+
+/** The keys that its cards name. */
+export const fileKeysOf = (board: RandomBoard): string[] =>
+  board.cards.flatMap((card) => fileFields.flatMap((field) => (card[field] as string | undefined) ?? []))

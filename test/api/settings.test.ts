@@ -22,8 +22,13 @@ async function signedIn(): Promise<Person> {
 
 const settings = (browser: Browser) => browser.open('/settings')
 const tokenIn = ({ text }: Shown) => /<code class="secret"\s*>(cork_[\w-]{50})<\/code\s*>/.exec(text)?.[1]
-const formOf = (shown: Shown, action: string, value: string): Form =>
-  shown.forms.find((form) => form.action === action && form.fields.some(([, given]) => given === value))!
+const linkTo = (shown: Shown, path: string, value = ''): string =>
+  [...shown.text.matchAll(/href="([^"]+)"/g)]
+    .map(([, href = '']) => href)
+    .find((href) => href.startsWith(path) && href.endsWith(value))!
+/** The form of the page that asks before something is ended. */
+const asked = async (browser: Browser, shown: Shown, path: string, value?: string): Promise<Form> =>
+  (await browser.open(linkTo(shown, path, value))).forms[0]!
 const chosen = 'a password of my own'
 
 test('[SI17] who is not signed in is led to /login, and from there back', async () => {
@@ -116,7 +121,7 @@ test('[SI19] tokens are listed with prefix, scopes, last use and expiry, and rev
   const rows = shown.text
     .split('<tr>')
     .filter((row) => row.includes('/settings/tokens/revoke'))
-    .map((row) => [...row.matchAll(/<td>(.*?)<\/td\s*>/gs)].map(([, cell = '']) => cell.replace(/<[^>]+>/g, '').trim()))
+    .map((row) => [...row.matchAll(/<td data-head="\w[\w ]*">(.*?)<\/td\s*>/gs)].map(([, cell = '']) => cell.replace(/<[^>]+>/g, '').trim()))
   const today = new Date().toISOString().slice(0, 10)
   const soon = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
   expect(rows).toEqual([
@@ -125,7 +130,7 @@ test('[SI19] tokens are listed with prefix, scopes, last use and expiry, and rev
   ])
   expect(shown.text).not.toContain(other.tokenId)
 
-  const form = formOf(shown, '/settings/tokens/revoke', one.tokenId)
+  const form = await asked(one.browser, shown, '/settings/tokens/revoke', one.tokenId)
   for (const id of [other.tokenId, 'x', '']) expect((await one.browser.post(form, { id })).status).toBe(303)
   expect((await other.api.get('/me')).status).toBe(200)
   const after = await one.browser.submit(form)
@@ -140,8 +145,9 @@ test('[SI20] the audit tells who signed in and out, made and revoked tokens, and
   const made = await browser.post(form, { name: 'audited', scopes: ['read'] })
   await browser.post(form, { name: 'audited', scopes: ['read'] }) // makes nothing
   const tokenId = form.fields.find(([name]) => name === 'id')![1]
-  await browser.post(formOf(made, '/settings/tokens/revoke', tokenId))
-  await browser.post(formOf(made, '/settings/tokens/revoke', tokenId)) // has nothing to do
+  const revoke = await asked(browser, made, '/settings/tokens/revoke', tokenId)
+  await browser.post(revoke)
+  await browser.post(revoke) // has nothing to do
   await browser.submit((await settings(browser)).form('/settings/password'), { current: rightPassword, new: chosen })
   await browser.submit((await settings(browser)).form('/logout'))
   const [token] = await service.admin<{ id: string }[]>`select id from tokens where user_id = ${userId} and name = 'test'`
@@ -171,15 +177,18 @@ test('[SI21] the sessions are listed; one can be ended, or all', async () => {
   const stranger = await signedIn()
   const shown = await settings(one.browser)
   expect(shown.text.match(/>\s*this one\s*</g)).toHaveLength(1)
-  const ends = shown.forms.filter(({ action }) => action === '/settings/sessions/end')
-  expect(ends).toHaveLength(2)
+  const links = [...shown.text.matchAll(/href="(\/settings\/sessions\/end\?[^"]+)"/g)].map(
+    ([, href]) => href!,
+  )
+  expect(links).toHaveLength(2)
+  const end = (await one.browser.open(links[0]!)).form('/settings/sessions/end')
   const isIn = async (browser: Browser) => (await browser.send('GET', '/settings')).status === 200
   const [foreign] = await service.admin`select id from sessions where user_id = ${stranger.userId}`
-  for (const id of [foreign!['id'], 'x', '']) await one.browser.post(ends[0]!, { id })
+  for (const id of [foreign!['id'], 'x', '']) await one.browser.post(end, { id })
   expect(await Promise.all([second, third, stranger.browser].map(isIn))).toEqual([true, true, true])
-  await one.browser.post(ends[0]!)
+  await one.browser.post(end)
   expect((await Promise.all([second, third].map(isIn))).filter(Boolean)).toHaveLength(1)
-  const everywhere = shown.forms.filter(({ action }) => action === '/logout')[1]!
+  const everywhere = await asked(one.browser, shown, '/settings/sessions/end-all')
   expect((await one.browser.submit(everywhere)).path).toBe('/login')
   expect(await Promise.all([one.browser, second, third, stranger.browser].map(isIn))).toEqual([
     false,
@@ -197,9 +206,9 @@ test('[SI22] the password is changed by who knows it, and ends all other session
   const form = (await settings(browser)).form('/settings/password')
   for (const [typed, fault] of [
     [{ current: rightPassword, new: 'short' }, '12 to 1000'],
-    [{ current: 'wrong', new: chosen }, 'so far is not right'],
-    [{ current: '', new: chosen }, 'so far is not right'],
-    [{ new: chosen }, 'so far is not right'],
+    [{ current: 'wrong', new: chosen }, 'current password is wrong'],
+    [{ current: '', new: chosen }, 'current password is wrong'],
+    [{ new: chosen }, 'current password is wrong'],
   ] as const) {
     const refused = await browser.post(form, typed)
     expect(refused.status).toBe(422)
@@ -261,10 +270,18 @@ test('[SI25] no form of the settings, nor that to log out, is taken without the 
   const [foreign = ''] = own.form('/logout').fields.map(([, value]) => value)
   const anonymous = (await new Browser(service.url).open('/login')).form('/login').fields[0]![1]
   expect(page.forms.map(({ action }) => action)).toEqual([
-    '/logout', '/settings/tokens/revoke', '/settings/tokens', '/logout', '/settings/password',
-  ]) // prettier-ignore
+    '/logout',
+    '/settings/tokens',
+    '/settings/password',
+  ])
+  const endings = [
+    await asked(victim.browser, page, '/settings/tokens/revoke'),
+    await asked(victim.browser, page, '/settings/sessions/end-all'),
+  ]
+  expect(endings.map(({ action }) => action)).toEqual(['/settings/tokens/revoke', '/logout'])
   for (const form of [
     ...page.forms,
+    ...endings,
     { action: '/settings/sessions/end', fields: page.form('/logout').fields },
   ]) {
     const typed = { name: 'planted', current: rightPassword, new: chosen }

@@ -107,7 +107,7 @@ test('[SI7] an unknown account, one without a password and a wrong password get 
       salt: 16,
     },
   ])
-  expect(answers[0]!.text).toContain('E-mail or password are not right.')
+  expect(answers[0]!.text).toContain('The e-mail or the password is wrong.')
   for (const answer of answers) expect(answer).toEqual(answers[0])
 })
 

@@ -157,7 +157,7 @@ test('[SI5] pages can be framed by nobody, run no script, load nothing, send for
   expect(pages.map(({ status }) => status)).toEqual([200, 422, 403, 303, 200])
   for (const { headers } of pages) {
     expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
     )
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('x-content-type-options')).toBe('nosniff')

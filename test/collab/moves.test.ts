@@ -159,7 +159,7 @@ test('[CM25] a pair whose data the database cannot take fails alone, on both boa
   const [from, to] = (await newBoards(2)) as [string, string]
   const cards = await newCards(from, 1)
   await move(user.api, from, to, ['warm'])
-  const nothing = { updates: [], used: 0, adds: 0, top: null, groups: [], removed: [] }
+  const nothing = { updates: [], used: 0, adds: 0, grows: 0, top: null, groups: [], removed: [] }
   const leases = await Promise.all([from, to].map((boardId) => here.live.documents.lease(boardId)))
   const poison = here.live.queue
     .writePair({

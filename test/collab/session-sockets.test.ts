@@ -161,8 +161,7 @@ test('[SI12] logging out everywhere, a new password and an expired session close
   const boardId = await newBoard()
   const byToken = await openEditor(service.url, { boardId, token: ada.token, reconnect: false })
   const everywhere = async (browser: Browser) => {
-    const settings = await browser.open('/settings')
-    const form = settings.forms.filter(({ action }) => action === '/logout')[1]!
+    const form = (await browser.open('/settings/sessions/end-all')).form('/logout')
     expect(form.fields.map(([name]) => name)).toEqual(['csrf', 'everywhere'])
     await browser.submit(form)
   }

@@ -144,6 +144,26 @@ describe('long texts', () => {
   })
 })
 
+describe('past the effort', () => {
+  test('[T20] the edits lead from the one text to the other with any effort, in order, and split no pair', () => {
+    fc.assert(
+      fc.property(tricky, tricky, fc.nat(200), (from, to, left) => {
+        const edits = diffText(from, to, { left })
+        expect(applyEdits(from, edits)).toBe(to)
+        expectWellPlaced(from, edits)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('[T20] without effort all between the first and the last difference is one edit', () => {
+    expect(diffText('one two three four', 'one 2 three 4 four', { left: 0 })).toEqual([
+      { index: 4, remove: 9, insert: '2 three 4' },
+    ])
+    expect(diffText('x😀y', 'x😁y', { left: 0 })).toEqual([{ index: 1, remove: 2, insert: '😁' }])
+  })
+})
+
 describe('merge', () => {
   test('[T5] with one side unchanged the other side results', () => {
     fc.assert(
@@ -179,6 +199,20 @@ describe('merge', () => {
         expect(only(result, '123😁')).toBe(only(wanted, '123😁'))
         const kept = Array.from(base).filter((letter) => current.includes(letter) && wanted.includes(letter))
         expect(only(result, base)).toBe(kept.join(''))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('[T21] with any effort, what either side inserted is there', () => {
+    const base = 'abcdefghij'
+    fc.assert(
+      fc.property(sideOf(base, 'XYZ😀'), sideOf(base, '123😁'), fc.nat(200), (current, wanted, left) => {
+        const edits = mergeText(base, current, wanted, { left })
+        const result = applyEdits(current, edits)
+        expect(only(result, 'XYZ😀')).toBe(only(current, 'XYZ😀'))
+        expect(only(result, '123😁')).toBe(only(wanted, '123😁'))
+        expectWellPlaced(current, edits)
       }),
       { numRuns: 1_000 },
     )

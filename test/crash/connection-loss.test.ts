@@ -9,7 +9,7 @@ import { gatedDatabase, type GatedDatabase } from '../support/gated-database.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { Load } from './load.ts'
 import { Random } from './random.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '../support/service-process.ts'
 
 /** Which of the service's backends is terminated: a condition on pg_stat_activity. */
 const aims = {

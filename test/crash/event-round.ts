@@ -9,7 +9,7 @@ import { mintToken } from '../../sql/tokens.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { Random } from './random.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '../support/service-process.ts'
 
 /** When the process is killed. */
 export const eventKills = {

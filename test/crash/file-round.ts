@@ -12,7 +12,7 @@ import { addUser } from '../../sql/accounts.ts'
 import { mintToken } from '../../sql/tokens.ts'
 import { verifyFiles } from '../../workers/verify-files.ts'
 import { Random } from './random.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '../support/service-process.ts'
 
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const gif = Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1')

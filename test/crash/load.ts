@@ -7,7 +7,7 @@ import { checkBoard, shown } from './check.ts'
 import { EditorLoad } from './editor-load.ts'
 import { BoardLedger } from './ledger.ts'
 import type { Random } from './random.ts'
-import type { ServiceProcess } from './service-process.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
 
 /** Editors of each board, and the API clients that write to it alone. One more client writes to all of them. */
 const plan = [

@@ -13,7 +13,7 @@ import { mintToken } from '../../sql/tokens.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { mustSurvive, type Move, type Word } from './moved-words.ts'
 import { Random } from './random.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '../support/service-process.ts'
 
 const boardCount = 3
 const cardCount = 30

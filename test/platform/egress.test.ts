@@ -41,6 +41,22 @@ test.each([
   if (fault) expect(await egress.send(post(url))).toMatchObject({ outcome: 'refused' })
 })
 
+test('[G40] names of metadata services are refused, also where the operator has a list', async () => {
+  const allowing = openEgress({ allow: ['10.0.0.0/8'], resolve: async () => ['10.0.0.1'] })
+  for (const host of [
+    'metadata',
+    'metadata.google.internal',
+    'METADATA.google.internal.',
+    'metadata.goog',
+    'instance-data',
+  ])
+    for (const url of [`https://${host}/`, `http://${host}:8080/computeMetadata/v1/`]) {
+      expect([url, await allowing.checkUrl(url)]).toEqual([url, hostFault])
+      expect(await allowing.send(post(url))).toMatchObject({ outcome: 'refused' })
+    }
+  expect(await allowing.checkUrl('https://receiver/')).toBeNull()
+})
+
 test('[G1] [G4] a name that leads to a private address now is refused when the URL is given, one that does not resolve passes', async () => {
   const egress = egressTo([], {
     'inside.example': ['10.0.0.1'],

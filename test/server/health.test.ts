@@ -33,6 +33,8 @@ test('[O14] readyz says that the database is out of reach, and when to ask again
     search: away,
     commit: away,
     listen: away,
+    takesWrites: () => true,
+    onTokensEnded: () => undefined,
     lock: away,
     close,
   })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readReleases } from '../../server/pages/changelog.ts'
+import { readReleases, type Release } from '../../server/pages/changelog.ts'
 import { repository } from '../support/instance.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -42,9 +42,9 @@ test('[CL2] it is CHANGELOG.md: as it is, as its releases with their entries, an
   const text = await readFile(join(repository, 'CHANGELOG.md'), 'utf8')
   expect(await (await get('/changelog.md')).text()).toBe(text)
   const { releases } = (await (await get('/changelog.json')).json()) as any
-  expect(releases.map(({ version }: any) => version)).toEqual(
-    [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading),
-  )
+  expect(
+    releases.map(({ version, date }: any) => (date === null ? version : `${version} – ${date}`)),
+  ).toEqual([...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading))
   const entries = releases.flatMap(({ changes }: any) => changes.map((change: any) => change.text))
   expect(entries.length).toBe(text.match(/^- /gm)!.length)
   expect(entries[0]).toBe(/^- ([^]*?)\n(?! )/m.exec(text)![1]!.replace(/\s+/g, ' '))
@@ -61,6 +61,19 @@ test('[CL2] it is CHANGELOG.md: as it is, as its releases with their entries, an
     },
     { version: '1.0.0', date: '2026-01-02', changes: [{ heading: null, text: 'three' }] },
   ]) // prettier-ignore
+})
+
+test('[PG9] each release has its version and its date, below what is not released yet', async () => {
+  const { releases } = (await (await get('/changelog.json')).json()) as { releases: Release[] }
+  const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as Release
+  const [unreleased, ...released] = releases.map(({ version, date }) => ({ version, date }))
+  expect(unreleased).toEqual({ version: 'Unreleased', date: null })
+  expect(released[0]?.version).toBe(version)
+  for (const release of released) {
+    expect(release.version).toMatch(/^\d+\.\d+\.\d+$/)
+    expect(release.date).toMatch(/^20\d\d-\d\d-\d\d$/)
+  }
+  expect(await (await get('/changelog')).text()).toContain(`<h2>${version} – ${released[0]!.date}</h2>`)
 })
 
 test('[CL3] caches keep it for five minutes and ask again by its ETag, which each form has to itself', async () => {

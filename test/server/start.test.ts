@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { findEmbedded } from '../../sql/embedded.ts'
+import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { corkboard, launch, repository, run, startInstance, testDataDir } from '../support/instance.ts'
+import { startService } from '../support/service.ts'
+import { makeWebhook } from '../support/webhook.ts'
 
 const runsFor = { timeout: 90_000 }
 
@@ -221,4 +224,39 @@ test('[O11] SIGTERM during the start ends it in order', runsFor, async () => {
   const { code } = await starting.stop()
   expect(code).toBe(0)
   expect(await findEmbedded(dataDir)).toBe(null)
+})
+
+test('[O50] another SECRET_KEY stops the start with one line', runsFor, async () => {
+  const dataDir = await testDataDir()
+  const key = 'k'.repeat(32)
+  const refusal = {
+    code: 1,
+    stderr:
+      "corkboard: SECRET_KEY is not the key that this database's secrets were encrypted with: set the earlier key again, or restore DATA_DIR/secret-key.\n",
+  }
+  const first = await startInstance(dataDir, { SECRET_KEY: key })
+  await first.stop()
+  const other = { SECRET_KEY: 'o'.repeat(32), PORT: '0', LOG_LEVEL: 'silent' }
+  expect(await launch(dataDir, other).ended).toMatchObject(refusal)
+  expect(await findEmbedded(dataDir)).toBe(null)
+
+  const again = await startInstance(dataDir, { SECRET_KEY: key })
+  expect((await again.stop()).code).toBe(0)
+})
+
+test('[O50] so it does on a database from before this check', async () => {
+  const testDatabase = await cloneDatabase()
+  onTestFinished(() => testDatabase.drop())
+  const before = await startService({ testDatabase })
+  await makeWebhook(before, await before.user(), 'https://example.com/hook')
+  await before.stop()
+  await testDatabase.admin`delete from secret_canary`
+  const other = { secretKey: 'o'.repeat(32) }
+  await expect(startService({ testDatabase, config: other })).rejects.toThrow(
+    'SECRET_KEY is not the key that this database',
+  )
+  expect(await testDatabase.admin`select from secret_canary`).toHaveLength(0)
+  const after = await startService({ testDatabase })
+  await after.stop()
+  expect(await testDatabase.admin`select from secret_canary`).toHaveLength(1)
 })

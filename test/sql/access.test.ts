@@ -344,7 +344,7 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   }
   expect(using).toContain('sql/database.ts')
   expect(using.filter((path) => !path.startsWith('sql/'))).toEqual([])
-  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen', 'lock', 'search'])
+  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen', 'lock', 'onTokensEnded', 'search', 'takesWrites'])
   for (const call of [database.callAsSystem, database.search])
     await call((tag) => {
       expect(Object.keys(tag)).toEqual([]) // a statement, and nothing else of the client
@@ -352,9 +352,10 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
     })
 
   const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
-  // They take the role of a request from the same settings; but for the service's own statements.
-  expect(source.match(/postgres\([^)]*\)/g)).toEqual(source.match(/postgres\(options\.url, \{ \.\.\.(settings|service), max: [^)]*\)/g))
-  expect(source.match(/\.\.\.service, max/g)).toHaveLength(1)
-  expect(source).toMatch(/role: 'corkboard_app'/)
+  // All pools are opened in one place, with the role of a request; but for the one of the service's own statements.
+  expect(source.match(/postgres\(options/g)).toHaveLength(1)
+  expect(source).toMatch(/const open = \(max: number, bounds: Patience, role = requestRole\)/)
+  expect(source).toMatch(/const requestRole = 'corkboard_app'/)
+  expect(source.match(/open\([^()]*'corkboard_system'\)/g)).toHaveLength(1)
   expect(source).not.toMatch(/export[^\n]*\bsql\b/)
 }) // prettier-ignore

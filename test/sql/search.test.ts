@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openLog } from '../../server/log.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { searchIndexer, type SearchIndexer } from '../../workers/search.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
@@ -10,11 +11,13 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 let testDatabase: TestDatabase
 let database: Database
 let indexer: SearchIndexer
+const log = openLog('silent', [])
+const indexed = (boards: string[]) => indexer.catchUp(boards, { account: 'anybody', timeoutMs: 60_000 })
 
 beforeAll(async () => {
   testDatabase = await cloneDatabase()
   database = openDatabase({ url: testDatabase.url })
-  indexer = searchIndexer(database)
+  indexer = searchIndexer({ database, log })
 })
 afterAll(async () => {
   await database.close()
@@ -91,7 +94,7 @@ test('[Q10] in any world of members, shares, trash and removed cards the search 
         for (const [at, who] of shares)
           await testDatabase.admin`
             insert into board_shares (board_id, user_id, role) values (${boards[at % boards.length]!}, ${users[who]!}, 'viewer') on conflict do nothing`
-        await indexer.catchUp(boards, 60_000)
+        await indexed(boards)
         for (const account of users) {
           for (const workspace of [null, workspaces[0]!.id]) {
             const seen = await database.asUser(account, async (tx) => ({
@@ -127,7 +130,7 @@ test('[Q11] of more matches than are ranked the title that begins with the query
   const { boards } = await makeWorkspace(owner, 1)
   const [board] = boards as [string]
   await addCards(board, [{ title: 'ab' }, { title: 'abacus' }, ...Array.from({ length: 6000 }, (_, n) => ({ body: `x${n} about` })), { body: 'newest about' }])
-  await indexer.catchUp(boards, 60_000)
+  await indexed(boards)
   const all = await hits(owner, true, 'ab')
   expect(all.length).toBeGreaterThanOrEqual(2000)
   expect(all.length).toBeLessThanOrEqual(6001)
@@ -147,7 +150,7 @@ test('[Q12] for two characters and for more, for the owner of a large workspace 
   for (const board of boards)
     await addCards(board, Array.from({ length: 1500 }, (_, n) => ({ title: `lime ${n}`, body: `stone ${n * 7919}` })))
   await testDatabase.admin`insert into board_shares (board_id, user_id, role) values (${boards[0]!}, ${guest}, 'viewer')`
-  await indexer.catchUp(boards, 60_000)
+  await indexed(boards)
   const plans: string[] = []
   const session = postgres(testDatabase.admin.options.host ? urlOf(testDatabase) : '', {
     max: 1,
@@ -195,7 +198,7 @@ test('[Q16] what many boards have pending is indexed together: each has its shar
   await testDatabase.admin`
     update card_index set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
     where board_id = any (${boards}) and title = 'Öl 3'`
-  await indexer.catchUp(boards, 60_000)
+  await indexed(boards)
   const [counts] = await testDatabase.admin`
     select
       (select count(*)::integer from search_pending where board_id = any (${boards})) as pending,
@@ -213,7 +216,7 @@ test('[Q16] what many boards have pending is indexed together: each has its shar
 test('[Q13] with several processes that keep the index, and writes at the same time, it ends equal to the cards', async () => {
   const owner = await makeUser()
   const { boards } = await makeWorkspace(owner, 3)
-  const others = [searchIndexer(database), searchIndexer(database), indexer]
+  const others = [searchIndexer({ database, log }), searchIndexer({ database, log }), indexer]
   const writing = { now: true }
   const writes = (async () => {
     for (let turn = 0; turn < 60; turn++) {
@@ -227,8 +230,8 @@ test('[Q13] with several processes that keep the index, and writes at the same t
     }
     writing.now = false
   })()
-  await Promise.all([writes, ...others.map(async (one) => { while (writing.now) await one.catchUp(await everyBoard(), 50) })])
-  await indexer.catchUp(boards, 60_000)
+  await Promise.all([writes, ...others.map(async (one) => { while (writing.now) await one.catchUp(await everyBoard(), { account: owner, timeoutMs: 50 }) })])
+  await indexed(boards)
   const difference = await testDatabase.admin`
     select coalesce(c.card_id, s.card_id) as card_id, c.title, s.title as indexed
     from (select * from card_index where board_id = any (${boards}) and deleted_at is null) c

@@ -46,6 +46,32 @@ export const item = (
   origin: Y.ID | null = null,
 ) => new Y.Item(Y.createID(client, clock), null, origin, null, null, parent as Y.ID, key, content)
 
+/**
+ * Two updates: `count` characters in a row, and as many that all claim the first place, each before another of the
+ * first. To find its place, each of these passes all that are there.
+ */
+export function costlyUpdates(count: number): [base: Uint8Array, costly: Uint8Array] {
+  const [first, second] = [5, 9]
+  const character = (client: number, clock: number, origin: Y.ID | null, rightOrigin: Y.ID | null) =>
+    new Y.Item(
+      Y.createID(client, clock),
+      null,
+      origin,
+      null,
+      rightOrigin,
+      'costly' as never,
+      null,
+      new Y.ContentAny([clock]),
+    )
+  const clocks = Array.from({ length: count }, (_, clock) => clock)
+  return [
+    crafted(
+      clocks.map((clock) => character(first, clock, clock ? Y.createID(first, clock - 1) : null, null)),
+    ),
+    crafted(clocks.map((clock) => character(second, clock, null, Y.createID(first, clock)))),
+  ]
+}
+
 /** A document, and each of the updates that it makes. */
 export function recordedDoc(): { doc: Y.Doc; made: Uint8Array[] } {
   const doc = new Y.Doc()

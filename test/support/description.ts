@@ -1,6 +1,7 @@
 /** Answers of a service held against the description that it gives of itself. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { exposed } from '../../api/description/headers.ts'
 import { describedBy, observed, type Described } from './observed.ts'
 
 export interface Answered {
@@ -8,10 +9,29 @@ export interface Answered {
   /** Null when it is no JSON. */
   body: unknown
   text: string
+  headers?: Headers
 }
 
+type Response = { content?: Record<string, { schema: object }>; headers?: Record<string, object> }
 interface Operation {
-  responses: Record<string, { content?: Record<string, { schema: object }> }>
+  responses: Record<string, Response | { $ref: string }>
+}
+
+/** What a reference such as `#/components/responses/NotFound` leads to; anything else as it is. */
+export function resolve<T extends object>(description: object, given: T | { $ref: string }): T {
+  if (!('$ref' in given)) return given
+  const steps = given.$ref.split('/').slice(1)
+  return steps.reduce<any>((at, step) => at[step], description)
+}
+
+/** Compiles schemas of the description: their references lead into it. */
+export function schemaCompiler(description: object): (schema: object) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
+  const { components } = description as { components: object }
+  ajv.addSchema({ components }, 'description')
+  return (schema) =>
+    ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"description#/components/')))
 }
 
 type Hold = (method: string, path: string, answer: Answered) => void
@@ -36,8 +56,7 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
   const description = (await (await fetch(`${serviceUrl}/api/v1/openapi.json`)).json()) as Described
   if (!description.paths) return () => undefined // it cannot be had now, and every answer is an error
   describedBy(description)
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
+  const compile = schemaCompiler(description)
   const validators = new Map<object, ValidateFunction>()
   const find = operationFinder(Object.keys(description.paths))
   return (method, path, answer) => {
@@ -45,16 +64,18 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
     const operation =
       template && (description.paths[template]![method.toLowerCase()] as Operation | undefined)
     if (!operation) return
-    const described = operation.responses[String(answer.status)]
-    if (!described)
+    const response = operation.responses[String(answer.status)]
+    if (!response)
       throw new Error(`${method} ${path} answered ${answer.status}, which the API description does not know`)
+    const described = resolve<Response>(description, response)
+    holdHeaders(`${method} ${path}`, described, answer)
     const schema = described.content?.['application/json']?.schema
     if (schema) {
       let validate = validators.get(schema)
-      if (!validate) validators.set(schema, (validate = ajv.compile(schema)))
+      if (!validate) validators.set(schema, (validate = compile(schema)))
       if (!validate(answer.body)) {
         throw new Error(
-          `${method} ${path} answered ${answer.status} other than described: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`,
+          `${method} ${path} answered ${answer.status} other than described: ${errorsText(validate)}\n${answer.text.slice(0, 500)}`,
         )
       }
     }
@@ -62,6 +83,21 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
     observed({ how: 'held', operation: `${method} ${template}`, status: answer.status, code })
   }
 }
+
+/** Every header that the description knows at all, and that was sent, is described for this answer. */
+function holdHeaders(
+  operation: string,
+  { headers = {} }: Response,
+  { status, headers: sent }: Answered,
+): void {
+  if (!sent) return
+  for (const name of Object.keys(exposed))
+    if (sent.has(name) && !(name in headers))
+      throw new Error(`${operation} answered ${status} with ${name}, which the API description does not know`)
+}
+
+const errorsText = ({ errors }: ValidateFunction) =>
+  (errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`).join(', ')
 
 /** Which of these templates a path is one of: words go before parameters. Null: none. */
 export function operationFinder(templates: string[]): (path: string) => string | null {

@@ -29,6 +29,8 @@ export async function openEditor(
     reconnect?: boolean
     expectRefusal?: boolean
     webSocket?: new (url: string) => WebSocket
+    /** Called with each stateless message. */
+    stateless?: (payload: string) => void
   },
 ): Promise<Editor> {
   const document = options.document ?? new Y.Doc()
@@ -53,6 +55,7 @@ export async function openEditor(
     token: options.token,
     document,
     onAuthenticationFailed: ({ reason }) => (failed = reason),
+    onStateless: ({ payload }) => options.stateless?.(payload),
   })
   provider.attach()
   const cards = document.getMap<Y.Map<unknown>>('cards')

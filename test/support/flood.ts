@@ -1,24 +1,38 @@
 /** Clients that send as fast as they can, in a thread of their own, so that only what they cost the service is measured. */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import { awarenessFrame, enter, syncFrame, updateFrame } from './raw-client.ts'
+
+export type FloodKind = 'awareness' | 'question' | 'update' | 'ping'
 
 interface Target {
   serviceUrl: string
   boardId: string
   token: string
+  /** What each client sends. */
+  kinds: FloodKind[]
+}
+
+export interface FloodCounts {
+  /** Frames, pings included. */
+  sent: number
+  /** Frames that came back, pongs included. */
+  received: number
 }
 
 export interface Flood {
-  /** @returns frames sent */
-  stop(): Promise<number>
+  stop(): Promise<FloodCounts>
 }
 
-/** Resolves when the clients are in: two that send awareness, one that asks for the board, one that sends empty updates. */
+/** Two that send awareness, one that asks for the board, one that sends empty updates. */
+export const mixedFlood: FloodKind[] = ['awareness', 'awareness', 'question', 'update']
+
+/** Resolves when the clients are in. */
 export async function flood(target: Target): Promise<Flood> {
   const worker = new Worker(new URL(import.meta.url), { workerData: target })
   const message = () =>
-    new Promise<number>((resolve, reject) => {
+    new Promise<FloodCounts>((resolve, reject) => {
       worker.once('message', resolve)
       worker.once('error', reject)
     })
@@ -34,30 +48,36 @@ export async function flood(target: Target): Promise<Flood> {
   }
 }
 
-async function run({ serviceUrl, boardId, token }: Target): Promise<void> {
+async function run({ serviceUrl, boardId, token, kinds }: Target): Promise<void> {
   const stateVector = Y.encodeStateVector(new Y.Doc())
-  const makers = [
-    (n: number) => awarenessFrame(boardId, [{ client: 1, clock: n, state: `{"n":${n}}` }]),
-    (n: number) => awarenessFrame(boardId, [{ client: 2, clock: n, state: `{"n":${n}}` }]),
-    () => syncFrame(boardId, 0, stateVector),
-    () => updateFrame(boardId, new Uint8Array([0, 0])),
-  ]
+  const send: Record<FloodKind, (socket: WebSocket, client: number, n: number) => void> = {
+    awareness: (socket, client, n) =>
+      socket.send(awarenessFrame(boardId, [{ client, clock: n, state: `{"n":${n}}` }])),
+    question: (socket) => socket.send(syncFrame(boardId, 0, stateVector)),
+    update: (socket) => socket.send(updateFrame(boardId, new Uint8Array([0, 0]))),
+    ping: (socket) => socket.ping('', true),
+  }
   let isRunning = true
   let sent = 0
-  const clients = await Promise.all(makers.map(() => enter(serviceUrl, { boardId, token })))
+  let received = 0
+  const clients = await Promise.all(
+    kinds.map(async (kind) => ({ kind, ...(await enter(serviceUrl, { boardId, token })) })),
+  )
   parentPort!.once('message', () => {
     isRunning = false
     for (const { socket } of clients) socket.terminate()
-    parentPort!.postMessage(sent)
+    parentPort!.postMessage({ sent, received })
   })
-  parentPort!.postMessage(0)
-  clients.forEach(({ socket }, at) => {
+  parentPort!.postMessage({ sent, received })
+  clients.forEach(({ socket, kind }, at) => {
     socket.removeAllListeners('message')
-    const send = () => {
-      for (let n = 0; n < 200 && socket.bufferedAmount < 200_000; n++) socket.send(makers[at]!((sent += 1)))
-      if (isRunning) setTimeout(send, 1)
+    socket.on('message', () => (received += 1))
+    socket.on('pong', () => (received += 1))
+    const push = () => {
+      for (let n = 0; n < 200 && socket.bufferedAmount < 200_000; n++) send[kind](socket, at + 1, (sent += 1))
+      if (isRunning) setTimeout(push, 1)
     }
-    send()
+    push()
   })
 }
 

@@ -22,8 +22,8 @@ export function gatedDatabase(url: string): GatedDatabase {
     asUser: database.asUser,
     callAsSystem: database.callAsSystem,
     search: database.search,
-    async asSystem(work) {
-      const result = await database.asSystem(work)
+    async asSystem(work, waiting) {
+      const result = await database.asSystem(work, waiting)
       await gated.afterSystem?.(result)
       return result
     },
@@ -34,6 +34,8 @@ export function gatedDatabase(url: string): GatedDatabase {
       return way ? way(call, database.commit) : database.commit(call, options)
     },
     listen: database.listen,
+    takesWrites: database.takesWrites,
+    onTokensEnded: database.onTokensEnded,
     lock: database.lock,
     close: database.close,
     hold() {

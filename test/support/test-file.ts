@@ -73,5 +73,7 @@ export async function everybodyGone({ gateway }: TestService): Promise<void> {
   leaveAll()
   disconnectAll()
   await until(() => gateway.counts().sockets === 0, 'no socket is left')
-  expect(gateway.counts()).toEqual({ sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0 })
+  const nobody = { sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0, states: 0 }
+  await until(() => gateway.counts().states === 0, 'no awareness state is left')
+  expect(gateway.counts()).toEqual(nobody)
 }

@@ -31,6 +31,7 @@ beforeEach(async () => {
 
 const parts = (files: ObjectStore = service.files) => ({
   database: service.database,
+  pool: service.live.pool,
   files,
   clock,
   log: service.app.log,

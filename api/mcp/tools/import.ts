@@ -1,19 +1,8 @@
 import Type from 'typebox'
-import { errorCodes } from '../../../core/errors.ts'
-import { layoutNames } from '../../../core/layout/arrangement.ts'
-import { importItem } from '../../exchange/import-item.ts'
 import { importRoute } from '../../exchange/import.ts'
-import { live, nullable, uuid } from '../../schemas.ts'
-import { boardId, count, tool } from '../tool.ts'
-import { placedCard, showPlaced, type Card } from './shown.ts'
-
-const result = Type.Object({
-  url: Type.String(),
-  status: Type.Enum(['created', 'existing', 'failed', 'valid']),
-  card_id: nullable(Type.String()),
-  error: nullable(Type.String()),
-  code: nullable(Type.Enum(errorCodes)),
-})
+import { boardId, flag, importFields, integer, items, layout, listOf, string } from '../fields.ts'
+import { count, tool } from '../tool.ts'
+import { showPlaced, type Card } from './shown.ts'
 
 /** Their answer has to fit. */
 const itemsPerCall = 50
@@ -22,25 +11,26 @@ export const importUrls = tool({
   name: 'import_urls',
   title: 'Import URLs as cards',
   description:
-    'Fetches public https URLs and makes a card of each: images with their size, video, audio, PDF, pages as links with title and description, all else as files. Can be repeated: what is on the board already is `existing`. Takes up to a minute.',
+    'Fetches public https URLs and makes a card of each: image, video, audio, pdf, other file, or a link with the title and description of a web page. What is on the board already is not doubled. Takes up to a minute.',
   route: importRoute,
   idempotent: true,
   openWorld: true,
   input: {
     board_id: boardId,
-    items: Type.Array(importItem, { minItems: 1, maxItems: itemsPerCall }),
-    layout: Type.Optional(Type.Enum([...layoutNames], { default: 'justified' })),
-    dry_run: Type.Optional(Type.Boolean({ description: 'Check, and fetch and create nothing.' })),
+    items: listOf(
+      Type.Object({ url: string('Public https URL to fetch.'), ...importFields }),
+      itemsPerCall,
+      'URLs; given fields go before what is found.',
+    ),
+    layout,
+    dry_run: flag('Only check the items; fetch and create nothing.'),
   },
   output: {
-    board_id: uuid,
-    dry_run: Type.Boolean(),
-    created: Type.Integer(),
-    existing: Type.Integer(),
-    failed: Type.Integer(),
-    results: Type.Array(result, { description: 'One for each item, in their order.' }),
-    cards: Type.Array(placedCard),
-    live,
+    created: integer,
+    existing: integer,
+    failed: integer,
+    results: items('For each item, in order: url, status, card_id, error, code.'),
+    cards: items('Cards with id, kind, title, place and size.'),
   },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
   show({

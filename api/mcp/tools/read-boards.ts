@@ -4,28 +4,38 @@ import { limits } from '../../../core/limits.ts'
 import { listBoards as listRoute } from '../../boards/list.ts'
 import { readBoardById } from '../../boards/read.ts'
 import { readTree } from '../../boards/tree.ts'
-import { nullable, uuid } from '../../schemas.ts'
 import { fitting, pageEndAt } from '../fit.ts'
-import { boardId, count, goOn, pageInput, pageOutput, tool, workspaceId } from '../tool.ts'
-import { boardLine, shortBoard, showBoard, withoutEmpty, type Board } from './shown.ts'
+import {
+  boardId,
+  flag,
+  id,
+  integer,
+  items,
+  nextOffset,
+  object,
+  orNull,
+  pageInput,
+  string,
+  workspaceId,
+} from '../fields.ts'
+import { count, goOn, tool } from '../tool.ts'
+import { boardLine, showBoard, withoutEmpty, type Board } from './shown.ts'
 
 export const listBoards = tool({
   name: 'list_boards',
   title: 'List boards',
   description:
-    'Boards that you can see, oldest first. To find one by its name use search, to see how boards are nested read_board_tree.',
+    'Lists the boards that you can see, oldest first. To find a board by name use search; to see how boards are nested use read_board_tree.',
   route: listRoute,
   input: {
     workspace_id: workspaceId,
     parent_board_id: Type.Optional(
-      Type.Union([uuid, Type.Literal('root')], {
-        description: 'Only the boards directly below this one; `root`: only top-level boards.',
-      }),
+      string('Only boards directly below this one; root: only top-level boards.'),
     ),
-    trash: Type.Optional(Type.Boolean({ description: 'The trash, in place of live boards.' })),
+    trash: flag('Boards in the trash instead of live ones.'),
     ...pageInput(50),
   },
-  output: { boards: Type.Array(shortBoard), ...pageOutput },
+  output: { boards: items('Boards as read_board answers them.'), ...nextOffset },
   call: ({ workspace_id, parent_board_id, trash, limit, offset }) => ({
     query: {
       limit,
@@ -46,16 +56,17 @@ export const listBoards = tool({
   },
 })
 
-const capacity = Type.Object({ limit: Type.Integer(), used: Type.Integer(), remaining: Type.Integer() })
-
 export const readBoard = tool({
   name: 'read_board',
   title: 'Read a board',
   description:
-    'A board itself: its name, place, view, schedule, properties; and how many cards its owner may still add (null: no cap). Its cards are in read_cards, its groups in list_groups.',
+    'Reads a board itself: name, place in the tree, view, schedule, properties, and how many cards its owner may still add. For its cards use read_cards, for its groups list_groups.',
   route: readBoardById,
   input: { board_id: boardId },
-  output: { board: shortBoard, capacity: nullable(capacity) },
+  output: {
+    board: object('What is empty is left out.'),
+    capacity: orNull('object', 'limit, used, remaining; null: no cap.'),
+  },
   call: ({ board_id }) => ({ params: { id: board_id } }),
   show: ({
     board,
@@ -82,27 +93,26 @@ interface TreeBoard {
   deleted: boolean
 }
 
-const treeBoard = Type.Object({
-  id: uuid,
-  name: Type.String(),
-  depth: Type.Integer(),
-  parent_board_id: Type.Optional(uuid),
-  card_count: Type.Integer(),
-})
-
 export const readBoardTree = tool({
   name: 'read_board_tree',
   title: 'Read the tree of boards',
   description:
-    'How boards are nested: below one board (board_id), or in a whole workspace (workspace_id); one of the two. Parents come before children; depth 0 is the start.',
+    'Shows how boards are nested, below one board or in a whole workspace: give either board_id or workspace_id. Parents come before children; depth 0 is the start.',
   route: readTree,
   input: {
-    board_id: Type.Optional({ ...uuid, description: 'The board to start from.' }),
+    board_id: Type.Optional(id('Board to start from.')),
     workspace_id: workspaceId,
-    depth: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.treeDepth.max, default: 3 })),
+    depth: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.treeDepth.max,
+        default: 3,
+        description: 'Levels of boards to show.',
+      }),
+    ),
     ...pageInput(100, 200),
   },
-  output: { boards: Type.Array(treeBoard), total: Type.Integer(), ...pageOutput },
+  output: { boards: items('id, name, depth, parent_board_id, card_count.'), total: integer, ...nextOffset },
   call({ board_id, workspace_id, depth }) {
     if ((board_id === undefined) === (workspace_id === undefined))
       throw new ServiceError('bad_request', 'Exactly one of board_id and workspace_id is required.')

@@ -2,25 +2,31 @@ import Type from 'typebox'
 import { bodyLimit } from '../../../core/card.ts'
 import { listCards } from '../../cards/list.ts'
 import { readCard as readRoute } from '../../cards/read.ts'
-import { uuid } from '../../schemas.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
-import { boardId, count, goOn, pageInput, pageOutput, tool } from '../tool.ts'
-import { cardLine, shortCard, showCard, withoutEmpty, type Card } from './shown.ts'
+import { boardId, integer, items, nextOffset, object, orNull, pageInput, string } from '../fields.ts'
+import { count, goOn, tool } from '../tool.ts'
+import { cardLine, showCard, withoutEmpty, type Card } from './shown.ts'
 
 export const readCards = tool({
   name: 'read_cards',
   title: 'Read the cards of a board',
   description:
-    'The cards of a board as they are on the canvas now, from the back to the front, with place and size. Long texts are cut and say so by body_length; read_card gives them whole.',
+    'Reads the cards of a board as they are on the canvas now, from back to front, with place and size. Texts over 600 characters are cut and have body_length; read_card gives them whole.',
   route: listCards,
   input: {
     board_id: boardId,
     include: Type.Optional(
-      Type.Array(Type.Enum(['props', 'identifiers']), { description: 'Also these fields of each card.' }),
+      Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['props', 'identifiers'] }), {
+        description: 'Fields to add to each card.',
+      }),
     ),
     ...pageInput(50),
   },
-  output: { board_id: uuid, cards: Type.Array(shortCard), total: Type.Integer(), ...pageOutput },
+  output: {
+    cards: items('Cards with all that is not empty; x, y, w, h in pixels.'),
+    total: integer,
+    ...nextOffset,
+  },
   call: ({ board_id, include, limit, offset }) => ({
     params: { id: board_id },
     query: { limit, offset, ...(include === undefined ? {} : { include: include.join(',') }) },
@@ -46,23 +52,23 @@ export const readCard = tool({
   name: 'read_card',
   title: 'Read a card',
   description:
-    'One card with its text, 8,000 characters at a time, its properties and identifiers. Formatted text (html) is shown when there is no plain one.',
+    'Reads one card whole, with properties and identifiers. Its text comes 8,000 characters at a time; html is shown when there is no plain text.',
   route: readRoute,
   input: {
     board_id: boardId,
-    card_id: Type.String(),
+    card_id: string('Id of the card, from read_cards.'),
     text_from: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: bodyLimit * 4,
         default: 0,
-        description: 'The `next_text_from` of the call before.',
+        description: 'next_text_from of the call before.',
       }),
     ),
   },
   output: {
-    card: shortCard,
-    next_text_from: Type.Union([Type.Integer(), Type.Null()], { description: 'null: the text ends here.' }),
+    card: object('What is empty is left out.'),
+    next_text_from: orNull('integer', 'null: the text ends here.'),
   },
   call: ({ board_id, card_id }) => ({ params: { id: board_id, cardId: card_id } }),
   show({ card }: { card: Card }, { text_from: from = 0 }) {

@@ -1,35 +1,31 @@
 import Type from 'typebox'
 import { createCardsRoute } from '../../cards/create.ts'
 import { deleteManyCards } from '../../cards/delete.ts'
-import { live, uuid } from '../../schemas.ts'
-import { boardId, cardIds, cardsPerCall, count, notFound, tool } from '../tool.ts'
+import { boardId, cardIds, id, ids, integer, items, listOf, string, x, y } from '../fields.ts'
+import { cardsPerCall, count, tool } from '../tool.ts'
 import { missingNote } from './write-cards.ts'
-import { placedCard, showPlaced, withoutEmpty, type Card } from './shown.ts'
+import { showPlaced, withoutEmpty, type Card } from './shown.ts'
 
-const removedCard = Type.Object({
-  id: Type.String(),
-  kind: Type.String(),
-  title: Type.Optional(Type.String()),
-  x: Type.Number(),
-  y: Type.Number(),
-  restore_token: uuid,
-})
+const removedCard = {
+  kind: string('As delete_cards answered it.'),
+  x,
+  y,
+  restore_token: id('As delete_cards answered it.'),
+}
 
 export const deleteCards = tool({
   name: 'delete_cards',
   title: 'Delete cards',
   description:
-    'Removes cards from a board, for everybody. Keep the cards of the answer: given to restore_cards, they come back whole within 30 days, under new ids.',
+    'Removes cards from a board, for everybody. Keep the cards of the answer: restore_cards takes them as they are and brings them back within 30 days.',
   route: deleteManyCards,
   destructive: true,
   idempotent: true,
   input: { board_id: boardId, card_ids: cardIds(cardsPerCall) },
   output: {
-    board_id: uuid,
-    deleted: Type.Integer(),
-    cards: Type.Array(removedCard),
-    not_found: notFound,
-    live,
+    deleted: integer,
+    cards: items('What restore_cards takes.'),
+    not_found: ids,
   },
   call: ({ board_id, card_ids }) => ({ params: { id: board_id }, body: { card_ids } }),
   show({
@@ -60,17 +56,12 @@ export const restoreCards = tool({
   name: 'restore_cards',
   title: 'Restore deleted cards',
   description:
-    'Brings cards back that delete_cards removed, whole, under new ids. Call it once for each removal.',
+    'Brings back cards that delete_cards removed, whole but under new ids. Call it once for each removal: a second call makes copies.',
   route: createCardsRoute,
   input: {
     board_id: boardId,
-    cards: Type.Array(removedCard, {
-      minItems: 1,
-      maxItems: cardsPerCall,
-      description: 'As delete_cards answered them.',
-    }),
+    cards: listOf(Type.Object(removedCard), cardsPerCall, 'Cards as delete_cards answered them.'),
   },
-  output: { board_id: uuid, cards: Type.Array(placedCard), live },
   call: ({ board_id, cards }) => ({
     params: { id: board_id },
     body: { cards: cards.map(({ kind, x, y, restore_token }) => ({ kind, x, y, restore_token })) },

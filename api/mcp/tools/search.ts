@@ -1,20 +1,20 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { limits } from '../../../core/limits.ts'
 import { resolveIdentifier } from '../../resolve.ts'
-import { nullable, timestamp, uuid } from '../../schemas.ts'
 import { search as searchRoute } from '../../search/search.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
-import { count, goOn, pageInput, pageOutput, tool, workspaceId } from '../tool.ts'
-import { boardLine, shortBoard, showBoard, type Board } from './shown.ts'
+import { items, nextOffset, oneOf, pageInput, string, workspaceId } from '../fields.ts'
+import { count, goOn, tool } from '../tool.ts'
+import { boardLine, showBoard, type Board } from './shown.ts'
 
-const hit = Type.Object({
-  id: Type.String(),
-  board_id: uuid,
-  kind: Type.String(),
-  title: nullable(Type.String()),
-  excerpt: Type.String(),
-  updated_at: timestamp,
-})
+interface Hit {
+  id: string
+  board_id: string
+  kind: string
+  title: string | null
+  excerpt: string
+  updated_at: string
+}
 
 interface Page<Item> {
   items: Item[]
@@ -23,6 +23,8 @@ interface Page<Item> {
   next_offset: number | null
 }
 
+const page = (description: string) => Type.Object({ items: items(description), ...nextOffset })
+
 /** Each of the two lists has half of a page. */
 const listChars = 12_000
 
@@ -30,17 +32,21 @@ export const search = tool({
   name: 'search',
   title: 'Search boards and cards',
   description:
-    'Finds boards by name and cards by title and text: what holds all words of the query, parts of words too, case and accents aside; best match first. Card hits carry an excerpt; read_card gives the whole card.',
+    'Finds boards by name and cards by title and text. A hit holds all words of the query, or words that contain them; case and accents do not matter. Best match first; read_card gives the whole card.',
   route: searchRoute,
   input: {
-    query: Type.String({ minLength: limits.search.query.min, maxLength: limits.search.query.max }),
-    kind: Type.Optional(Type.Enum(['board', 'card'], { description: 'Only boards, or only cards.' })),
+    query: Type.String({
+      minLength: limits.search.query.min,
+      maxLength: limits.search.query.max,
+      description: 'Words to look for.',
+    }),
+    kind: Type.Optional(oneOf(['board', 'card'], 'Only boards, or only cards.')),
     workspace_id: workspaceId,
     ...pageInput(10, 50),
   },
   output: {
-    boards: Type.Object({ items: Type.Array(shortBoard), ...pageOutput }),
-    cards: Type.Object({ items: Type.Array(hit), ...pageOutput }),
+    boards: page('Boards as read_board answers them.'),
+    cards: page('id, board_id, kind, title, excerpt.'),
   },
   call: ({ query, kind, workspace_id, limit, offset }) => ({
     query: {
@@ -51,12 +57,12 @@ export const search = tool({
       ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
     },
   }),
-  show({ boards, cards }: { boards: Page<Board>; cards: Page<Static<typeof hit>> }) {
-    const pageOf = <Item>(page: Page<Item>, show: (item: Item) => object) => {
+  show({ boards, cards }: { boards: Page<Board>; cards: Page<Hit> }) {
+    const shownPage = <Item>(page: Page<Item>, show: (item: Item) => object) => {
       const items = fitting(page.items.map(show), listChars)
       return { items, offset: page.offset, ...pageEndAt(items.length, page) }
     }
-    const content = { boards: pageOf(boards, showBoard), cards: pageOf(cards, (one) => one) }
+    const content = { boards: shownPage(boards, showBoard), cards: shownPage(cards, (one) => one) }
     const further = (['boards', 'cards'] as const)
       .filter((list) => content[list].has_more)
       .map((list) => ` More ${list}: kind ${list.slice(0, -1)}, offset ${content[list].next_offset}.`)
@@ -73,27 +79,30 @@ export const search = tool({
   },
 })
 
-const match = Type.Object({
-  type: Type.Enum(['board', 'card', 'image']),
-  id: Type.String(),
-  board_id: uuid,
-  workspace_id: uuid,
-})
+interface Match {
+  type: 'board' | 'card' | 'image'
+  id: string
+  board_id: string
+  workspace_id: string
+}
 
 export const resolve = tool({
   name: 'resolve',
   title: 'Find by foreign identifier',
   description:
-    'Finds what carries an identifier of another system: boards, cards, and the images of image cards. Such identifiers are pairs of a scope and a value, as in {"scope": "jira", "value": "CB-12"}.',
+    'Finds the boards, cards and images of image cards that carry an identifier of another system, such as {"scope": "jira", "value": "CB-12"}.',
   route: resolveIdentifier,
   input: {
-    scope: Type.String({ minLength: 1, maxLength: limits.identifiers.scope }),
-    value: Type.String({ minLength: 1, maxLength: limits.identifiers.value }),
-    type: Type.Optional(Type.Enum(['board', 'card', 'image'])),
+    scope: string('Name of the other system.'),
+    value: string('Id in that system.'),
+    type: Type.Optional(oneOf(['board', 'card', 'image'], 'Only matches of this type.')),
     workspace_id: workspaceId,
     ...pageInput(50),
   },
-  output: { matches: Type.Array(match), ...pageOutput },
+  output: {
+    matches: items('type, id, board_id, workspace_id.'),
+    ...nextOffset,
+  },
   call: ({ workspace_id, ...query }) => ({
     query: { ...query, ...(workspace_id === undefined ? {} : { workspace: workspace_id }) },
   }),
@@ -103,7 +112,7 @@ export const resolve = tool({
     has_more,
     next_offset,
   }: {
-    matches: Static<typeof match>[]
+    matches: Match[]
     offset: number
     has_more: boolean
     next_offset: number | null

@@ -1,39 +1,11 @@
 /** Boards and cards as tools show them: what is empty is left out, long texts are cut. */
-import Type, { type Static } from 'typebox'
-import { boardAnswer, cardAnswer, type groupAnswer } from '../../schemas.ts'
+import type { Static } from 'typebox'
+import type { boardAnswer, cardAnswer, groupAnswer } from '../../schemas.ts'
 import { cut } from '../fit.ts'
 
 export type Board = Static<typeof boardAnswer>
 export type Card = Omit<Static<typeof cardAnswer>, 'group_id'> & { group_id?: string }
 export type Group = Static<typeof groupAnswer>
-
-const optional = { board: Type.Partial(boardAnswer).properties, card: Type.Partial(cardAnswer).properties }
-
-export const shortBoard = Type.Object({
-  ...optional.board,
-  id: boardAnswer.properties.id,
-  name: Type.String(),
-})
-export const shortCard = Type.Object({
-  ...optional.card,
-  id: Type.String(),
-  kind: Type.String(),
-  body_length: Type.Optional(
-    Type.Integer({ description: 'Of the whole text, where `body` is only its beginning; see `read_card`.' }),
-  ),
-})
-/** What a write did is enough; the caller knows the rest. */
-export const placedCard = Type.Pick(shortCard, [
-  'id',
-  'kind',
-  'title',
-  'x',
-  'y',
-  'w',
-  'h',
-  'group_id',
-  'created',
-])
 
 /** Characters of a card's text that lists show. */
 const bodyChars = 600
@@ -51,6 +23,7 @@ export function showCard({ html: _html, created_at: _made, z: _z, ...card }: Car
 export const cardLine = ({ id, kind, title, body, url }: Card) =>
   withoutEmpty({ id, kind, title, text: body === null ? null : cut(body, lineChars), url })
 
+/** What a write did is enough; the caller knows the rest. */
 export const showPlaced = ({ id, kind, title, x, y, w, h, group_id, created }: Card) =>
   withoutEmpty({ id, kind, title, x, y, w, h, group_id, created })
 

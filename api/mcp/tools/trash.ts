@@ -1,20 +1,18 @@
-import Type from 'typebox'
 import { deleteBoard as deleteRoute } from '../../boards/delete.ts'
 import { restoreBoard as restoreRoute } from '../../boards/restore.ts'
-import { identifiers } from '../../schemas.ts'
-import { boardId, tool } from '../tool.ts'
-import { boardLine, shortBoard, showBoard, type Board } from './shown.ts'
+import { boardId } from '../fields.ts'
+import { tool } from '../tool.ts'
+import { boardLine, showBoard, type Board } from './shown.ts'
 
 export const deleteBoard = tool({
   name: 'delete_board',
   title: 'Delete a board',
   description:
-    'Puts a board with its cards into the trash, for everybody; open canvases are closed. restore_board brings it back within 30 days. Boards below it stay.',
+    'Moves a board and its cards to the trash, for everybody, and closes its open canvases. Boards below it stay. restore_board brings it back within 30 days.',
   route: deleteRoute,
   destructive: true,
   idempotent: true,
   input: { board_id: boardId },
-  output: { board: shortBoard },
   call: ({ board_id }) => ({ params: { id: board_id } }),
   show: ({ board }: { board: Board }) => ({
     said: 'The board is in the trash. restore_board brings it back within 30 days.',
@@ -26,15 +24,10 @@ export const deleteBoard = tool({
 export const restoreBoard = tool({
   name: 'restore_board',
   title: 'Restore a board',
-  description: 'Brings a board back from the trash with its cards.',
+  description: 'Brings a board with its cards back from the trash.',
   route: restoreRoute,
   idempotent: true,
   input: { board_id: boardId },
-  output: {
-    board: shortBoard,
-    restored: Type.Boolean({ description: 'false: it was live already.' }),
-    dropped_identifiers: identifiers,
-  },
   call: ({ board_id }) => ({ params: { id: board_id } }),
   show: ({
     board,

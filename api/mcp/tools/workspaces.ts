@@ -1,7 +1,6 @@
-import Type from 'typebox'
 import { listWorkspaces as route } from '../../identity.ts'
-import { timestamp, uuid } from '../../schemas.ts'
-import { count, goOn, pageInput, pageOutput, tool } from '../tool.ts'
+import { items, nextOffset, pageInput } from '../fields.ts'
+import { count, goOn, tool } from '../tool.ts'
 
 interface Answer {
   workspaces: { id: string; name: string; created_at: string }[]
@@ -13,12 +12,12 @@ interface Answer {
 export const listWorkspaces = tool({
   name: 'list_workspaces',
   title: 'List workspaces',
-  description: 'The workspaces that you can see. Boards lie in workspaces.',
+  description: 'Lists the workspaces that you can see. Each board belongs to one workspace.',
   route,
   input: pageInput(50),
   output: {
-    workspaces: Type.Array(Type.Object({ id: uuid, name: Type.String(), created_at: timestamp })),
-    ...pageOutput,
+    workspaces: items('id, name, created_at.'),
+    ...nextOffset,
   },
   call: (query) => ({ query }),
   show: ({ workspaces, offset, has_more, next_offset }: Answer) => ({

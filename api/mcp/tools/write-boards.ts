@@ -1,21 +1,22 @@
 import Type from 'typebox'
 import { createBoard as createRoute } from '../../boards/create.ts'
-import { freeFields, name, scheduleFields } from '../../boards/fields.ts'
 import { moveBoards as moveRoute } from '../../boards/move.ts'
 import { patchBoard } from '../../boards/patch.ts'
-import { boardView, nullable, uuid } from '../../schemas.ts'
-import { boardId, boardsPerCall, count, tool, workspaceId } from '../tool.ts'
-import { boardLine, shortBoard, showBoard, type Board } from './shown.ts'
+import { boardFields, boardId, listOf, parentId, string, workspaceId } from '../fields.ts'
+import { boardsPerCall, count, tool } from '../tool.ts'
+import { boardLine, showBoard, type Board } from './shown.ts'
 
-const place = {
-  parent_board_id: Type.Optional(nullable({ ...uuid, description: 'The board above; null: top level.' })),
-}
-const fields = {
-  view: Type.Optional(boardView),
-  ...scheduleFields,
-  ...freeFields,
-  notify: Type.Optional(Type.Boolean({ description: 'false: the change of schedule is told to nobody.' })),
-}
+const name = string('Name, 1 to 200 characters.')
+const fields = { parent_board_id: Type.Optional(parentId), ...boardFields }
+
+/** The top level is null for the API, and so is what an empty text clears. */
+const bodyOf = (given: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(given).map(([field, value]) => [
+      field,
+      value === '' || (field === 'parent_board_id' && value === 'root') ? null : value,
+    ]),
+  )
 
 const shownAs = (said: string, board: Board) => ({
   said,
@@ -27,11 +28,10 @@ export const createBoard = tool({
   name: 'create_board',
   title: 'Create a board',
   description:
-    'Makes a board: below parent_board_id, or at the top level of workspace_id; without both in your personal workspace.',
+    'Makes an empty board: below parent_board_id, at the top level of workspace_id, or without both in your personal workspace.',
   route: createRoute,
-  input: { name, workspace_id: workspaceId, ...place, ...fields },
-  output: { board: shortBoard },
-  call: (body) => ({ body }),
+  input: { name, workspace_id: workspaceId, ...fields },
+  call: (given) => ({ body: bodyOf(given) }),
   show: ({ board }: { board: Board }) =>
     shownAs(`Created board ${board.id}. Put cards on it with create_cards.`, board),
 })
@@ -40,30 +40,27 @@ export const updateBoard = tool({
   name: 'update_board',
   title: 'Change a board',
   description:
-    'Changes what is given of a board: name, view, place below another board, schedule, properties.',
+    'Changes the given fields of a board: name, place in the tree, view, schedule, properties. Other fields stay as they are.',
   route: patchBoard,
   destructive: true,
   idempotent: true,
-  input: { board_id: boardId, name: Type.Optional(name), ...place, ...fields },
-  output: { board: shortBoard },
-  call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
+  input: { board_id: boardId, name: Type.Optional(name), ...fields },
+  call: ({ board_id, ...given }) => ({ params: { id: board_id }, body: bodyOf(given) }),
   show: ({ board }: { board: Board }) => shownAs('Changed the board.', board),
 })
-
-const skipped = Type.Array(Type.Object({ board_id: uuid, reason: Type.String() }))
 
 export const moveBoards = tool({
   name: 'move_boards',
   title: 'Move boards',
-  description: 'Puts boards below another board of their workspace, or at the top level.',
+  description:
+    'Moves boards with all that is below them: below another board of their workspace, or to the top level.',
   route: moveRoute,
   idempotent: true,
   input: {
-    board_ids: Type.Array(uuid, { minItems: 1, maxItems: boardsPerCall }),
-    parent_board_id: nullable({ ...uuid, description: 'The board above; null: top level.' }),
+    board_ids: listOf(Type.String({ format: 'uuid' }), boardsPerCall, 'Ids of the boards to move.'),
+    parent_board_id: parentId,
   },
-  output: { moved: Type.Array(uuid), skipped },
-  call: (body) => ({ body }),
+  call: (given) => ({ body: bodyOf(given) }),
   show: ({ moved, skipped }: { moved: string[]; skipped: { board_id: string; reason: string }[] }) => ({
     said: `Moved ${count(moved.length, 'board')}${skipped.length > 0 ? `, skipped ${skipped.length}: ${reasons(skipped)}` : ''}.`,
     lines: [],

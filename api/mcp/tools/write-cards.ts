@@ -1,34 +1,30 @@
-import Type, { type TSchema } from 'typebox'
-import { kinds } from '../../../core/card.ts'
+import Type from 'typebox'
+import { layoutNames } from '../../../core/layout/arrangement.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { moveCardsRoute } from '../../cards/move.ts'
 import { patchManyCards } from '../../cards/patch.ts'
-import { cardFields, layout, live, uuid } from '../../schemas.ts'
-import { boardId, cardIds, cardsPerCall, count, notFound, tool } from '../tool.ts'
-import { placedCard, showPlaced, type Card } from './shown.ts'
+import { boardId, cardFields, cardIds, flag, id, kind, listOf, oneOf, string } from '../fields.ts'
+import { cardsPerCall, count, tool } from '../tool.ts'
+import { showPlaced, type Card } from './shown.ts'
 
-const many = <T extends TSchema>(card: T) => Type.Array(card, { minItems: 1, maxItems: cardsPerCall })
-const newCard = Type.Object({ ...cardFields, kind: Type.Enum([...kinds]) })
-const changedCard = Type.Object({ id: Type.String(), ...cardFields })
+const newCard = Type.Object({ kind, ...cardFields })
+const changedCard = Type.Object({
+  id: string('Id of the card.'),
+  kind: Type.Optional(kind),
+  ...cardFields,
+})
 
 export const createCards = tool({
   name: 'create_cards',
   title: 'Create cards',
   description:
-    'Puts cards on a board: notes (title, body), links (url, title), images and files by their keys, and so on. Cards without x and y get free space; layout arranges all cards of the call. With update_existing a card that carries one of the identifiers is changed in place, so that the call can be repeated. To make cards of what URLs lead to use import_urls.',
+    'Puts cards on a board. Cards without x and y get free space, without w and h 280 by 180. File keys come from upload_from_url; to make cards of URLs in one step use import_urls.',
   route: createCardsRoute,
   input: {
     board_id: boardId,
-    cards: many(newCard),
-    layout: Type.Optional(layout),
-    update_existing: Type.Optional(Type.Boolean({ description: 'Each card then needs identifiers.' })),
-  },
-  output: {
-    board_id: uuid,
-    cards: Type.Array(placedCard),
-    created: Type.Integer(),
-    updated: Type.Integer(),
-    live,
+    cards: listOf(newCard, cardsPerCall, 'The new cards, in reading order.'),
+    layout: Type.Optional(oneOf(layoutNames, 'Lays out all cards of the call.')),
+    update_existing: flag('Change cards that have one of the identifiers, instead of adding them.'),
   },
   call: ({ board_id, cards, layout, update_existing }) => ({
     params: { id: board_id },
@@ -64,18 +60,11 @@ export const updateCards = tool({
   name: 'update_cards',
   title: 'Change cards',
   description:
-    'Changes the fields that are given of cards on a board; others stay. Null clears a text. group_id puts a card into a group.',
+    'Changes the given fields of cards on a board; the others stay as they are. An empty text clears a field.',
   route: patchManyCards,
   destructive: true,
   idempotent: true,
-  input: { board_id: boardId, cards: many(changedCard) },
-  output: {
-    board_id: uuid,
-    cards: Type.Array(placedCard),
-    updated: Type.Integer(),
-    not_found: notFound,
-    live,
-  },
+  input: { board_id: boardId, cards: listOf(changedCard, cardsPerCall, 'Cards by id, with what changes.') },
   call: ({ board_id, cards }) => ({ params: { id: board_id }, body: { cards } }),
   show({
     board_id,
@@ -103,17 +92,9 @@ export const moveCards = tool({
   name: 'move_cards',
   title: 'Move cards to another board',
   description:
-    'Moves cards to another board. They keep what they hold, leave their group, and may get new ids (renamed).',
+    'Moves cards to another board. They keep place and content, leave their group, and may get new ids.',
   route: moveCardsRoute,
-  input: { board_id: boardId, to_board_id: uuid, card_ids: cardIds(cardsPerCall) },
-  output: {
-    to_board_id: uuid,
-    moved: Type.Integer(),
-    cards: Type.Array(placedCard),
-    not_found: notFound,
-    renamed: Type.Record(Type.String(), Type.String(), { description: 'New ids by old ones.' }),
-    live,
-  },
+  input: { board_id: boardId, to_board_id: id('Board to move them to.'), card_ids: cardIds(cardsPerCall) },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
   show({
     to_board_id,

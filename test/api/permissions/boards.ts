@@ -33,10 +33,10 @@ const outcomesTo = (done: string) =>
 
 export const boards: Record<string, Operation[]> = {
   'GET /boards': [
-    { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: anyone },
+    { query: ({ workspaceId }) => `?workspace=${workspaceId}&since=2026-01-01T00:00:00Z`, expect: readers },
     {
       query: ({ workspaceId }) => `?workspace=${workspaceId}&limit=500`,
-      expect: anyone,
+      expect: readers,
       holds: ({ boards }, { boardId, childId }) =>
         [boardId, childId].map((id) => boards.some((board: any) => board.id === id)),
       sees: toAll([members, [true, true]], [guests, [true, false]], [others, [false, false]]),

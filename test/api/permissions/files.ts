@@ -31,6 +31,20 @@ export const files: Record<string, Operation[]> = {
       expect: table([409, 409, 403, 409, 403]),
     },
   ],
+  'POST /uploads/from-url': [
+    // Those who may write learn that the address is not public.
+    {
+      query: onBoard,
+      body: () => ({ url: 'https://127.0.0.1/' }),
+      expect: writersOfTheBoard(400),
+    },
+    {
+      query: onBoard,
+      body: () => ({ url: 'https://127.0.0.1/' }),
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
+  ],
   'POST /uploads/multipart': [
     { query: onBoard, body: () => ({ bytes: 10 }), expect: writersOfTheBoard(201) },
     { query: onBoard, body: () => ({ bytes: 10 }), trashed: true, expect: table([409, 409, 403, 409, 403]) },

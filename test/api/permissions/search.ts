@@ -1,17 +1,17 @@
-import { anyone, guests, members, others, toAll, type Operation } from './roles.ts'
+import { anyone, readers, guests, members, others, toAll, type Operation } from './roles.ts'
 
 export const search: Record<string, Operation[]> = {
   'GET /search': [
     {
       query: ({ workspaceId }) => `?q=board&kind=board&workspace=${workspaceId}&limit=500`,
-      expect: anyone,
+      expect: readers,
       holds: ({ boards }, { boardId, childId }) =>
         [boardId, childId].map((id) => boards.items.some((board: any) => board.id === id)),
       sees: toAll([members, [true, true]], [guests, [true, false]], [others, [false, false]]),
     },
     {
       query: ({ workspaceId }) => `?q=scene&kind=card&workspace=${workspaceId}&limit=500`,
-      expect: anyone,
+      expect: readers,
       holds: ({ cards }, { cardIds }) => cardIds.map((id) => cards.items.some((card: any) => card.id === id)),
       sees: toAll(
         [

@@ -97,6 +97,11 @@ export class ServiceProcess {
     }
   }
 
+  /** SIGTERM, and waits until the process and its PostgreSQL have ended. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM')
+  }
+
   /** SIGKILL. Its PostgreSQL lives on. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL')

@@ -1,0 +1,188 @@
+/** The `webhooks` section of the API description: what is posted to the URL of a webhook, by event. */
+import Type, { type TSchema } from 'typebox'
+import { eventTypes, testEvent } from '../../core/events.ts'
+import { limits } from '../../core/limits.ts'
+import { named } from '../named.ts'
+import { Board, nullable, timestamp, uuid } from '../schemas.ts'
+import { Webhook } from '../webhooks/webhook.ts'
+import { ImageRecord } from '../files/list.ts'
+import type { Components } from './components.ts'
+
+type Event = (typeof eventTypes)[number] | typeof testEvent
+
+const { name, parent_board_id, view } = Board.properties
+const { bytes, width, height, content_type } = ImageRecord.properties
+
+const boardData = named(
+  'BoardEventData',
+  Type.Object({
+    name,
+    parent_board_id,
+    view,
+    changed: Type.Array(Type.Enum(['name', 'view', 'parent_board_id', 'deleted']), {
+      description: 'The fields that changed. Empty when the board is new or gone for good.',
+    }),
+  }),
+  'The board after the change.',
+)
+const cardData = named(
+  'CardEventData',
+  Type.Object({
+    count: Type.Integer({ description: 'How many cards the event is about.' }),
+    card_ids: Type.Array(Type.String(), {
+      maxItems: limits.eventCardIds,
+      description: `Ids of the first ${limits.eventCardIds} of these cards.`,
+    }),
+    from_board_id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'Of `card.moved`: the board that the cards came from.' }),
+    ),
+  }),
+  'The cards that one operation changed on a board.',
+)
+const imageData = named(
+  'ImageEventData',
+  Type.Object({ bytes, width, height, content_type }),
+  'The file that was uploaded.',
+)
+
+interface Kind {
+  resource: string
+  data: TSchema
+  hasBoard: boolean
+}
+const kinds: Record<string, Kind> = {
+  board: { resource: 'The board’s id.', data: boardData, hasBoard: true },
+  card: { resource: 'The board’s id. The ids of the cards are in `data`.', data: cardData, hasBoard: true },
+  image: { resource: 'The file’s key.', data: imageData, hasBoard: true },
+  webhook: {
+    resource: 'The webhook’s id.',
+    data: Type.Object({}, { description: 'Empty.' }),
+    hasBoard: false,
+  },
+}
+
+const summaries: Record<Event, string> = {
+  'board.created': 'A board was created.',
+  'board.updated': 'The name, the view or the parent of a board changed.',
+  'board.deleted': 'A board was put into the trash, or removed for good.',
+  'board.restored': 'A board was brought back from the trash.',
+  'card.created': 'Cards were added to a board.',
+  'card.updated': 'The contents of cards changed.',
+  'card.deleted': 'Cards were removed from a board.',
+  'card.moved': 'Cards were moved to this board from another one.',
+  'image.created': 'An upload was completed.',
+  'webhook.test': 'A test that `POST /webhooks/{id}/test` asked for. No webhook subscribes to it.',
+}
+
+export function describeEvents(
+  components: Components,
+  examples: Record<string, unknown>,
+): Record<string, object> {
+  return Object.fromEntries(
+    ([...eventTypes, testEvent] as const).map((event) => [
+      event,
+      { post: describeEvent(event, components, examples[event]) },
+    ]),
+  )
+}
+
+function describeEvent(event: Event, components: Components, example: unknown): object {
+  const schema = components.refer(eventSchema(event))
+  return {
+    summary: summaries[event],
+    description: `Any 2xx answer within ${limits.webhooks.attemptMs / 1000} seconds is a success. Otherwise the delivery is sent again, ${limits.webhooks.attempts} times in all. Verify a signature over the raw body before you parse it.`,
+    operationId: `on${pascal(event)}`,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: deliveryHeaders,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+    },
+    responses: {
+      '2XX': { description: 'The delivery was received.' },
+      '4XX': {
+        description: 'The delivery failed. It is sent again later. So is one that gets any other answer.',
+      },
+    },
+  }
+}
+
+/** The body of a delivery, as `payloadText` writes it. */
+function eventSchema(event: Event): TSchema {
+  const type = event.split('.')[0]!
+  const { resource, data, hasBoard } = kinds[type]!
+  const board = Type.Object({ id: Board.properties.id })
+  return named(
+    `${pascal(event)}Event`,
+    Type.Object({
+      type: Type.Literal(event, { description: 'The event.' }),
+      resource: Type.Object(
+        {
+          type: Type.Literal(resourceTypes[type]!, { description: 'What kind of thing the event is about.' }),
+          id: Type.String({ description: resource }),
+        },
+        { description: 'What the event is about.' },
+      ),
+      workspace: Type.Object(
+        { id: Webhook.properties.workspace_id },
+        { description: 'The workspace that the event happened in.' },
+      ),
+      board: hasBoard
+        ? type === 'image'
+          ? { ...nullable(board), description: 'The board that the file was uploaded for. Null: none.' }
+          : { ...board, description: 'The board that the event happened on.' }
+        : Type.Null({ description: 'Always null.' }),
+      data,
+      occurred_at: { ...timestamp, description: 'When it happened.' },
+    }),
+    summaries[event],
+  )
+}
+
+const resourceTypes: Record<string, string> = {
+  board: 'board',
+  card: 'board',
+  image: 'image',
+  webhook: 'webhook',
+}
+
+const header = (name: string, description: string, schema: object = { type: 'string' }) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema,
+})
+
+const deliveryHeaders = [
+  header(
+    'X-Service-Signature',
+    '`v0=<hex>`: the HMAC-SHA256 of `v0:<timestamp>:<raw body>`, keyed with the webhook’s secret. For a day after a rotation it is made with one of the two secrets.',
+  ),
+  header(
+    'X-Service-Signatures',
+    'The same signature, made with each valid secret; separated by commas. Two for a day after a rotation.',
+  ),
+  header(
+    'X-Service-Request-Timestamp',
+    'When this attempt was signed, in Unix seconds. Refuse it when it is more than 300 seconds off.',
+    { type: 'integer' },
+  ),
+  header('X-Service-Event', 'The event, as in `type`.'),
+  header(
+    'X-Service-Delivery',
+    'The delivery’s id. It is the same in all attempts, so use it to handle a delivery once.',
+    uuid,
+  ),
+  header('webhook-id', 'The delivery’s id, as Standard Webhooks names it.', uuid),
+  header('webhook-timestamp', 'The timestamp, as Standard Webhooks names it.', { type: 'integer' }),
+  header(
+    'webhook-signature',
+    'The signatures in the form of Standard Webhooks: `v1,<base64>`, separated by spaces.',
+  ),
+]
+
+/** `card.created` → `CardCreated` */
+const pascal = (event: string) =>
+  event.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())

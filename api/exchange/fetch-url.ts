@@ -1,0 +1,168 @@
+/** Fetches a URL for an account. Stores the file that is there; a web page is handed to the caller. */
+import { Readable } from 'node:stream'
+import { boundText, textLimits } from '../../core/card.ts'
+import { ServiceError, type ErrorCode } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import type { Fetched, FetchOutcome } from '../../platform/egress.ts'
+import { storeImage, type StoredImage } from '../files/store-image.ts'
+import type { ApiContext } from '../route.ts'
+import { kindOf, type RemoteKind } from './kind-of.ts'
+import { storeFile, type StoredFile } from './store-file.ts'
+import { Turns } from './turns.ts'
+
+export interface Failed {
+  error: string
+  code: ErrorCode
+}
+
+/** A file that was fetched and stored. `ext` is null when the file's type has none that is known. */
+export type RemoteFile = { name: string | null; mime: string; ext: string | null } & (
+  ({ kind: 'image' } & StoredImage) | ({ kind: Exclude<RemoteKind['kind'], 'image' | 'link'> } & StoredFile)
+)
+
+/** A web page whose first bytes were read. */
+export interface RemotePage {
+  kind: 'link'
+  contentType: string | undefined
+  start: Buffer
+  /** The whole page. */
+  body: AsyncIterable<Buffer>
+}
+
+interface Request<Page> {
+  account: string
+  boardId: string
+  url: string
+  timeoutMs: number
+  /** Takes a web page while its connection is open. */
+  page(page: RemotePage): Promise<Page>
+  /** Called in the transaction that records the file. */
+  stored(file: RemoteFile): void
+}
+
+/** Fetches of an account that run at the same time, of imports and of uploads from a URL. */
+export const fetchTurns = new Turns(limits.import.atOnce)
+
+const codes: Record<Exclude<FetchOutcome<never>['outcome'], 'received'>, ErrorCode> = {
+  refused: 'bad_request',
+  unreachable: 'upstream_error',
+  timeout: 'upstream_error',
+  broken: 'upstream_error',
+  redirects: 'upstream_error',
+  'too-large': 'payload_too_large',
+}
+
+/** @throws failures of the database and of the file store; those of the URL and of its file are returned */
+export async function fetchUrl<Page>(
+  context: ApiContext,
+  request: Request<Page>,
+): Promise<RemoteFile | Page | Failed> {
+  const outcome = await context.fetchRemote(
+    {
+      url: request.url,
+      headers: { 'user-agent': 'Corkboard (import)', accept: '*/*' },
+      timeoutMs: request.timeoutMs,
+      maxRedirects: limits.import.redirects,
+      maxBytes: limits.import.fileBytes,
+    },
+    (answer) =>
+      receive(context, request, answer).catch((error: unknown) => {
+        // A refusal of the file is an answer. When the body broke off, the outcome tells why.
+        if (error instanceof ServiceError && !answer.body.errored) return failedBy(error)
+        throw error
+      }),
+  )
+  if (outcome.outcome === 'received') return outcome.value
+  return { error: sentence(outcome.error), code: codes[outcome.outcome] }
+}
+
+export const failedBy = ({ message, code }: ServiceError): Failed => ({ error: sentence(message), code })
+
+const sentence = (text: string) =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.')
+
+async function receive<Page>(
+  context: ApiContext,
+  { account, boardId, page, stored }: Request<Page>,
+  { status, headers, url, body }: Fetched,
+): Promise<RemoteFile | Page | Failed> {
+  if (status < 200 || status > 299) return { error: `The URL answered ${status}.`, code: 'upstream_rejected' }
+  const contentType = headers['content-type']
+  const { start, rest, whole } = await begin(body)
+  if (start.length === 0) return { error: 'The URL answered with nothing.', code: 'upstream_rejected' }
+  const found = await kindOf(start, contentType)
+  if (found.kind === 'link') return page({ kind: 'link', contentType, start, body: rest })
+  const incoming = { account, boardId, bytes: declaredBytes(headers), body: whole() }
+  const about = { name: nameIn(url), mime: boundText(found.mime, textLimits.mime), ext: found.ext }
+  if (found.kind === 'image') {
+    const asFile = (image: StoredImage): RemoteFile => ({ kind: 'image', ...about, ...image })
+    const finished = (image: StoredImage) => stored(asFile(image))
+    return asFile(await storeImage(context, { ...incoming, contentType: found.mime, finished }))
+  }
+  if (incoming.bytes !== null && incoming.bytes > limits.import.fileBytes) return tooLarge
+  // What a browser could run is kept as mere bytes.
+  const inert = /xml|html|script/.test(found.mime) ? 'application/octet-stream' : found.mime
+  const { kind, ext } = found
+  const asFile = (file: StoredFile): RemoteFile => ({ kind, ...about, ...file })
+  const finished = (file: StoredFile) => stored(asFile(file))
+  return asFile(await storeFile(context, { ...incoming, contentType: inert, ext, finished }))
+}
+
+const tooLarge: Failed = {
+  error: `The file has more than ${limits.import.fileBytes} bytes.`,
+  code: 'payload_too_large',
+}
+
+/** Reads the beginning of the body, which tells the file's type. */
+async function begin(body: Readable) {
+  const rest = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
+  const chunks: Buffer[] = []
+  for (let length = 0; length < limits.import.sniffBytes;) {
+    const { value, done } = await rest.next()
+    if (done) break
+    chunks.push(value)
+    length += value.length
+  }
+  const whole = () =>
+    Readable.from(
+      (async function* () {
+        yield* chunks
+        chunks.length = 0
+        yield* rest
+      })(),
+      { objectMode: false, highWaterMark: 64 * 1024 },
+    )
+  return {
+    start: Buffer.concat(chunks).subarray(0, limits.import.sniffBytes),
+    rest: withStart(chunks, rest),
+    whole,
+  }
+}
+
+async function* withStart(chunks: Buffer[], rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks
+  yield* rest
+}
+
+/** The size that the server declares. Null without one, and for a compressed body, whose size it does not tell. */
+function declaredBytes(headers: Record<string, string>): number | null {
+  const length = headers['content-length']
+  return headers['content-encoding'] === undefined && length !== undefined && /^\d{1,15}$/.test(length)
+    ? Number(length)
+    : null
+}
+
+/** The last part of the URL's path, as a name to show. */
+function nameIn(url: string): string | null {
+  const last =
+    URL.parse(url)
+      ?.pathname.split('/')
+      .findLast((part) => part !== '') ?? ''
+  let name = last
+  try {
+    name = decodeURIComponent(last)
+  } catch {
+    // as it is written, then
+  }
+  return boundText(name, textLimits.file_name) || null
+}

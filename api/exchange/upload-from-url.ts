@@ -1,0 +1,91 @@
+import Type from 'typebox'
+import { requireWritable } from '../../collab/access.ts'
+import { textLimits } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { currentOperation } from '../../sql/operation.ts'
+import { route } from '../route.ts'
+import { nullable, uuid } from '../schemas.ts'
+import { fetchTurns, fetchUrl, type Failed, type RemoteFile } from './fetch-url.ts'
+
+const uploaded = Type.Object({
+  key: Type.String({
+    description: 'For `image_key` of an image card, or `file_key` of a video, audio, pdf or file card.',
+  }),
+  kind: Type.Enum(['image', 'video', 'audio', 'pdf', 'file'], {
+    description: 'The kind of card that shows this file.',
+  }),
+  content_type: Type.String({ description: 'The type that the bytes have, whatever their server says.' }),
+  bytes: Type.Integer({ description: 'Size in bytes.' }),
+  width: nullable(
+    Type.Integer({ description: 'Width in pixels. Null when the file is no image, or its size is unknown.' }),
+  ),
+  height: nullable(
+    Type.Integer({
+      description: 'Height in pixels. Null when the file is no image, or its size is unknown.',
+    }),
+  ),
+  file_name: nullable(Type.String({ description: 'The last part of the path of the URL.' })),
+})
+
+const megabytes = (bytes: number) => bytes / 1024 / 1024
+
+export const uploadFromUrl = route({
+  method: 'POST',
+  path: '/uploads/from-url',
+  scope: 'write',
+  refuses: ['not_found', 'forbidden', 'limit_reached', 'upstream_error', 'upstream_rejected'],
+  summary: `Fetch the file at a public https URL and store it: an image of up to ${megabytes(limits.files.uploadBytes)} MB, another file of up to ${megabytes(limits.import.fileBytes)} MB.`,
+  schemas: {
+    query: Type.Object({ board: { ...uuid, description: 'Id of the board that the file is for.' } }),
+    body: Type.Object({
+      url: Type.String({
+        maxLength: textLimits.url,
+        description:
+          `An https URL on a public host. Up to ${limits.import.redirects} redirects are followed; fetching may take ${limits.import.itemMs / 1000} s. ` +
+          'A web page is 415: import it as a link card.',
+      }),
+    }),
+  },
+  answers: { 201: uploaded },
+  async handle(context, { principal, query, body }) {
+    const account = principal.userId
+    const boardId = query.board.toLowerCase()
+    await requireWritable(context.database, account, boardId)
+    const endTurn = await fetchTurns.take(account, context.importMs.item)
+    if (!endTurn) throw tooManyFetches()
+    try {
+      const got = await fetchUrl(context, {
+        account,
+        boardId,
+        url: body.url,
+        timeoutMs: context.importMs.item,
+        page: () => Promise.resolve(webPage),
+        stored: (file) => currentOperation()?.answers(shownFile(file), 201),
+      })
+      if ('code' in got) throw new ServiceError(got.code, got.error)
+      return { status: 201, body: shownFile(got) }
+    } finally {
+      endTurn()
+    }
+  },
+})
+
+function shownFile(file: RemoteFile): Record<string, unknown> {
+  const { kind, mime, name, bytes } = file
+  const { key, width, height } =
+    file.kind === 'image' ? { ...file, key: file.image_key } : { ...file, width: null, height: null }
+  return { key, kind, content_type: mime, bytes, width, height, file_name: name }
+}
+
+const webPage: Failed = {
+  code: 'unsupported_media_type',
+  error: 'The url leads to a web page, not to a file. Import it as a link card: POST /boards/{id}/import.',
+}
+
+const tooManyFetches = () =>
+  new ServiceError(
+    'rate_limited',
+    `Your account is fetching ${limits.import.atOnce} URLs. Try again when one of them has ended.`,
+    { retryAfterSeconds: 5 },
+  )

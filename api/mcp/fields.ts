@@ -1,0 +1,129 @@
+/**
+ * The fields of tools' schemas: what agents are shown, and what a call is first held against. The operation holds the
+ * values against its own schema as well, so limits that a model seldom meets are not repeated here.
+ *
+ * A parameter has one `type`. Gemini and several MCP clients refuse tools with `$ref`, `anyOf` or a list of types.
+ * An empty text clears a field; null does so too (`nullable`), which is taken and not listed: see `listTools`.
+ */
+import Type, { type TSchema } from 'typebox'
+import { kinds } from '../../core/card.ts'
+import { groupShapes } from '../../core/group.ts'
+import { layoutNames } from '../../core/layout/arrangement.ts'
+import { limits } from '../../core/limits.ts'
+
+// ---- parameters
+
+export const string = (description: string) => Type.String({ description })
+export const number = (description: string) => Type.Number({ description })
+export const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const clearable = (description: string) => Type.Optional(Type.String({ nullable: true, description }))
+
+export const oneOf = <const Name extends string>(
+  names: readonly Name[],
+  description: string,
+  options: { default?: Name } = {},
+) => Type.Unsafe<Name>({ type: 'string', enum: [...names], ...options, description })
+
+export const id = (description: string) => Type.String({ format: 'uuid', description })
+export const boardId = id('Id of the board.')
+export const workspaceId = Type.Optional(id('Id of the workspace.'))
+export const groupId = string('Id of the group, from list_groups.')
+
+export const parentId = Type.String({
+  nullable: true,
+  description: 'Id of the board above; root: top level.',
+})
+
+export const listOf = <T extends TSchema>(item: T, max: number, description: string) =>
+  Type.Array(item, { minItems: 1, maxItems: max, description })
+export const cardIds = (max: number) => listOf(Type.String(), max, 'Ids of cards on the board.')
+
+/** Pages are small: an agent has to read them. */
+export const pageInput = (size: number, most = 100) => ({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: most, default: size, description: 'Most entries to answer.' }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'next_offset of the page before.' })),
+})
+
+export const layout = Type.Optional(
+  oneOf(layoutNames, 'How the cards are laid out.', { default: 'justified' }),
+)
+
+const { min, max } = limits.cardSize
+export const x = number('Left edge in pixels; grows to the right.')
+export const y = number('Top edge in pixels; grows downwards.')
+const place = {
+  x: Type.Optional(x),
+  y: Type.Optional(y),
+  w: Type.Optional(number(`Width in pixels, ${min} to ${max}.`)),
+  h: Type.Optional(number(`Height in pixels, ${min} to ${max}.`)),
+}
+
+/** Of boards and of cards. */
+export const ownData = {
+  props: Type.Optional(
+    Type.Unsafe<object>({ type: 'object', nullable: true, description: 'Free properties.' }),
+  ),
+  identifiers: Type.Optional(
+    Type.Array(Type.Object({ scope: string('The other system.'), value: string('Its id over there.') }), {
+      nullable: true,
+      description: 'Ids in other systems; all of them.',
+    }),
+  ),
+}
+
+export const kind = oneOf(kinds, 'What the card shows.')
+export const cardFields = {
+  title: clearable('At most 300 characters.'),
+  body: clearable('Plain text, caption or transcript; at most 20,000 characters.'),
+  html: clearable('Formatted text of a note or doc.'),
+  url: clearable('Address of a link.'),
+  image_key: clearable('File key of an image, or of the first page of a pdf.'),
+  file_key: clearable('File key of any other file.'),
+  poster_key: clearable('File key of the still of a video.'),
+  file_name: clearable('Shown name of the file.'),
+  mime: clearable('Its media type.'),
+  ext: clearable('Its name extension.'),
+  size_bytes: Type.Optional(Type.Number({ nullable: true, description: 'Its size in bytes.' })),
+  alt: clearable('Describes an image.'),
+  color: clearable('Such as #ffd966.'),
+  group_id: clearable('Id of its group.'),
+  ...place,
+  z: Type.Optional(number('Higher is in front.')),
+  rotation: Type.Optional(number('Degrees clockwise.')),
+  section_header: flag('Shown as a wide heading.'),
+  sub: clearable('Line below the heading.'),
+  ...ownData,
+}
+export const importFields = { title: cardFields.title, caption: cardFields.body, ...ownData, ...place }
+
+export const boardFields = {
+  view: Type.Optional(oneOf(['canvas', 'list'], 'How the board is shown.')),
+  scheduled_date: clearable('Day as YYYY-MM-DD; empty for none.'),
+  scheduled_end: clearable('Last day of several, as YYYY-MM-DD.'),
+  day_label: clearable('Name of the scheduled day.'),
+  notify: flag('false: tell nobody of a changed schedule.'),
+  ...ownData,
+}
+
+export const groupFields = {
+  color: clearable('Such as #ffd966.'),
+  shape: Type.Optional(oneOf(groupShapes, 'A box, or a line around its cards.')),
+  outline: flag('Draws its border.'),
+}
+
+// ---- results
+
+/** What is in lists and objects is told in words, which take a third of the room of a schema. */
+export const items = (description: string) =>
+  Type.Unsafe({ type: 'array', items: { type: 'object' }, description })
+export const object = (description: string) => Type.Unsafe({ type: 'object', description })
+export const integer = Type.Integer()
+export const ids = Type.Array(Type.String())
+export const orNull = (type: 'integer' | 'object', description: string) =>
+  Type.Unsafe({ anyOf: [{ type }, { type: 'null' }], description })
+export const nextOffset = {
+  has_more: Type.Boolean(),
+  next_offset: Type.Union([integer, Type.Null()]),
+}

@@ -1,0 +1,37 @@
+import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
+import { boardId, integer, orNull, string } from '../fields.ts'
+import { tool } from '../tool.ts'
+
+interface Uploaded {
+  key: string
+  kind: string
+  content_type: string
+  bytes: number
+  width: number | null
+  height: number | null
+  file_name: string | null
+}
+
+export const uploadFromUrl = tool({
+  name: 'upload_from_url',
+  title: 'Store a file from a URL',
+  description:
+    'Fetches the file at a public https URL and stores it for a board: an image of up to 25 MB, another file of up to 100 MB. Answers the file key for create_cards and update_cards. It makes no card and takes no web pages; import_urls does both.',
+  route: uploadRoute,
+  openWorld: true,
+  input: { board_id: boardId, url: string('Public https URL of the file.') },
+  output: {
+    key: string('For image_key, or file_key.'),
+    kind: string('Kind of card that shows it.'),
+    content_type: string('Its media type.'),
+    bytes: integer,
+    width: orNull('integer', 'Pixels of an image.'),
+    height: orNull('integer', 'Pixels of an image.'),
+  },
+  call: ({ board_id, url }) => ({ query: { board: board_id }, body: { url } }),
+  show: (file: Uploaded) => ({
+    said: `Stored. Make a card of kind ${file.kind} with the key as ${file.kind === 'image' ? 'image_key' : 'file_key'}.`,
+    lines: [file],
+    content: { ...file },
+  }),
+})

@@ -1,0 +1,37 @@
+/** A page that asks before something is ended. It works without JavaScript: the question is a page, the answer its form. */
+import { html, type Html } from '../sign-in/html.ts'
+import type { Page } from '../sign-in/page.ts'
+
+export interface Confirmation {
+  question: string
+  /** What happens then, as a sentence. */
+  consequence: string
+  /** Where the form leads, and what it sends. */
+  action: string
+  fields: Record<string, string>
+  label: string
+  /** The section of the settings to return to. */
+  section: string
+}
+
+export function confirmationPage(
+  { question, consequence, action, fields, label, section }: Confirmation,
+  csrf: Html,
+): Page {
+  return {
+    title: question,
+    body: html`<main class="narrow">
+      <h1>${question}</h1>
+      <p>${consequence}</p>
+      <form method="post" action="${action}">
+        ${csrf}
+        ${Object.entries(fields).map(
+          ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+        )}
+        <p class="actions">
+          <button class="bad">${label}</button> <a class="button plain" href="/settings#${section}">Cancel</a>
+        </p>
+      </form>
+    </main>`,
+  }
+}

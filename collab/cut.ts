@@ -1,0 +1,147 @@
+/**
+ * Cuts an update into parts that do the same when they are applied in order. Each part is small enough for one turn of
+ * the event loop, and builds only on what came before it. Large updates are cut in a worker thread: decoding alone may
+ * take longer than a turn.
+ */
+import * as encoding from 'lib0/encoding'
+import * as Y from 'yjs'
+
+type Struct = ReturnType<typeof Y.decodeUpdate>['structs'][number]
+type DeleteSet = ReturnType<typeof Y.decodeUpdate>['ds']
+
+/** An update up to this size is decoded on the main thread: at two bytes a struct, the worst, in about 10 ms. */
+export const smallUpdateBytes = 64 * 1024
+
+/** Structs of one part. Its bytes end with the struct that passes `smallUpdateBytes`. */
+const maxStructs = 5000
+/** Deleted ranges of one part. Each may move the end of a client's struct array, whose length no limit bounds. */
+export const maxRanges = 64
+
+/** @returns the parts in order; null when the update is malformed: a client comes twice, or structs build on each other in a circle */
+export function cutUpdate(update: Uint8Array): Uint8Array[] | null {
+  try {
+    const { structs, ds } = Y.decodeUpdate(update)
+    const ordered = inCausalOrder(structs)
+    return ordered && [...cutStructs(ordered), ...cutDeletes(ds)]
+  } catch {
+    return null
+  }
+}
+
+/** The structs of an update alone, and its deleted ranges in parts. */
+export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
+  return [...(structs.length > 0 ? [encode(structs, [])] : []), ...cutDeletes(ds)]
+}
+
+export const countRanges = (ds: DeleteSet): number =>
+  [...ds.clients.values()].reduce((sum, ranges) => sum + ranges.length, 0)
+
+interface Line {
+  readonly structs: Struct[]
+  /** The next one. */
+  at: number
+}
+
+/** Each struct after those of the update that it builds on. What is in no update so far has to come otherwise. */
+function inCausalOrder(structs: Struct[]): Struct[] | null {
+  const lines = new Map<number, Line>()
+  for (const [at, struct] of structs.entries()) {
+    const { client } = struct.id
+    const line = lines.get(client)
+    if (!line) lines.set(client, { structs: [struct], at: 0 })
+    else if (structs[at - 1]!.id.client === client) line.structs.push(struct)
+    else return null
+  }
+  const ordered: Struct[] = []
+  for (const client of lines.keys()) {
+    const way = [{ client, until: Infinity }]
+    const onWay = new Set([client])
+    while (way.length > 0) {
+      const { client: of, until } = way.at(-1)!
+      const line = lines.get(of)!
+      const struct = line.structs[line.at]
+      if (!struct || struct.id.clock > until) {
+        way.pop()
+        onWay.delete(of)
+        continue
+      }
+      const missing = missingOf(struct, lines)
+      if (missing === null) {
+        ordered.push(struct)
+        line.at += 1
+      } else if (onWay.has(missing.client)) return null
+      else {
+        onWay.add(missing.client)
+        way.push({ client: missing.client, until: missing.clock })
+      }
+    }
+  }
+  return ordered
+}
+
+/** What a struct builds on, if that is among the lines and its turn has not come yet. */
+function missingOf(struct: Struct, lines: Map<number, Line>): Y.ID | null {
+  if (!(struct instanceof Y.Item)) return null
+  for (const other of [struct.origin, struct.rightOrigin, struct.parent]) {
+    if (!(other instanceof Y.ID) || other.client === struct.id.client) continue
+    const line = lines.get(other.client)
+    const next = line?.structs[line.at]
+    const last = line?.structs.at(-1)
+    if (next && last && other.clock >= next.id.clock && other.clock < last.id.clock + last.length)
+      return other
+  }
+  return null
+}
+
+function cutStructs(structs: Struct[]): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  let first = 0
+  for (let at = 0, sizeBytes = 0; at < structs.length; at++) {
+    sizeBytes += sizeOf(structs[at]!)
+    if (at + 1 - first < maxStructs && sizeBytes < smallUpdateBytes && at + 1 < structs.length) continue
+    parts.push(encode(structs.slice(first, at + 1), []))
+    first = at + 1
+    sizeBytes = 0
+  }
+  return parts
+}
+
+function sizeOf(struct: Struct): number {
+  const encoder = new Y.UpdateEncoderV1()
+  struct.write(encoder, 0)
+  return encoding.length(encoder.restEncoder)
+}
+
+function cutDeletes(ds: DeleteSet): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  for (const [client, ranges] of ds.clients)
+    for (let at = 0; at < ranges.length; at += maxRanges)
+      parts.push(encode([], [[client, ranges.slice(at, at + maxRanges)]]))
+  return parts
+}
+
+function encode(
+  structs: Struct[],
+  deletes: [client: number, ranges: { clock: number; len: number }[]][],
+): Uint8Array {
+  const encoder = new Y.UpdateEncoderV1()
+  const { restEncoder } = encoder
+  const byClient = Map.groupBy(structs, ({ id }) => id.client)
+  encoding.writeVarUint(restEncoder, byClient.size)
+  for (const [client, ofClient] of byClient) {
+    encoding.writeVarUint(restEncoder, ofClient.length)
+    encoder.writeClient(client)
+    encoding.writeVarUint(restEncoder, ofClient[0]!.id.clock)
+    for (const struct of ofClient) struct.write(encoder, 0)
+  }
+  encoding.writeVarUint(restEncoder, deletes.length)
+  for (const [client, ranges] of deletes) {
+    encoding.writeVarUint(restEncoder, client)
+    encoding.writeVarUint(restEncoder, ranges.length)
+    for (const { clock, len } of ranges) {
+      encoding.writeVarUint(restEncoder, clock)
+      encoding.writeVarUint(restEncoder, len)
+    }
+  }
+  return encoder.toUint8Array()
+}

@@ -1,0 +1,84 @@
+import type { Box } from './box.ts'
+
+/** The board's edges, along both axes. */
+const edges = { least: -1_000_000, most: 1_000_000 }
+
+/** A card on a line: `at` and `across` are its place and size across the line, `along` is its size along it. */
+interface Wanted {
+  at: number
+  across: number
+  along: number
+  /** Where the search begins. */
+  from: number
+}
+
+/** A box as it lies to the line. */
+interface Taken {
+  near: number
+  far: number
+  start: number
+  end: number
+}
+
+/**
+ * Free places on a line: with a given `x` downwards, with a given `y` to the right. All boxes are kept sorted along the
+ * line, so a search is one pass over those that begin before its place.
+ */
+export class LineSearch {
+  readonly #given: 'x' | 'y'
+  readonly #sorted: Taken[] = []
+  #seen = 0
+
+  constructor(given: 'x' | 'y') {
+    this.#given = given
+  }
+
+  /**
+   * The first free place at or after `from`, else at or after the board's edge, else `from`.
+   *
+   * @param boxes only ever appended to between calls
+   */
+  find(boxes: readonly Box[], wanted: Wanted): number {
+    this.#sort(boxes)
+    return (
+      this.#findFrom(wanted, wanted.from) ??
+      this.#findFrom(wanted, edges.least) ??
+      Math.max(edges.least, Math.min(wanted.from, edges.most - wanted.along))
+    )
+  }
+
+  #findFrom({ at, across, along }: Wanted, from: number): number | undefined {
+    let place = from
+    for (const box of this.#sorted) {
+      if (box.start >= place + along) break
+      if (box.end > place && box.near < at + across && box.far > at) place = box.end
+    }
+    return place + along <= edges.most ? place : undefined
+  }
+
+  #sort(boxes: readonly Box[]): void {
+    const added = boxes.slice(this.#seen).map((box) => this.#lie(box))
+    this.#seen = boxes.length
+    // One after the other, as places are asked for; or all that is on the board, at first.
+    if (added.length > 8) {
+      for (const box of added) this.#sorted.push(box)
+      this.#sorted.sort((a, b) => a.start - b.start)
+    } else for (const box of added) this.#sorted.splice(this.#positionOf(box.start), 0, box)
+  }
+
+  #positionOf(start: number): number {
+    let [low, high] = [0, this.#sorted.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#sorted[middle]!.start < start) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #lie({ left, right, top, bottom }: Box): Taken {
+    return this.#given === 'x'
+      ? { near: left, far: right, start: top, end: bottom }
+      : { near: top, far: bottom, start: left, end: right }
+  }
+}

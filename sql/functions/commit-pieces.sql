@@ -1,0 +1,48 @@
+-- A large commit in pieces: sent in one statement, it would be encoded in one step by the process that sends it.
+do $$ begin
+  execute format('grant create on schema %I to corkboard_system', 'corkboard');
+end $$;
+
+-- Keeps a piece until its commit. The first piece of a commit removes what calls that never came left behind.
+create or replace function stage_commit_piece(p_commit uuid, p_part text, p_n integer, p_bytes bytea) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+begin
+  if p_part = 'blob' and p_n = 0 then
+    delete from commit_pieces where sent_at < now() - interval '1 hour';
+  end if;
+  insert into commit_pieces (commit_id, part, n, bytes) values (p_commit, p_part, p_n, p_bytes) on conflict do nothing;
+end $$;
+
+-- commit_batch with the pieces that were sent ahead.
+create or replace function commit_staged(p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_pieces integer) returns json
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  blob bytea;
+  card_rows json;
+  group_rows json;
+  removed json;
+  pieces integer;
+begin
+  select count(*),
+    coalesce(string_agg(p.bytes, ''::bytea order by p.n) filter (where p.part = 'blob'), ''),
+    convert_from(string_agg(p.bytes, ''::bytea order by p.n) filter (where p.part = 'rows'), 'UTF8'),
+    convert_from(string_agg(p.bytes, ''::bytea order by p.n) filter (where p.part = 'groups'), 'UTF8'),
+    convert_from(string_agg(p.bytes, ''::bytea order by p.n) filter (where p.part = 'removed'), 'UTF8')
+  into pieces, blob, card_rows, group_rows, removed
+  from commit_pieces p
+  where p.commit_id = p_commit;
+  delete from commit_pieces where commit_id = p_commit;
+  -- When the commit was made already, its answer needs none.
+  if pieces <> p_pieces and not exists (select from commits c where c.commit_id = p_commit) then
+    raise exception 'pieces of this commit are missing' using errcode = '40001', hint = 'Send them again.';
+  end if;
+  return commit_batch(p_commit, p_again, p_free_cap, p_items, blob, card_rows, group_rows, removed);
+end $$;
+
+alter function stage_commit_piece(uuid, text, integer, bytea) owner to corkboard_system;
+revoke all on function stage_commit_piece(uuid, text, integer, bytea) from public;
+grant execute on function stage_commit_piece(uuid, text, integer, bytea) to corkboard_app;
+alter function commit_staged(uuid, boolean, integer, json, integer) owner to corkboard_system;
+revoke all on function commit_staged(uuid, boolean, integer, json, integer) from public;
+grant execute on function commit_staged(uuid, boolean, integer, json, integer) to corkboard_app;
+revoke create on schema corkboard from corkboard_system;

@@ -1,0 +1,93 @@
+-- The storage of documents: how large boards are, what an account's boards take together, and how much of it a guest
+-- has added.
+do $$ begin
+  execute format('grant create on schema %I to corkboard_system', 'corkboard');
+end $$;
+
+-- Bytes of each board by kind, and their sum. The only place where the kinds are added up. octet_length reads the length
+-- of a snapshot without reading the snapshot.
+create or replace view document_sizes with (security_invoker = true) as
+select d.board_id, d.workspace_id, coalesce(octet_length(d.snapshot), 0)::bigint as snapshot_bytes, d.log_bytes, d.removed_bytes,
+  coalesce(octet_length(d.snapshot), 0) + d.log_bytes + d.removed_bytes as bytes
+from board_documents d;
+grant select on document_sizes to corkboard_system;
+
+-- Bytes of all boards in the workspaces that an account owns, those in the trash included.
+create or replace function owner_documents(owner uuid) returns bigint
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select coalesce(sum(s.bytes), 0)::bigint
+  from workspaces w
+  join document_sizes s on s.workspace_id = w.id
+  where w.owner_id = owner
+$$;
+
+create or replace function my_documents() returns bigint
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select owner_documents(current_user_id())
+$$;
+
+-- The owner of a board's workspace, and what the owner's boards take. No row when there is no such board.
+create or replace function document_room(board uuid) returns table (owner uuid, tier text, used bigint)
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select u.id, u.tier, owner_documents(u.id)
+  from boards b
+  join workspaces w on w.id = b.workspace_id
+  join users u on u.id = w.owner_id
+  where b.id = board
+$$;
+
+-- Whether an account is not a member of a workspace, and has added `share` of the quota of the workspace's owner, or would
+-- with these bytes. The quotas are by tier.
+create or replace function guest_is_full(account uuid, workspace uuid, adds bigint, free_bytes bigint, pro_bytes bigint) returns boolean
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select workspace not in (select readable_workspaces(account)) and (
+    select coalesce(sum(g.bytes), 0)
+    from guest_bytes g
+    join board_documents d on d.board_id = g.board_id
+    join workspaces o on o.id = d.workspace_id
+    where g.user_id = account and o.owner_id = w.owner_id
+  ) + adds > case when u.tier = 'pro' then pro_bytes else free_bytes end / 10
+  from workspaces w
+  join users u on u.id = w.owner_id
+  where w.id = workspace
+$$;
+
+-- Whether there is a place for what a write adds: ok, full or guest.
+create or replace function room_outcome(p_room json, p_is_full boolean, p_guest boolean, p_account uuid, p_workspace uuid) returns text
+language sql stable set search_path = corkboard, pg_temp as $$
+  select case
+    when p_is_full then 'full'
+    when p_guest and guest_is_full(
+      p_account, p_workspace, (p_room ->> 'bytes')::bigint, (p_room ->> 'free')::bigint, (p_room ->> 'pro')::bigint
+    ) then 'guest'
+    else 'ok'
+  end
+$$;
+-- After a board got smaller by so many bytes: what its guests added gets smaller in proportion. The caller holds the
+-- board's row.
+create or replace function shrink_guest_bytes(board uuid, freed bigint) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  size bigint;
+begin
+  if freed <= 0 or not exists (select from guest_bytes g where g.board_id = board) then
+    return;
+  end if;
+  select s.bytes into size from document_sizes s where s.board_id = board;
+  update guest_bytes g set bytes = (g.bytes::numeric * size / (size + freed))::bigint where g.board_id = board;
+  delete from guest_bytes g where g.board_id = board and g.bytes <= 0;
+end $$;
+
+do $$
+declare
+  f text;
+begin
+  foreach f in array array['owner_documents(uuid)', 'my_documents()', 'document_room(uuid)',
+                           'guest_is_full(uuid, uuid, bigint, bigint, bigint)',
+                           'room_outcome(json, boolean, boolean, uuid, uuid)', 'shrink_guest_bytes(uuid, bigint)'] loop
+    execute format('alter function %s owner to corkboard_system', f);
+    execute format('revoke all on function %s from public', f);
+  end loop;
+end $$;
+grant execute on function my_documents() to corkboard_app;
+revoke create on schema corkboard from corkboard_system;

@@ -1,0 +1,52 @@
+import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider'
+import { expect, onTestFinished, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import { until } from '../support/editor.ts'
+import { enter } from '../support/raw-client.ts'
+import { serviceOfFile } from '../support/test-file.ts'
+
+const { service, user } = await serviceOfFile()
+const viewer = await service.user()
+
+/** A provider with its defaults, alone on a board of its own. */
+async function openIdle(options: { token: string; withAwareness: boolean }): Promise<{ closes: number }> {
+  const boardId: string = (await user.api.post('/boards', { name: 'Idle' })).body.board.id
+  await service.share(boardId, viewer, 'viewer')
+  const seen = { closes: 0 }
+  const socket = new HocuspocusProviderWebsocket({
+    url: `${service.url.replace('http', 'ws')}/collab`,
+    WebSocketPolyfill: WebSocket,
+    onClose: () => (seen.closes += 1),
+  })
+  const provider = new HocuspocusProvider({
+    websocketProvider: socket,
+    name: boardId,
+    token: options.token,
+    document: new Y.Doc(),
+    ...(options.withAwareness ? {} : { awareness: null }),
+  })
+  provider.attach()
+  onTestFinished(() => {
+    provider.destroy()
+    socket.destroy()
+  })
+  await until(() => provider.isSynced, 'it is synced')
+  return seen
+}
+
+test('[X78] a lone idle provider stays connected, with and without awareness, editor and viewer; a dead one does not', async () => {
+  const idle = []
+  for (const token of [user.token, viewer.token])
+    for (const withAwareness of [true, false]) idle.push(await openIdle({ token, withAwareness }))
+  const boardId: string = (await user.api.post('/boards', { name: 'Dead' })).body.board.id
+  const dead = await enter(service.url, { boardId, token: user.token })
+  const { _socket: stream } = dead.socket as unknown as { _socket: { pause(): void; resume(): void } }
+  stream.pause() // it reads nothing, so it answers no ping
+  await until(() => service.gateway.counts().connections === 5, 'all are in')
+  // This one test has to wait: the provider's own timers decide, after 30 s of silence.
+  await delay(70_000)
+  expect(idle).toEqual(idle.map(() => ({ closes: 0 })))
+  await until(() => service.gateway.counts().connections === 4, 'the dead one is gone', 60_000)
+}, 180_000)

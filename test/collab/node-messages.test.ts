@@ -1,0 +1,54 @@
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { until } from '../support/editor.ts'
+import { processFaults } from '../support/process-faults.ts'
+import { serviceOfFile } from '../support/test-file.ts'
+
+const lines: string[] = []
+const log = pino(
+  { level: 'warn' },
+  new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  }),
+)
+const { service, user } = await serviceOfFile({ log })
+
+const id = '0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11'
+const odd = [
+  '',
+  'x',
+  'null',
+  '7',
+  '[]',
+  '{}',
+  '{"kind":"hint","from":"x"}',
+  '{"kind":"hint"}',
+  `{"kind":"hint","from":"${id}","boards":[["${id}"]]}`,
+  `{"kind":"hint","from":"${id}","boards":[["${id}",1e999]]}`,
+  `{"kind":"hint","from":"${id}","boards":7}`,
+  `{"kind":"show","from":"${id}","board":"x","seq":-1,"ask":null}`,
+  `{"kind":"show","from":"${id}"}`,
+  '{"kind":"shown"}',
+  '{"kind":"notified"}',
+  '{"kind":"notified","rows":[[1,2]]}',
+  '{"kind":"notified","rows":[["x","y"]]}',
+  '{"kind":"of a newer version","from":"x"}',
+  '{"__proto__":{"kind":"shown"}}',
+  `{"kind":"hint","boards":${'['.repeat(3000)}`,
+]
+
+test('[L24] odd notifications are ignored, and logged rarely', async () => {
+  for (const text of odd) await service.admin`select pg_notify('corkboard_nodes', ${text})`
+  // In order: when the service has acted upon this one, it has seen all before it.
+  const other = await service.token(user, {})
+  expect((await other.api.get('/me')).status).toBe(200)
+  await until(() => lines.some((line) => line.includes('were ignored')), 'it is logged')
+  await service.admin`update tokens set revoked_at = now() where id = ${other.tokenId}`
+  await until(async () => (await other.api.get('/me')).status === 401, 'messages are still acted upon')
+  expect(processFaults()).toEqual([])
+  expect(lines.filter((line) => line.includes('were ignored'))).toHaveLength(1)
+})

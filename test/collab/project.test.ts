@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { cardsOf, readContent, type SharedMap } from '../../collab/canvas.ts'
+import { cardRow, interiorOf, projectCard } from '../../collab/project.ts'
+
+function documentWith(fields: Record<string, unknown>): Y.Doc {
+  const document = new Y.Doc()
+  document.transact(() => {
+    const card = new Y.Map()
+    for (const [name, value] of Object.entries(fields)) card.set(name, value)
+    cardsOf(document).set('card', card as never)
+  })
+  return document
+}
+
+const hashOf = (fields: Record<string, unknown>) => projectCard(documentWith(fields), 'card').hash
+const card = { kind: 'note', title: 'A', x: 10, y: 20, props: { b: 1, a: [1, { d: 1, c: 2 }] } }
+
+test('[IX1] a field that a later version adds leaves the hash of the cards as it is that do not use it', () => {
+  const shared = cardsOf(documentWith(card)).get('card') as SharedMap
+  const content = readContent(shared)
+  const before = cardRow('card', content, interiorOf(shared)).hash
+  for (const absent of [null, undefined, [] as never])
+    expect(cardRow('card', { ...content, due_at: absent } as never, interiorOf(shared)).hash).toBe(before)
+  expect(cardRow('card', { ...content, due_at: '2026-01-01' } as never, interiorOf(shared)).hash).not.toBe(
+    before,
+  )
+})
+
+test('[IX1] a field has the same hash whether it is known or left to the editor', () => {
+  const later = cardsOf(documentWith({ ...card, due_at: '2026-01-01', grid: { b: 1, a: 2 } })).get(
+    'card',
+  ) as SharedMap
+  const { due_at: _, ...rest } = interiorOf(later)!
+  const known = cardRow('card', { ...readContent(later), due_at: '2026-01-01' } as never, rest)
+  expect(known.hash).toBe(cardRow('card', readContent(later), interiorOf(later)).hash)
+})
+
+test('[IX1] the order of keys makes no difference, every change of a field does', () => {
+  const entries = Object.entries(card)
+  expect(hashOf(Object.fromEntries(entries.toReversed()))).toBe(hashOf(card))
+  expect(hashOf({ ...card, props: { a: [1, { c: 2, d: 1 }], b: 1 } })).toBe(hashOf(card))
+  const changes = [
+    ...[
+      { kind: 'doc' },
+      { title: 'B' },
+      { title: '' },
+      { title: undefined },
+      { body: 'A' },
+      { x: 11 },
+      { x: 0 },
+    ],
+    ...[
+      { w: 40 },
+      { rotation: 1 },
+      { z: 0.5 },
+      { section_header: true },
+      { props: { a: 1 } },
+      { props: null },
+    ],
+    ...[
+      { identifiers: [{ scope: 'a', value: 'b' }] },
+      { grid: { rows: 1 } },
+      { grid: [], adjust: 1 },
+      { size_bytes: 0 },
+    ],
+  ]
+  const hashes = changes.map((change) => hashOf({ ...card, ...change }))
+  expect(new Set([hashOf(card), ...hashes]).size).toBe(changes.length + 1)
+})

@@ -1,0 +1,21 @@
+/** Every attack. */
+import { boardAttacks } from './attacks/boards.ts'
+import { bodyAttacks } from './attacks/bodies.ts'
+import { databaseAttacks } from './attacks/database.ts'
+import { fileAttacks } from './attacks/files.ts'
+import { socketAttacks } from './attacks/sockets.ts'
+import { strangerAttacks } from './attacks/strangers.ts'
+import { textAttacks } from './attacks/texts.ts'
+import { yjsAttacks } from './attacks/yjs.ts'
+import type { Attack } from './attack.ts'
+
+export const attacks: Attack[] = [
+  ...textAttacks,
+  ...yjsAttacks,
+  ...bodyAttacks,
+  ...socketAttacks,
+  ...fileAttacks,
+  ...databaseAttacks,
+  ...strangerAttacks,
+  ...boardAttacks,
+].sort((a, b) => a.point - b.point)

@@ -1,0 +1,179 @@
+/** Updates and frames that attacks are made of. */
+import * as encoding from 'lib0/encoding'
+import * as Y from 'yjs'
+
+/** About so many bytes of cards come in one update. */
+const updateBytes = 400_000
+
+/** Cards as an editor makes them, in as few updates as are easily taken. */
+export function cardUpdates(
+  count: number,
+  fields: (n: number) => Record<string, string | number>,
+): { updates: Uint8Array[]; ids: string[] } {
+  const document = new Y.Doc()
+  const cards = document.getMap<Y.Map<unknown>>('cards')
+  const ids: string[] = []
+  const updates: Uint8Array[] = []
+  let bytes = 0
+  let sent = Y.encodeStateVector(document)
+  const flush = () => {
+    updates.push(Y.encodeStateAsUpdate(document, sent))
+    sent = Y.encodeStateVector(document)
+    bytes = 0
+  }
+  for (let n = 0; n < count; n++) {
+    const id = `h${n}_${Math.random().toString(36).slice(2, 12)}`
+    ids.push(id)
+    const { body = '', ...plain } = fields(n)
+    document.transact(() => {
+      const card = cards.set(id, new Y.Map())
+      const values = {
+        kind: 'note',
+        x: (n % 100) * 300,
+        y: Math.floor(n / 100) * 200,
+        w: 280,
+        h: 180,
+        z: n,
+        ...plain,
+      }
+      for (const [key, value] of Object.entries(values)) card.set(key, value)
+      card.set('body', new Y.Text(String(body)))
+    })
+    bytes += 200 + JSON.stringify(fields(n)).length
+    if (bytes > updateBytes) flush()
+  }
+  if (bytes > 0) flush()
+  return { updates, ids }
+}
+
+/** Structs by client, each list from its first clock on, and deleted ranges. */
+export function handMade(
+  clients: [client: number, structs: (Y.Item | Y.GC)[]][],
+  deletes: [client: number, ranges: [clock: number, length: number][]][] = [],
+): Uint8Array {
+  const encoder = new Y.UpdateEncoderV1()
+  const rest = encoder.restEncoder
+  encoding.writeVarUint(rest, clients.length)
+  for (const [client, structs] of clients) {
+    encoding.writeVarUint(rest, structs.length)
+    encoder.writeClient(client)
+    encoding.writeVarUint(rest, structs[0]!.id.clock)
+    for (const struct of structs) struct.write(encoder, 0)
+  }
+  encoding.writeVarUint(rest, deletes.length)
+  for (const [client, ranges] of deletes) {
+    encoding.writeVarUint(rest, client)
+    encoding.writeVarUint(rest, ranges.length)
+    for (const [clock, length] of ranges) {
+      encoding.writeVarUint(rest, clock)
+      encoding.writeVarUint(rest, length)
+    }
+  }
+  return encoder.toUint8Array()
+}
+
+interface Place {
+  parent?: string | Y.ID | null
+  key?: string | null
+  origin?: Y.ID | null
+  rightOrigin?: Y.ID | null
+}
+
+export const item = (client: number, clock: number, content: Y.Item['content'], place: Place = {}) =>
+  new Y.Item(
+    Y.createID(client, clock),
+    null,
+    place.origin ?? null,
+    null,
+    place.rightOrigin ?? null,
+    (place.parent ?? null) as Y.ID,
+    place.key ?? null,
+    content,
+  )
+
+const text = (value: string) => new Y.ContentString(value)
+
+/** A text, and for each of its characters one that says it comes first and lies before that character. */
+export function ascendingRightOrigins(
+  bytes: number,
+  root = 'hostile',
+): { base: Uint8Array; parts: (count: number) => Uint8Array[] } {
+  // A struct takes 7 bytes and its right neighbour in the base 1.
+  const count = Math.floor(bytes / 8)
+  const base = handMade([[1, [item(1, 0, text('a'.repeat(count)), { parent: root })]]])
+  const structs = Array.from({ length: count }, (_, n) =>
+    item(2, n, text('b'), { rightOrigin: Y.createID(1, n) }),
+  )
+  return {
+    base,
+    parts: (parts) => {
+      const each = Math.ceil(count / parts)
+      return Array.from({ length: Math.ceil(count / each) }, (_, n) =>
+        handMade([[2, structs.slice(n * each, (n + 1) * each)]]),
+      )
+    },
+  }
+}
+
+/** One update of both. */
+export function ascendingInOne(bytes: number): Uint8Array {
+  const { base, parts } = ascendingRightOrigins(bytes)
+  return Y.mergeUpdates([base, ...parts(1)])
+}
+
+/** Many clients, each with one character that says it comes right after the same one; or first. */
+export function manySiblings(count: number, { descending }: { descending: boolean }): Uint8Array {
+  const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => {
+    const client = descending ? count + 10 - n : n + 10
+    return [client, [item(client, 0, text('s'), { origin: Y.createID(1, 0) })]]
+  })
+  return handMade([[1, [item(1, 0, text('a'), { parent: 'hostile' })]], ...clients])
+}
+
+/** A text of which every second character is deleted. */
+export function deleteBomb(characters: number): Uint8Array {
+  const ranges = Array.from({ length: characters / 2 }, (_, n): [number, number] => [n * 2, 1])
+  return handMade([[1, [item(1, 0, text('d'.repeat(characters)), { parent: 'hostile' })]]], [[1, ranges]])
+}
+
+/** Deletes of clients that nobody knows. */
+export const deletesOfStrangers = (clients: number): Uint8Array =>
+  handMade(
+    [],
+    Array.from({ length: clients }, (_, n) => [n + 10, [[0, 1]]]),
+  )
+
+/** A map in a map in a map, as deep as is allowed, again and again. */
+export function nested(depth: number, times: number): Uint8Array {
+  const structs: Y.Item[] = []
+  for (let n = 0; n < times; n++) {
+    for (let level = 0; level < depth; level++) {
+      const clock = structs.length
+      const parent = level === 0 ? 'hostile' : Y.createID(3, clock - 1)
+      structs.push(
+        item(3, clock, new Y.ContentType(new Y.Map()), { parent, key: level === 0 ? `${n}` : 'm' }),
+      )
+    }
+  }
+  return handMade([[3, structs]])
+}
+
+/** One key of a map, set again and again by many clients at the same time. */
+export function rivalSets(count: number): Uint8Array {
+  const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => [
+    n + 10,
+    [item(n + 10, 0, new Y.ContentAny([n]), { parent: 'hostile', key: 'k' })],
+  ])
+  return handMade(clients)
+}
+
+/** A state vector that names so many clients. */
+export function stateVector(clients: number): Uint8Array {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarUint(encoder, clients)
+  for (let n = 0; n < clients; n++) {
+    encoding.writeVarUint(encoder, n + 10)
+    encoding.writeVarUint(encoder, 1)
+  }
+  return encoding.toUint8Array(encoder)
+}

@@ -1,0 +1,96 @@
+/** Updates that cost more to integrate than to send. */
+import type { Attack } from '../attack.ts'
+import type { Attempt } from '../attempt.ts'
+import { stateVectorFrame } from './frames.ts'
+import {
+  ascendingInOne,
+  ascendingRightOrigins,
+  deleteBomb,
+  deletesOfStrangers,
+  manySiblings,
+  nested,
+  rivalSets,
+  stateVector,
+} from './updates.ts'
+
+const taken = ['acknowledged']
+
+const update = (
+  name: string,
+  sends: string,
+  make: (attempt: Attempt) => Uint8Array[],
+  more: Partial<Attack> = {},
+): Attack => ({
+  name,
+  point: 3,
+  sends,
+  expects: taken,
+  leavesData: true,
+  async prepare(attempt) {
+    const updates = make(attempt)
+    const socket = await attempt.enter()
+    return () => attempt.updates(socket, updates)
+  },
+  ...more,
+})
+
+export const yjsAttacks: Attack[] = [
+  update('yjs-40k', 'a 40 KB update of ascending right origins', () => [ascendingInOne(40_000)], {
+    short: true,
+  }),
+  update('yjs-64k', 'the same of 64 KB', () => [ascendingInOne(64_000)]),
+  update('yjs-1m', 'the same of 1 MB', () => [ascendingInOne(1_000_000)]),
+  update('yjs-frames', 'the same of 64 KB, in 64 frames', () => {
+    const { base, parts } = ascendingRightOrigins(64_000)
+    return [base, ...parts(64)]
+  }),
+  update('yjs-siblings', '8,000 clients that each insert at the same place', () => [
+    manySiblings(8_000, { descending: false }),
+  ]),
+  update('yjs-siblings-back', 'the same, in the order that costs most', () => [
+    manySiblings(8_000, { descending: true }),
+  ]),
+  update('yjs-deletes', 'a text of 400,000 characters, every second one deleted', (attempt) => [
+    deleteBomb(attempt.size(400_000, 100_000)),
+  ]),
+  update('yjs-stranger-deletes', 'deletes of 300,000 unknown clients', (attempt) => [
+    deletesOfStrangers(attempt.size(300_000, 50_000)),
+  ]),
+  update('yjs-nesting', 'maps 190 deep, 2,000 times', (attempt) => [nested(190, attempt.size(2_000, 200))]),
+  update('yjs-rivals', 'one key that 40,000 clients set', (attempt) => [
+    rivalSets(attempt.size(40_000, 10_000)),
+  ]),
+  update('yjs-8m', 'one update of 8 MB', () => [deleteBomb(3_200_000)]),
+  {
+    name: 'yjs-load',
+    point: 3,
+    sends: 'a 40 KB update of ascending right origins, then the board is opened again 10 times',
+    expects: [...taken, '200', 'open'],
+    leavesData: true,
+    async prepare(attempt) {
+      const updates = [ascendingInOne(40_000)]
+      const first = await attempt.enter()
+      return async () => {
+        await attempt.updates(first, updates)
+        first.socket.terminate()
+        await attempt.times(10, () => attempt.send('GET', `/boards/${attempt.boardId}/cards?include=raw`), 2)
+      }
+    },
+  },
+  {
+    name: 'yjs-state-vectors',
+    point: 3,
+    sends: '40 questions for the board with state vectors of 300,000 clients',
+    expects: ['open'],
+    async prepare(attempt) {
+      const vector = stateVector(attempt.size(300_000, 50_000))
+      const socket = await attempt.enter()
+      const frame = stateVectorFrame(socket.address, vector)
+      return async () => {
+        for (let n = 0; n < 40 && !socket.closed; n++) socket.send(frame)
+        await attempt.drained(socket)
+        attempt.stillThere(socket)
+      }
+    },
+  },
+]

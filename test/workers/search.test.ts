@@ -1,0 +1,187 @@
+/** The search indexer with texts at the limits, with a card that PostgreSQL refuses, and with many accounts. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Logger } from '../../platform/log.ts'
+import { openDatabase, type Database } from '../../sql/database.ts'
+import { searchIndexer, type SearchIndexer } from '../../workers/search.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/editor.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+let logged: object[]
+const log: Logger = {
+  info: () => undefined,
+  debug: () => undefined,
+  warn: (fields) => void logged.push(fields),
+  error: (fields) => void logged.push(fields),
+}
+/** As a process that starts makes it. */
+const openIndexer = (): SearchIndexer => searchIndexer({ database, log })
+
+beforeEach(async () => {
+  logged = []
+  testDatabase = await cloneDatabase()
+  database = openDatabase({ url: testDatabase.url })
+})
+afterEach(async () => {
+  await database.close()
+  await testDatabase.drop()
+})
+
+interface Account {
+  id: string
+  workspaceId: string
+  boardId: string
+}
+
+async function makeAccount(): Promise<Account> {
+  const [id, workspaceId, boardId] = [randomUUID(), randomUUID(), randomUUID()]
+  await testDatabase.admin`insert into users (id, email, tier) values (${id}, ${id}, 'pro')`
+  await testDatabase.admin`insert into workspaces (id, name, owner_id) values (${workspaceId}, 'w', ${id})`
+  await testDatabase.admin`insert into boards (id, workspace_id, name) values (${boardId}, ${workspaceId}, 'board')`
+  return { id, workspaceId, boardId }
+}
+
+const addCards = (
+  { boardId, workspaceId }: Account,
+  cards: { id: string; title?: string; body?: string }[],
+) =>
+  testDatabase.admin`
+    insert into card_index (board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, hash, position, op, cause, created_at, updated_at)
+    select ${boardId}, c.id, ${workspaceId}, 'note', c.title, c.body, 0, 0, 1, 1, 0, 0, '', 0, gen_random_uuid(), 'api', now(), clock_timestamp()
+    from unnest(${cards.map(({ id }) => id)}::text[], ${cards.map(({ title }) => title ?? '')}::text[], ${cards.map(({ body }) => body ?? '')}::text[])
+      as c(id, title, body)`
+
+const count = async (query: string, ...parameters: string[]): Promise<number> =>
+  Number((await testDatabase.admin.unsafe(query, parameters))[0]!['count'])
+const indexedCards = ({ boardId }: Account) =>
+  count(`select count(*) from search_index where board_id = $1 and card_id <> ''`, boardId)
+const pendingRows = () => count('select count(*) from search_pending')
+const numbered = (length: number, card: (n: number) => { title?: string; body?: string }) =>
+  Array.from({ length }, (_, n) => ({ id: `c${n}`, ...card(n) }))
+
+/** @returns a function that tells the most CPU time, in ms, that one turn of the event loop has taken */
+function watchTurns(): () => number {
+  let longestMs = 0
+  let last = process.threadCpuUsage()
+  const timer = setInterval(() => {
+    const now = process.threadCpuUsage()
+    longestMs = Math.max(longestMs, (now.user + now.system - last.user - last.system) / 1000)
+    last = now
+  }, 1)
+  return () => {
+    clearInterval(timer)
+    return longestMs
+  }
+}
+
+test('[Q21] 100 cards of 20,000 combining marks are indexed without holding up the event loop', async () => {
+  const attacker = await makeAccount()
+  await addCards(attacker, numbered(100, () => ({ body: 'zq ' + '\u0315\u0300\u05ae\u0300'.repeat(4999) })))
+  const longestTurn = watchTurns()
+  await openIndexer().catchUp([attacker.boardId], { account: attacker.id, timeoutMs: 60_000 })
+  expect(longestTurn()).toBeLessThan(250)
+  expect(await count(`select count(*) from search_index where body = 'zq'`)).toBe(100)
+  expect(await pendingRows()).toBe(0)
+}, 120_000) // prettier-ignore
+
+test('[Q22] while long texts of several accounts wait for the index, what another account writes is found', async () => {
+  const chinese = (length: number) => Array.from({ length }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join('')
+  const attackers = [await makeAccount(), await makeAccount(), await makeAccount()]
+  for (const attacker of attackers) await addCards(attacker, numbered(90, () => ({ body: chinese(19_900) })))
+  const other = await makeAccount()
+  const loop = openIndexer().start()
+  try {
+    await until(async () => (await indexedCards(attackers[0]!)) > 0, 'the index takes the first long text', 60_000)
+    await addCards(other, [{ id: 'fresh', title: 'fresh' }])
+    await until(async () => (await indexedCards(other)) === 1, 'the fresh card is in the index', 60_000)
+    const done = await Promise.all(attackers.map(indexedCards))
+    expect(Math.max(...done)).toBeLessThan(60)
+    expect(Math.max(...done) - Math.min(...done)).toBeLessThanOrEqual(2)
+  } finally {
+    await loop.stop()
+  }
+}, 180_000) // prettier-ignore
+
+test('[Q23] a card that the index refuses is set aside alone, over restarts, until it changes', async () => {
+  const { admin } = testDatabase
+  await admin.unsafe(`
+    create sequence tries;
+    grant usage on sequence tries to corkboard_system;
+    create function poison() returns trigger language plpgsql as $$
+    begin
+      if new.title = 'poison' then
+        perform nextval('corkboard.tries'); -- is not rolled back
+        raise exception 'poisoned';
+      end if;
+      return new;
+    end $$;
+    create trigger poison before insert or update on search_index for each row execute function poison()`)
+  const tries = async () => Number((await admin`select last_value - 1 + is_called::integer as tries from tries`)[0]!['tries'])
+  const [owner, other] = [await makeAccount(), await makeAccount()]
+  await addCards(owner, numbered(200, (n) => ({ title: n === 77 ? 'poison' : `title ${n}` })))
+  await addCards(other, numbered(20, (n) => ({ title: `title ${n}` })))
+  const boards = [owner.boardId, other.boardId]
+  const options = { account: owner.id, timeoutMs: 60_000 }
+
+  await openIndexer().catchUp(boards, { ...options, timeoutMs: 1 }) // of a process that ends meanwhile
+  const indexer = openIndexer()
+  await indexer.catchUp(boards, options)
+  expect([await indexedCards(owner), await indexedCards(other), await pendingRows()]).toEqual([199, 20, 0])
+  expect([...(await admin`select board_id, card_id, error from search_set_aside`)]).toEqual([
+    { board_id: owner.boardId, card_id: 'c77', error: 'poisoned' },
+  ])
+  expect(logged).toContainEqual(expect.objectContaining({ boardId: owner.boardId, cardId: 'c77', account: owner.id }))
+  const before = await tries()
+
+  // A restart that looks at all cards again.
+  const again = openIndexer()
+  const lookAgain = () => admin`
+    insert into search_pending (board_id, workspace_id, changed_at) select id, workspace_id, '1970-01-01' from boards`
+  await lookAgain()
+  await again.catchUp(boards, options)
+  expect([await tries(), await pendingRows(), again.setAside]).toEqual([before, 0, 0])
+
+  // Changed, and still refused: one try.
+  const change = (title: string) => admin`
+    update card_index set title = ${title}, body = body || 'x', updated_at = clock_timestamp() where card_id = 'c77' and board_id = ${owner.boardId}`
+  await change('poison')
+  await lookAgain()
+  await again.catchUp(boards, options)
+  expect([await tries(), await pendingRows(), again.setAside]).toEqual([before + 1, 0, 1])
+
+  await change('mended')
+  await again.catchUp(boards, options)
+  expect([await indexedCards(owner), await count('select count(*) from search_set_aside')]).toEqual([200, 0])
+}, 120_000) // prettier-ignore
+
+test('[Q23] a card that is set aside is not found by its older words', async () => {
+  const { admin } = testDatabase
+  const owner = await makeAccount()
+  await addCards(owner, [{ id: 'one', title: 'older' }])
+  const indexer = openIndexer()
+  const catchUp = () => indexer.catchUp([owner.boardId], { account: owner.id, timeoutMs: 60_000 })
+  await catchUp()
+  expect(await indexedCards(owner)).toBe(1)
+  await admin.unsafe(`alter table search_index add constraint poison check (title <> 'newer')`)
+  await admin`update card_index set title = 'newer', updated_at = clock_timestamp()`
+  await catchUp()
+  expect([await indexedCards(owner), indexer.setAside, await pendingRows()]).toEqual([0, 1, 0])
+})
+
+test('[Q24] a search that catches up waits no longer than its time, and nothing is set aside while the index is locked', async () => {
+  const owner = await makeAccount()
+  await addCards(owner, [{ id: 'one', title: 'one' }])
+  const indexer = openIndexer()
+  const catchUp = (timeoutMs: number) => indexer.catchUp([owner.boardId], { account: owner.id, timeoutMs })
+  await testDatabase.admin.begin(async (tx) => {
+    await tx`lock table search_index in access exclusive mode`
+    await catchUp(100)
+    expect(await pendingRows()).toBeGreaterThan(0)
+    await expect(catchUp(20_000)).rejects.toThrow('out of reach') // the lock timeout of the pool
+  })
+  await catchUp(60_000)
+  expect([await indexedCards(owner), await pendingRows(), indexer.setAside]).toEqual([1, 0, 0])
+  expect(await count('select count(*) from search_set_aside')).toBe(0)
+}, 60_000) // prettier-ignore
