@@ -2,7 +2,7 @@
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import type { BytesByTier } from '../core/limits.ts'
 import type { Database } from '../sql/database.ts'
-import type { Scope } from '../sql/tokens.ts'
+import type { Scope } from '../sql/accounts/tokens.ts'
 
 /** `full`: may write, but is a guest who has added as much as guests may. */
 export interface BoardAccess {

@@ -216,3 +216,9 @@ export function presentCard(
   card['updated_at'] = times.updated_at
   return card
 }
+
+/** The identifiers without duplicates, and without other fields of what was sent. */
+export function distinctIdentifiers(given: Identifier[]): Identifier[] {
+  const byText = new Map(given.map(({ scope, value }) => [JSON.stringify([scope, value]), { scope, value }]))
+  return [...byText.values()]
+}

@@ -1,9 +1,9 @@
 /** A first account with a board, so that a newcomer has something to send a request to. */
 import { limits } from '../core/limits.ts'
-import { addUser } from '../sql/accounts.ts'
+import { addUser } from '../sql/accounts/accounts.ts'
 import type { Database } from '../sql/database.ts'
-import { makeLink } from '../sql/sign-in-links.ts'
-import { mintToken } from '../sql/tokens.ts'
+import { makeLink } from '../sql/accounts/sign-in-links.ts'
+import { mintToken } from '../sql/accounts/tokens.ts'
 import { linkUrl } from './link-url.ts'
 
 export interface Demo {

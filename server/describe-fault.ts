@@ -1,6 +1,6 @@
 /** Why a start or a command failed, for the person at the terminal: one line for what they can mend, a stack for the rest. */
 import { ServiceError } from '../core/errors.ts'
-import { AccountError } from '../sql/accounts.ts'
+import { AccountError } from '../sql/accounts/accounts.ts'
 import { errorCode } from '../sql/database.ts'
 import { ConfigError } from './config.ts'
 

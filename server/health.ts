@@ -1,7 +1,7 @@
 /** Outside the API root: `/healthz`, is the process alive; `/readyz`, can it do its work. */
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../sql/database.ts'
-import { feedLagMs } from '../sql/feeds.ts'
+import { feedLagMs } from '../sql/boards/feeds.ts'
 import { isCurrent, schemaFiles } from '../sql/migrate.ts'
 
 export async function registerHealth(app: FastifyInstance, database: Database): Promise<void> {

@@ -1,6 +1,6 @@
 /** The log: one JSON object a line on standard output, with what must stay secret blotted out, wherever it turns up. */
 import { pino, type DestinationStream, type Logger } from 'pino'
-import { tokenPrefix } from '../sql/tokens.ts'
+import { tokenPrefix } from '../sql/accounts/tokens.ts'
 
 /** Tokens, also a mistyped one is nearly one, and the secrets of webhooks. */
 const tokens = new RegExp(`(${tokenPrefix})[\\w-]{16,}|(whsec_)[\\w+/=%-]{16,64}`, 'g')

@@ -1,5 +1,5 @@
 /** `npm start`. */
-import { startEmbedded, type EmbeddedPostgres } from '../sql/embedded.ts'
+import { startEmbedded, type EmbeddedPostgres } from '../sql/embedded/embedded.ts'
 import { migrate } from '../sql/migrate.ts'
 import { compose, type Service } from './compose.ts'
 import { isLoopback, readConfig, type Config } from './config.ts'

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { DiskStore } from '../platform/disk-store.ts'
-import { partPath, type PartUrls } from '../platform/part-urls.ts'
+import type { DiskStore } from '../platform/storage/disk-store.ts'
+import { partPath, type PartUrls } from '../platform/storage/part-urls.ts'
 
 export interface PartUploadOptions {
   store: DiskStore

@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DecryptionError, openEncryption } from '../platform/encryption.ts'
+import { DecryptionError, openEncryption } from '../platform/secrets/encryption.ts'
 import type { Database } from '../sql/database.ts'
 import { findCanary, findSealedSecret, saveCanary } from '../sql/secret-canary.ts'
 import { ConfigError, type Config } from './config.ts'

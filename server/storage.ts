@@ -1,12 +1,12 @@
 /** The store of files that the configuration asks for. */
 import { join } from 'node:path'
 import type { Clock } from '../platform/clock.ts'
-import { openDiskStore } from '../platform/disk-store.ts'
+import { openDiskStore } from '../platform/storage/disk-store.ts'
 import type { Logger } from '../platform/log.ts'
-import type { ObjectStore } from '../platform/object-store.ts'
-import { openPartUrls } from '../platform/part-urls.ts'
-import { openS3Store } from '../platform/s3-store.ts'
-import { openSupabaseStore } from '../platform/supabase-store.ts'
+import type { ObjectStore } from '../platform/storage/object-store.ts'
+import { openPartUrls } from '../platform/storage/part-urls.ts'
+import { openS3Store } from '../platform/storage/s3-store.ts'
+import { openSupabaseStore } from '../platform/storage/supabase-store.ts'
 import type { Config } from './config.ts'
 import type { PartUploadOptions } from './part-uploads.ts'
 

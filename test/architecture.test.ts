@@ -14,6 +14,27 @@ const reach: Record<string, string[]> = {
   web: [],
   test: ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core'],
 }
+/**
+ * The rooms of each folder, from top to bottom: a room may import rooms that are listed below it, and no other room of
+ * its line. `.` stands for the files that lie in the folder itself.
+ */
+const rooms: Record<string, string[][]> = {
+  server: [['cli'], ['.'], ['pages']],
+  api: [
+    ['.'],
+    ['description', 'mcp'],
+    ['exchange', 'search'],
+    ['cards', 'groups'],
+    ['files', 'oauth', 'settings', 'webhooks'],
+    ['audit', 'boards', 'notifications', 'service-accounts', 'sign-in'],
+    ['http'],
+  ],
+  workers: [['deliveries', 'search', 'upkeep'], ['.']],
+  collab: [['boards', 'gateway'], ['documents'], ['commit'], ['log'], ['canvas', 'updates'], ['.']],
+  sql: [['boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
+  platform: [['egress', 'images', 'storage'], ['secrets', 'work'], ['.']],
+  core: [['layout'], ['.']],
+}
 /** Packages that only some folders may import. */
 const keepers: [RegExp, string[]][] = [
   [/^postgres$/, ['sql', 'test']],
@@ -32,6 +53,35 @@ function wrongWays(files: SourceFile[]): string[] {
       .filter((name) => !reach[folderOf(path)]?.includes(folderOf(name)))
       .map((name) => `${path} → ${name}`),
   )
+}
+
+/** The folder's part that holds a file. Deeper folders belong to their room. */
+const roomOf = (path: string) => (path.split('/').length > 2 ? path.split('/')[1]! : '.')
+
+/** Folders without rooms, as `test`, are not looked at. */
+function wrongRooms(files: SourceFile[]): string[] {
+  const floorOf = (path: string) => rooms[folderOf(path)]!.findIndex((floor) => floor.includes(roomOf(path)))
+  return files
+    .filter(({ path }) => rooms[folderOf(path)])
+    .flatMap(({ path, imports }) => {
+      if (floorOf(path) < 0) return [`${path} lies in a room that has no place`]
+      return imports
+        .filter((name) => isFile(name) && folderOf(name) === folderOf(path) && roomOf(name) !== roomOf(path))
+        .filter((name) => floorOf(name) <= floorOf(path))
+        .map((name) => `${path} → ${name}`)
+    })
+}
+
+/** More files than this in one folder want rooms. */
+const maxFiles = 24
+
+function crowded(files: SourceFile[]): string[] {
+  const counts = new Map<string, number>()
+  for (const { path } of files) {
+    const folder = path.slice(0, path.lastIndexOf('/'))
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].filter(([, count]) => count > maxFiles).map(([folder, count]) => `${folder}: ${count}`)
 }
 
 function intruders(files: SourceFile[]): string[] {
@@ -105,6 +155,34 @@ test('[O40] imports run one way', () => {
     'collab/a.ts → test/c.ts',
   ])
   expect(wrongWays(files)).toEqual([])
+})
+
+test('[O44] inside a folder imports run from room to room one way', () => {
+  const planted = [
+    { path: 'collab/boards/a.ts', imports: ['collab/commit/b.ts', 'collab/access.ts', 'core/c.ts'] },
+    { path: 'collab/boards/b.ts', imports: ['collab/gateway/c.ts'] },
+    { path: 'collab/log/a.ts', imports: ['collab/log/b.ts', 'collab/commit/c.ts'] },
+    { path: 'collab/access.ts', imports: ['collab/canvas/a.ts'] },
+    { path: 'api/http/body/a.ts', imports: ['api/http/b.ts', 'api/boards/c.ts'] },
+    { path: 'workers/attic/a.ts', imports: [] },
+  ]
+  expect(wrongRooms(planted)).toEqual([
+    'collab/boards/b.ts → collab/gateway/c.ts',
+    'collab/log/a.ts → collab/commit/c.ts',
+    'collab/access.ts → collab/canvas/a.ts',
+    'api/http/body/a.ts → api/boards/c.ts',
+    'workers/attic/a.ts lies in a room that has no place',
+  ])
+  expect(wrongRooms(files)).toEqual([])
+})
+
+test('[O44] no folder of the service is crowded', () => {
+  const service = files.filter(({ path }) => !path.startsWith('test/'))
+  expect(crowded([{ path: 'core/a.ts', imports: [] }])).toEqual([])
+  expect(crowded(Array.from({ length: 25 }, (_, n) => ({ path: `core/${n}.ts`, imports: [] })))).toEqual([
+    'core: 25',
+  ])
+  expect(crowded(service)).toEqual([])
 })
 
 test('[O41] no files import each other in a circle', () => {

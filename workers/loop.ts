@@ -1,5 +1,5 @@
 import type { Logger } from '../platform/log.ts'
-import { mark } from '../platform/loop-watchdog.ts'
+import { mark } from '../platform/work/loop-watchdog.ts'
 
 export interface Loop {
   stop(): Promise<void>

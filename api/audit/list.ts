@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import type { Transaction } from '../../sql/database.ts'
-import { pageOf } from '../page.ts'
-import { route } from '../route.ts'
-import { named } from '../named.ts'
-import { boardId, cursorAnswer, nullable, timestamp, uuid, workspaceId } from '../schemas.ts'
-import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
+import { pageOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { named } from '../http/named.ts'
+import { boardId, cursorAnswer, nullable, timestamp, uuid, workspaceId } from '../http/schemas.ts'
+import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const entryAnswer = named(
   'AuditEntry',

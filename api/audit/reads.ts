@@ -4,9 +4,9 @@
  */
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from '../../platform/log.ts'
-import { recordReads, type ReadEntry } from '../../sql/audit.ts'
+import { recordReads, type ReadEntry } from '../../sql/requests/audit.ts'
 import type { Database } from '../../sql/database.ts'
-import type { Principal } from '../../sql/tokens.ts'
+import type { Principal } from '../../sql/accounts/tokens.ts'
 
 export interface ImageRead {
   key: string

@@ -1,9 +1,8 @@
 /** A board that is to be created, or updated by its identifier, as a client sends it. */
 import Type, { type Static } from 'typebox'
-import type { Identifier } from '../../core/card.ts'
-import { distinctIdentifiers } from '../identifiers.ts'
-import { named } from '../named.ts'
-import { nullable } from '../schemas.ts'
+import { distinctIdentifiers, type Identifier } from '../../core/card.ts'
+import { named } from '../http/named.ts'
+import { nullable } from '../http/schemas.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
 
 export const entryFields = {

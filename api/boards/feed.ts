@@ -1,8 +1,8 @@
 /** `GET /boards?since=`: the changes of all boards that the caller may see. */
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../feed.ts'
-import { uuidPattern } from '../schemas.ts'
+import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../http/feed.ts'
+import { uuidPattern } from '../http/schemas.ts'
 import { boardPage } from './board-page.ts'
 import { presentBoard, type BoardRow } from './board.ts'
 

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { propsFault } from '../../core/card.ts'
-import { identifiers, nullable, props } from '../schemas.ts'
+import { identifiers, nullable, props } from '../http/schemas.ts'
 
 const date = (description: string) =>
   Type.Optional(

@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { named } from '../named.ts'
-import { includeOf } from '../page.ts'
-import { route } from '../route.ts'
-import { Board, boardParams, nullable } from '../schemas.ts'
+import { named } from '../http/named.ts'
+import { includeOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { Board, boardParams, nullable } from '../http/schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
 import { readCapacity } from './capacity.ts'
 

@@ -3,9 +3,9 @@ import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { named } from '../named.ts'
-import { route } from '../route.ts'
-import { boardId, nullable, timestamp, uuid } from '../schemas.ts'
+import { named } from '../http/named.ts'
+import { route } from '../http/route.ts'
+import { boardId, nullable, timestamp, uuid } from '../http/schemas.ts'
 import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox'
-import { arrangeCards } from '../../collab/arrange.ts'
+import { arrangeCards } from '../../collab/boards/arrange.ts'
 import { defaultOptions, type LayoutOptions } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { named } from '../named.ts'
-import { route } from '../route.ts'
-import { boardId, boardParams, cardId, layout, live, notFound, nullable } from '../schemas.ts'
+import { named } from '../http/named.ts'
+import { route } from '../http/route.ts'
+import { boardId, boardParams, cardId, layout, live, notFound, nullable } from '../http/schemas.ts'
 
 const option = ({ min, max }: { min: number; max: number }, description: string) =>
   Type.Optional(Type.Number({ minimum: min, maximum: max, description }))

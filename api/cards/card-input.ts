@@ -12,13 +12,13 @@ import {
   unknownKind,
   type CardChange,
   type Props,
+  distinctIdentifiers,
 } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { htmlFault } from '../../core/html.ts'
-import { distinctIdentifiers } from '../identifiers.ts'
 import { requireRoom } from '../boards/capacity.ts'
-import type { ApiContext } from '../route.ts'
-import { cardFields } from '../schemas.ts'
+import type { ApiContext } from '../http/route.ts'
+import { cardFields } from '../http/schemas.ts'
 
 const cardBody = Type.Object(cardFields)
 export type CardInput = Static<typeof cardBody>

@@ -1,10 +1,10 @@
 import Type from 'typebox'
-import { removeCards } from '../../collab/write.ts'
+import { removeCards } from '../../collab/boards/write.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { showWritten } from '../files/show-images.ts'
-import { route } from '../route.ts'
-import { boardId, boardParams, Card, cardParams, live, notFound } from '../schemas.ts'
+import { route } from '../http/route.ts'
+import { boardId, boardParams, Card, cardParams, live, notFound } from '../http/schemas.ts'
 
 const restoreWith = Type.String({ description: 'The operation that restores what was removed.' })
 const hint = (boardId: string) => `POST /boards/${boardId}/cards`

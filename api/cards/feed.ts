@@ -3,8 +3,8 @@ import { isCardId, type Identifier } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireVisible } from '../boards/board.ts'
-import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../feed.ts'
-import type { Answer } from '../route.ts'
+import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../http/feed.ts'
+import type { Answer } from '../http/route.ts'
 
 export interface CardFeedQuery {
   since?: string

@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox'
-import { readPage } from '../../collab/read.ts'
+import { readPage } from '../../collab/boards/read.ts'
 import { isCardId, type Identifier } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
-import { since } from '../feed.ts'
+import { since } from '../http/feed.ts'
 import { showImages } from '../files/show-images.ts'
-import { includeOf, pageEnd, pageOf } from '../page.ts'
-import { route, type Answer, type ApiContext } from '../route.ts'
+import { includeOf, pageEnd, pageOf } from '../http/page.ts'
+import { route, type Answer, type ApiContext } from '../http/route.ts'
 import {
   boardId,
   boardParams,
@@ -18,7 +18,7 @@ import {
   pageAnswer,
   pageQuery,
   RemovedCard,
-} from '../schemas.ts'
+} from '../http/schemas.ts'
 import { isFeedCursor, readCardFeed } from './feed.ts'
 
 const listQuery = Type.Object({

@@ -1,12 +1,12 @@
 import Type from 'typebox'
-import { moveCards } from '../../collab/move.ts'
-import { readCards } from '../../collab/read.ts'
+import { moveCards } from '../../collab/boards/move.ts'
+import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showWritten } from '../files/show-images.ts'
-import { route } from '../route.ts'
-import { boardParams, Card, live, notFound, uuid } from '../schemas.ts'
+import { route } from '../http/route.ts'
+import { boardParams, Card, live, notFound, uuid } from '../http/schemas.ts'
 
 export const moveCardsRoute = route({
   method: 'POST',

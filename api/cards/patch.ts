@@ -1,15 +1,15 @@
 import Type, { type Static } from 'typebox'
-import type { CardPatch } from '../../collab/build.ts'
-import { patchCards } from '../../collab/write.ts'
+import type { CardPatch } from '../../collab/boards/build.ts'
+import { patchCards } from '../../collab/boards/write.ts'
 import { bodyLimit } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { mapInTurns } from '../../platform/loop-turn.ts'
+import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
-import { named } from '../named.ts'
-import { route } from '../route.ts'
+import { named } from '../http/named.ts'
+import { route } from '../http/route.ts'
 import {
   boardId,
   boardParams,
@@ -20,7 +20,7 @@ import {
   live,
   notFound,
   nullable,
-} from '../schemas.ts'
+} from '../http/schemas.ts'
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const patchFields = {

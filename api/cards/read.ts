@@ -1,11 +1,11 @@
 import Type from 'typebox'
-import { readCards } from '../../collab/read.ts'
+import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showImages } from '../files/show-images.ts'
-import { includeOf } from '../page.ts'
-import { route } from '../route.ts'
-import { Card, cardParams } from '../schemas.ts'
+import { includeOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { Card, cardParams } from '../http/schemas.ts'
 
 export const readCard = route({
   method: 'GET',

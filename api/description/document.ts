@@ -1,28 +1,33 @@
 /** The API description, OpenAPI 3.1, from the table of routes and the very schemas that validate requests. */
 import { scopeWords } from '../oauth/consent-page.ts'
 import { paths } from '../oauth/provider.ts'
-import { apiVersion, openapiSummary, templatePath } from '../identity.ts'
-import { apiRoot } from '../root.ts'
-import { routes } from '../routes.ts'
-import { scopes } from '../../sql/tokens.ts'
+import { apiVersion, openapiSummary, templatePath } from '../http/identity.ts'
+import { apiRoot } from '../http/root.ts'
+import type { Route } from '../http/route.ts'
+import { scopes } from '../../sql/accounts/tokens.ts'
 import { Components } from './components.ts'
 import { ErrorResponses, errorsOfOpen } from './errors.ts'
 import { describeEvents } from './events.ts'
 import { readExamples } from './examples.ts'
-import { headerComponents, ofEveryAnswer, refer } from './headers.ts'
+import { headerComponents, ofEveryAnswer, refer } from '../http/headers.ts'
 import { describeOperation, tags, type Shared } from './operation.ts'
 
-/** @param publicUrl where clients reach the service, without a slash */
-export const describeApi = (publicUrl: string): Record<string, unknown> => ({
-  ...described,
-  servers: [{ url: `${publicUrl}${apiRoot}` }],
-  components: { ...described.components, securitySchemes: securitySchemes(publicUrl) },
-})
+/**
+ * Describes the routes. Call it when the process starts: it takes some 50 ms.
+ *
+ * @returns a function that adds what depends on where the service runs. `publicUrl` is the URL at which clients reach
+ *   the service, without a slash at its end.
+ */
+export function describeRoutes(routes: Route[]): (publicUrl: string) => Record<string, unknown> {
+  const described = describe(routes)
+  return (publicUrl) => ({
+    ...described,
+    servers: [{ url: `${publicUrl}${apiRoot}` }],
+    components: { ...described.components, securitySchemes: securitySchemes(publicUrl) },
+  })
+}
 
-/** What is the same wherever the service runs. Made when the process starts: it takes some 50 ms. */
-const described = describe()
-
-function describe() {
+function describe(routes: Route[]) {
   const examples = readExamples()
   const components = new Components()
   const errors = new ErrorResponses(components)
@@ -37,7 +42,7 @@ function describe() {
     },
     tags,
     security: [{ token: [] }],
-    paths: describePaths({ components, errors, examples: examples.operations }),
+    paths: describePaths(routes, { components, errors, examples: examples.operations }),
     webhooks: describeEvents(components, examples.events),
     components: {
       headers: headerComponents(),
@@ -47,7 +52,7 @@ function describe() {
   }
 }
 
-function describePaths(shared: Shared): Record<string, Record<string, object>> {
+function describePaths(routes: Route[], shared: Shared): Record<string, Record<string, object>> {
   const described: Record<string, Record<string, object>> = {}
   for (const route of routes)
     (described[templatePath(route.path)] ??= {})[route.method.toLowerCase()] = describeOperation(

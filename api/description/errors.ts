@@ -1,9 +1,9 @@
 /** Errors as the API description has them: which codes an operation can answer with, and what each means. */
 import { statusOf, type ErrorCode } from '../../core/errors.ts'
-import type { Route } from '../route.ts'
-import { refusal } from '../schemas.ts'
+import type { Route } from '../http/route.ts'
+import { refusal } from '../http/schemas.ts'
 import type { Components } from './components.ts'
-import { ofRefusal, refer, type HeaderName } from './headers.ts'
+import { ofRefusal, refer, type HeaderName } from '../http/headers.ts'
 
 const meaningOf: Record<ErrorCode, string> = {
   bad_request:

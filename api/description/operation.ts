@@ -1,10 +1,10 @@
 /** An operation of the API description: its name, what it takes, and exactly what it may answer. */
 import type { TSchema } from 'typebox'
-import type { Route } from '../route.ts'
+import type { Route } from '../http/route.ts'
 import type { Components } from './components.ts'
 import { errorsOf, type ErrorResponses } from './errors.ts'
 import type { Example } from './examples.ts'
-import { idempotencyKey, ofSuccess, prefer, refer } from './headers.ts'
+import { idempotencyKey, ofSuccess, prefer, refer } from '../http/headers.ts'
 
 export interface Shared {
   components: Components

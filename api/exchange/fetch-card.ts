@@ -1,7 +1,7 @@
 /** What is at a URL → the fields of the card that it becomes. A file is stored, a web page becomes a link. */
 import { bodyLimit, boundText, textLimits, type CardChange } from '../../core/card.ts'
 import { limits } from '../../core/limits.ts'
-import type { ApiContext } from '../route.ts'
+import type { ApiContext } from '../http/route.ts'
 import { fetchUrl, type Failed, type RemoteFile, type RemotePage } from './fetch-url.ts'
 import { readPageHead } from './page-head.ts'
 

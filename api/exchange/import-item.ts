@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { bodyLimit, textLimits } from '../../core/card.ts'
-import { named } from '../named.ts'
-import { cardFields, identifiers, nullable, props } from '../schemas.ts'
+import { named } from '../http/named.ts'
+import { cardFields, identifiers, nullable, props } from '../http/schemas.ts'
 
 const text = (limit: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: limit, description })))

@@ -4,7 +4,7 @@
  */
 import type { CardChange } from '../../core/card.ts'
 import { currentOperation, withOperation, type Operation } from '../../sql/operation.ts'
-import type { Resumed } from '../idempotency/attempts.ts'
+import type { Resumed } from '../http/idempotency/attempts.ts'
 
 const fetchedMark = 'fetched:'
 const createdMark = 'created:'

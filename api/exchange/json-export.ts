@@ -1,6 +1,6 @@
 /** A board as JSON, piece by piece: `{format, version, exported_at, board, groups, cards}`. */
-import type { Capture, CapturedCard } from '../../collab/capture.ts'
-import type { SafeHtml } from '../../collab/safe-html.ts'
+import type { Capture, CapturedCard } from '../../collab/boards/capture.ts'
+import type { SafeHtml } from '../../collab/boards/safe-html.ts'
 import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 
 export interface Exported extends Capture {

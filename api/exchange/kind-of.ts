@@ -1,7 +1,7 @@
 /** What kind of card a file becomes: told by its bytes. Names count for nothing, the server's word only among texts. */
 import { fileTypeFromBuffer } from 'file-type'
 import type { Kind } from '../../core/card.ts'
-import { readImageHeader, type ImageType } from '../../platform/image-header.ts'
+import { readImageHeader, type ImageType } from '../../platform/images/image-header.ts'
 import { byteOrderMark } from './page-head.ts'
 
 export type RemoteKind =

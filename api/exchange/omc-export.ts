@@ -5,9 +5,9 @@
  *
  * What OMC has no word for is in `customData`, under the domain `corkboard`. Our own identifier stands first.
  */
-import type { CapturedCard } from '../../collab/capture.ts'
+import type { CapturedCard } from '../../collab/boards/capture.ts'
 import type { CardContent, CardTimes, Identifier } from '../../core/card.ts'
-import type { PresentedGroup } from '../../collab/groups.ts'
+import type { PresentedGroup } from '../../collab/boards/groups.ts'
 import { notIndexed, safeContents, type Exported } from './json-export.ts'
 
 const schemaVersion = 'https://movielabs.com/omc/json/schema/v2.8'

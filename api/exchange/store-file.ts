@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { withKnownSize } from '../../platform/known-size.ts'
+import { withKnownSize } from '../../platform/storage/known-size.ts'
 import { finishUpload, giveUpUpload, reserveUpload } from '../files/reserve.ts'
 import { uploadRefused } from '../files/upload-fault.ts'
-import type { ApiContext } from '../route.ts'
+import type { ApiContext } from '../http/route.ts'
 
 export interface IncomingFile {
   account: string

@@ -4,8 +4,8 @@ import { textLimits } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { route } from '../route.ts'
-import { nullable, uuid } from '../schemas.ts'
+import { route } from '../http/route.ts'
+import { nullable, uuid } from '../http/schemas.ts'
 import { fetchTurns, fetchUrl, type Failed, type RemoteFile } from './fetch-url.ts'
 
 const uploaded = Type.Object({

@@ -1,5 +1,5 @@
 /** The header `Range` (RFC 9110, 14): one range of bytes. */
-import type { ByteRange } from '../../platform/object-store.ts'
+import type { ByteRange } from '../../platform/storage/object-store.ts'
 
 /** Null: all of it, also for what this service doesn't take, such as several ranges. */
 export function parseRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {

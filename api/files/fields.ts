@@ -1,6 +1,6 @@
 /** The fields by which the operations on files describe one. */
 import Type from 'typebox'
-import { nullable } from '../schemas.ts'
+import { nullable } from '../http/schemas.ts'
 
 export const fileKey = Type.String({
   description: 'Key of the file, for `image_key` or `file_key` of a card.',

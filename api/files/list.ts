@@ -2,12 +2,12 @@ import Type from 'typebox'
 import { fileKeyPattern } from '../../core/file.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireFilter } from '../boards/require-filter.ts'
-import { pageOf } from '../page.ts'
-import { route } from '../route.ts'
-import { named } from '../named.ts'
-import { cursorAnswer, nullable, timestamp, uuid, uuidPattern, workspaceId } from '../schemas.ts'
+import { pageOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { named } from '../http/named.ts'
+import { cursorAnswer, nullable, timestamp, uuid, uuidPattern, workspaceId } from '../http/schemas.ts'
 import { fileFields, fileType } from './fields.ts'
-import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
+import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const query = Type.Object({
   workspace: Type.Optional({ ...uuid, description: 'Only files of this workspace.' }),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 import { endUpload } from './reserve.ts'
 import { findSession, sessionFields } from './session.ts'
 

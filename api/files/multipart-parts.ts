@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { partBytes } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 import { findSession, sessionFields } from './session.ts'
 import { noUpload } from './upload-fault.ts'
 

@@ -1,7 +1,7 @@
 /** What the files are, for the account and the board, that the cards of a request name. */
-import type { NamedFiles } from '../../collab/named-files.ts'
+import type { NamedFiles } from '../../collab/boards/named-files.ts'
 import { fileFields, type CardChange } from '../../core/card.ts'
-import type { ApiContext } from '../route.ts'
+import type { ApiContext } from '../http/route.ts'
 
 /** Refuses nothing: which keys a card may name depends on the card. See `requireAlive`. */
 export async function nameFiles(

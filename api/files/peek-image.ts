@@ -1,7 +1,7 @@
 /** Looks at an image while it comes in. */
 import { PassThrough, finished, type Readable } from 'node:stream'
 import { limits } from '../../core/limits.ts'
-import { readImageHeader, type ImageHeader } from '../../platform/image-header.ts'
+import { readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
 
 export interface PeekedImage {
   /** Null when the bytes are of no image. */

@@ -11,10 +11,10 @@ import {
   type ResizeFormat,
 } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
-import { imageTypes } from '../../platform/image-header.ts'
-import { errorBody } from '../error-reply.ts'
-import { route, type Answer, type ApiContext } from '../route.ts'
-import { refusal } from '../schemas.ts'
+import { imageTypes } from '../../platform/images/image-header.ts'
+import { errorBody } from '../http/error-reply.ts'
+import { route, type Answer, type ApiContext } from '../http/route.ts'
+import { refusal } from '../http/schemas.ts'
 import { matches, parseRange } from './byte-range.ts'
 
 interface FileRow {

@@ -1,7 +1,7 @@
 /** The place of an upload in the quota: taken before its bytes come, given back when they don't. */
 import { randomBytes } from 'node:crypto'
 import { currentOperation, withoutOperation } from '../../sql/operation.ts'
-import type { ApiContext } from '../route.ts'
+import type { ApiContext } from '../http/route.ts'
 import { uploadRefused, type UploadFault } from './upload-fault.ts'
 
 export interface Reservation {

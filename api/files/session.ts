@@ -1,8 +1,8 @@
 /** An upload in parts, as those see it who may write on its board. */
 import Type from 'typebox'
 import { noBoard, notWritable } from '../../core/board.ts'
-import type { ApiContext } from '../route.ts'
-import { boardId } from '../schemas.ts'
+import type { ApiContext } from '../http/route.ts'
+import { boardId } from '../http/schemas.ts'
 import { noUpload, type UploadFault } from './upload-fault.ts'
 
 /** The fields by which requests name it. */

@@ -1,5 +1,5 @@
 /** What image cards tell of the file that they show. */
-import type { ApiContext } from '../route.ts'
+import type { ApiContext } from '../http/route.ts'
 
 type Card = Record<string, unknown>
 

@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import { createGroup, readGroups } from '../../collab/groups.ts'
+import { createGroup, readGroups } from '../../collab/boards/groups.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
-import { route } from '../route.ts'
-import { boardParams, Group, live } from '../schemas.ts'
+import { route } from '../http/route.ts'
+import { boardParams, Group, live } from '../http/schemas.ts'
 import { groupChange, groupFields, name } from './fields.ts'
 
 export const createGroupRoute = route({

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { removeGroup } from '../../collab/groups.ts'
-import { route } from '../route.ts'
-import { Group, groupParams, live } from '../schemas.ts'
+import { removeGroup } from '../../collab/boards/groups.ts'
+import { route } from '../http/route.ts'
+import { Group, groupParams, live } from '../http/schemas.ts'
 
 export const deleteGroup = route({
   method: 'DELETE',

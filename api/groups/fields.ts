@@ -4,7 +4,7 @@ import { textLimits } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
-import { nullable } from '../schemas.ts'
+import { nullable } from '../http/schemas.ts'
 
 export const name = Type.String({
   description: `1 to ${limits.name} characters, after spaces at both ends are removed.`,

@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import { readGroups } from '../../collab/groups.ts'
+import { readGroups } from '../../collab/boards/groups.ts'
 import { requireVisible } from '../boards/board.ts'
-import { pageEnd, pageOf } from '../page.ts'
-import { route } from '../route.ts'
-import { boardParams, Group, pageAnswer, pageQuery } from '../schemas.ts'
+import { pageEnd, pageOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { boardParams, Group, pageAnswer, pageQuery } from '../http/schemas.ts'
 
 export const listGroups = route({
   method: 'GET',

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { patchGroup } from '../../collab/groups.ts'
-import { route } from '../route.ts'
-import { Group, groupParams, live } from '../schemas.ts'
+import { patchGroup } from '../../collab/boards/groups.ts'
+import { route } from '../http/route.ts'
+import { Group, groupParams, live } from '../http/schemas.ts'
 import { groupChange, groupFields } from './fields.ts'
 
 export const patchGroupRoute = route({

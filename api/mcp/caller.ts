@@ -1,11 +1,11 @@
 /** Who calls, and the calls of other operations that are made for them: under the same token, and counted once. */
 import { ServiceError } from '../../core/errors.ts'
-import { requireScope } from '../authenticate.ts'
-import { schemaMessage, type SchemaError } from '../error-reply.ts'
-import type { Attempt } from '../idempotency/attempts.ts'
-import { lowerCaseIds, perform } from '../perform.ts'
-import type { Answer, ApiContext, Call, Route } from '../route.ts'
-import { compileSchema } from '../validate.ts'
+import { requireScope } from '../http/authenticate.ts'
+import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
+import type { Attempt } from '../http/idempotency/attempts.ts'
+import { lowerCaseIds, perform } from '../http/perform.ts'
+import type { Answer, ApiContext, Call, Route } from '../http/route.ts'
+import { compileSchema } from '../http/validate.ts'
 
 export interface RouteInput {
   params?: Record<string, string>

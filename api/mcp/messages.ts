@@ -1,8 +1,8 @@
 /** The body of `POST /mcp` → JSON-RPC messages. What is no message at all is answered here. */
 import { limits } from '../../core/limits.ts'
-import { BodyScan } from '../body/scan.ts'
-import { isStorableJson } from '../body/storable.ts'
-import type { Answer } from '../route.ts'
+import { BodyScan } from '../http/body/scan.ts'
+import { isStorableJson } from '../http/body/storable.ts'
+import type { Answer } from '../http/route.ts'
 
 /** Of JSON-RPC, and of the server's own range as the SDK uses it. */
 export const rpcCodes = {

@@ -5,7 +5,7 @@ import {
   type GetPromptResult,
   type Prompt,
 } from '@modelcontextprotocol/server'
-import { uuidPattern } from '../schemas.ts'
+import { uuidPattern } from '../http/schemas.ts'
 
 interface PromptDefinition extends Prompt {
   text(given: Record<string, string>): string

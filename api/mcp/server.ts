@@ -1,6 +1,6 @@
 /** The server that answers one message: what it offers, for one caller. */
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { apiVersion } from '../identity.ts'
+import { apiVersion } from '../http/identity.ts'
 import { callTool, listTools } from './call-tool.ts'
 import type { Caller } from './caller.ts'
 import { getPrompt, listedPrompts } from './prompts.ts'

@@ -1,7 +1,7 @@
 /** What a tool is: an operation of the API, in the form in which an agent calls it. */
 import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import { limits } from '../../core/limits.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../http/route.ts'
 import type { RouteInput } from './caller.ts'
 import { notice } from './untrusted.ts'
 

@@ -1,12 +1,20 @@
 import Type from 'typebox'
 import { presentNotification, type NotificationRow } from '../../core/notification.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { pageOf } from '../page.ts'
-import { route } from '../route.ts'
+import { pageOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
 import { limits } from '../../core/limits.ts'
-import { named } from '../named.ts'
-import { boardId, createdAt, cursorAnswer, nullable, uuid, uuidPattern, workspaceId } from '../schemas.ts'
-import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../walk.ts'
+import { named } from '../http/named.ts'
+import {
+  boardId,
+  createdAt,
+  cursorAnswer,
+  nullable,
+  uuid,
+  uuidPattern,
+  workspaceId,
+} from '../http/schemas.ts'
+import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const Notification = named(
   'Notification',

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
-import { DecryptionError, type Encryption } from '../../platform/encryption.ts'
+import { DecryptionError, type Encryption } from '../../platform/secrets/encryption.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 import {
   consumeArtifact,
@@ -12,10 +12,10 @@ import {
   findArtifact,
   saveArtifact,
   type Artifact,
-} from '../../sql/oauth-artifacts.ts'
-import { clientUsed, deleteClient, findClient, saveClient } from '../../sql/oauth-clients.ts'
-import { endGrant, findGrant, saveGrant, useGrant } from '../../sql/oauth-grants.ts'
-import { revokeAccessToken, saveAccessToken, type Scope } from '../../sql/tokens.ts'
+} from '../../sql/oauth/oauth-artifacts.ts'
+import { clientUsed, deleteClient, findClient, saveClient } from '../../sql/oauth/oauth-clients.ts'
+import { endGrant, findGrant, saveGrant, useGrant } from '../../sql/oauth/oauth-grants.ts'
+import { revokeAccessToken, saveAccessToken, type Scope } from '../../sql/accounts/tokens.ts'
 import { knownScopes } from './scopes.ts'
 
 export interface Store {

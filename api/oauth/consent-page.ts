@@ -1,5 +1,5 @@
 /** The page on which a person allows or denies what a client asks for. */
-import type { Scope } from '../../sql/tokens.ts'
+import type { Scope } from '../../sql/accounts/tokens.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import type { Page } from '../sign-in/page.ts'
 import type { OwnVisit } from '../sign-in/visit.ts'

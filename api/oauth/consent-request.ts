@@ -1,5 +1,5 @@
 /** What somebody is asked. */
-import type { Scope } from '../../sql/tokens.ts'
+import type { Scope } from '../../sql/accounts/tokens.ts'
 
 export interface ConsentRequest {
   clientId: string

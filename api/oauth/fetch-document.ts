@@ -1,5 +1,5 @@
 /** The provider's way out: by the one egress, so that no client's document can lead into the operator's network. */
-import type { Egress } from '../../platform/egress.ts'
+import type { Egress } from '../../platform/egress/egress.ts'
 
 const bounds = { timeoutMs: 2500, maxBytes: 64 * 1024, maxRedirects: 0 }
 

@@ -1,7 +1,7 @@
 /** What a client learns before it asks for anything: of the resource (RFC 9728) and of who gives tokens for it (RFC 8414). */
 import type { FastifyInstance } from 'fastify'
-import { scopes } from '../../sql/tokens.ts'
-import { apiRoot } from '../root.ts'
+import { scopes } from '../../sql/accounts/tokens.ts'
+import { apiRoot } from '../http/root.ts'
 import { authMethods, paths } from './provider.ts'
 import { apiResource, mcpResource } from './resources.ts'
 

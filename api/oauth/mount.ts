@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import { ServiceError } from '../../core/errors.ts'
-import type { RateLimiter } from '../rate-limit.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
 import { pageHeaders } from '../sign-in/page.ts'
 import { paths } from './provider.ts'
 

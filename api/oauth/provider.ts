@@ -1,9 +1,9 @@
 /** The authorization server: oidc-provider, told what there is here. What is not named here is off. */
 import { createPrivateKey } from 'node:crypto'
 import { Provider, errors, interactionPolicy, type Configuration } from 'oidc-provider'
-import type { Egress } from '../../platform/egress.ts'
+import type { Egress } from '../../platform/egress/egress.ts'
 import type { Logger } from '../../platform/log.ts'
-import { makeToken, scopes } from '../../sql/tokens.ts'
+import { makeToken, scopes } from '../../sql/accounts/tokens.ts'
 import { openAdapter, type Store } from './adapter.ts'
 import { bringInOrder, requirePath, withoutOpenId, type ClientMetadata } from './client-metadata.ts'
 import { fetchBy } from './fetch-document.ts'

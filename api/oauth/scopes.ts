@@ -1,5 +1,5 @@
 /** Scopes as applications ask for them. */
-import { scopes, type Scope } from '../../sql/tokens.ts'
+import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
 
 /** Those of a list, separated by spaces, that there are here. */
 export function knownScopes(text: string): Scope[] {

@@ -3,13 +3,13 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
-import { QueueFull } from '../../platform/fair-queue.ts'
+import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
 import { requireFilter } from '../boards/require-filter.ts'
-import { cutPage, pageOf, type Page } from '../page.ts'
-import { route, type ApiContext } from '../route.ts'
-import { named } from '../named.ts'
-import { Board, boardId, cardId, nullable, pageAnswer, pageQuery, updatedAt, uuid } from '../schemas.ts'
+import { cutPage, pageOf, type Page } from '../http/page.ts'
+import { route, type ApiContext } from '../http/route.ts'
+import { named } from '../http/named.ts'
+import { Board, boardId, cardId, nullable, pageAnswer, pageQuery, updatedAt, uuid } from '../http/schemas.ts'
 
 const { excerpt, candidates, catchUpMs, timeoutMs, query: queryLength } = limits.search
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
-import { createServiceAccount } from '../../sql/service-accounts.ts'
+import { createServiceAccount } from '../../sql/accounts/service-accounts.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { route } from '../route.ts'
-import { workspaceId } from '../schemas.ts'
+import { route } from '../http/route.ts'
+import { workspaceId } from '../http/schemas.ts'
 import { accountName, nameOf, rateLimitOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
 import {
   accessToken,

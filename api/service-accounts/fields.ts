@@ -2,9 +2,9 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { ScopeError } from '../authenticate.ts'
-import type { ApiContext } from '../route.ts'
-import { scopes, type Principal, type Scope } from '../../sql/tokens.ts'
+import { ScopeError } from '../http/authenticate.ts'
+import type { ApiContext } from '../http/route.ts'
+import { scopes, type Principal, type Scope } from '../../sql/accounts/tokens.ts'
 
 export const accountName = Type.String({
   maxLength: limits.name,

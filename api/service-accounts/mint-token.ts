@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 import { accountName, nameOf, rateLimitOf, requirePerson, scopesOf, tokenFields } from './fields.ts'
 import { accessToken, accountParams, mint, remint, requireAccount, Token } from './service-account.ts'
 

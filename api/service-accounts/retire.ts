@@ -1,6 +1,6 @@
-import { retireServiceAccount } from '../../sql/service-accounts.ts'
-import { route } from '../route.ts'
-import { deletedAnswer } from '../schemas.ts'
+import { retireServiceAccount } from '../../sql/accounts/service-accounts.ts'
+import { route } from '../http/route.ts'
+import { deletedAnswer } from '../http/schemas.ts'
 import { accountParams, requireAccount } from './service-account.ts'
 
 export const retireServiceAccountRoute = route({

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
-import { revokeServiceToken } from '../../sql/service-accounts.ts'
-import { route } from '../route.ts'
-import { deletedAnswer, uuid } from '../schemas.ts'
+import { revokeServiceToken } from '../../sql/accounts/service-accounts.ts'
+import { route } from '../http/route.ts'
+import { deletedAnswer, uuid } from '../http/schemas.ts'
 import { accountParams, requireAccount } from './service-account.ts'
 
 export const revokeServiceTokenRoute = route({

@@ -1,14 +1,14 @@
 /** Service accounts and their tokens as their rows have them, and as the API shows them. */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
-import type { Encryption } from '../../platform/encryption.ts'
+import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { mintServiceToken, type NewServiceToken } from '../../sql/service-accounts.ts'
-import type { Scope } from '../../sql/tokens.ts'
-import { openSecret, sealSecret } from '../idempotency/secret.ts'
-import { named } from '../named.ts'
-import { createdAt, nullable, timestamp, uuid, workspaceId } from '../schemas.ts'
+import { mintServiceToken, type NewServiceToken } from '../../sql/accounts/service-accounts.ts'
+import type { Scope } from '../../sql/accounts/tokens.ts'
+import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
+import { named } from '../http/named.ts'
+import { createdAt, nullable, timestamp, uuid, workspaceId } from '../http/schemas.ts'
 
 export interface ServiceAccountRow {
   id: string

@@ -1,7 +1,7 @@
 /** Applications that the account has connected: what each may do, and the way to end it. */
 import { withOperation } from '../../sql/operation.ts'
-import { disconnectApplication } from '../../sql/oauth-grants.ts'
-import { scopes, type Scope } from '../../sql/tokens.ts'
+import { disconnectApplication } from '../../sql/oauth/oauth-grants.ts'
+import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'

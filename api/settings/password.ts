@@ -1,7 +1,7 @@
 /** Change of the password, by who knows the one so far. It ends all other sessions. */
 import { passwordFault } from '../../core/password.ts'
-import { recordFor } from '../../sql/audit.ts'
-import { findPassword, holdPassword, setPassword } from '../../sql/passwords.ts'
+import { recordFor } from '../../sql/requests/audit.ts'
+import { findPassword, holdPassword, setPassword } from '../../sql/accounts/passwords.ts'
 import { checkPassword, ofAccount } from '../sign-in/attempts.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'

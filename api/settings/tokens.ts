@@ -2,9 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { limits } from '../../core/limits.ts'
 import { withOperation } from '../../sql/operation.ts'
-import { makePersonalToken, revokePersonalToken, type NewPersonalToken } from '../../sql/personal-tokens.ts'
-import { scopes, type Scope } from '../../sql/tokens.ts'
-import { uuidPattern } from '../schemas.ts'
+import {
+  makePersonalToken,
+  revokePersonalToken,
+  type NewPersonalToken,
+} from '../../sql/accounts/personal-tokens.ts'
+import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
+import { uuidPattern } from '../http/schemas.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'

@@ -1,5 +1,5 @@
-import type { Encryption } from '../../platform/encryption.ts'
-import type { Passwords } from '../../platform/passwords.ts'
+import type { Encryption } from '../../platform/secrets/encryption.ts'
+import type { Passwords } from '../../platform/secrets/passwords.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Sessions } from './session.ts'
 

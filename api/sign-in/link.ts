@@ -3,9 +3,9 @@
  * ahead of people does not use them up; sending the form sets the password, and signs in.
  */
 import { passwordFault } from '../../core/password.ts'
-import { recordFor } from '../../sql/audit.ts'
-import { setPassword } from '../../sql/passwords.ts'
-import { findLink, takeLink } from '../../sql/sign-in-links.ts'
+import { recordFor } from '../../sql/requests/audit.ts'
+import { setPassword } from '../../sql/accounts/passwords.ts'
+import { findLink, takeLink } from '../../sql/accounts/sign-in-links.ts'
 import type { SignInContext } from './context.ts'
 import { html, type Html } from './html.ts'
 import { formOperation } from './operation.ts'

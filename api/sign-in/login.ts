@@ -1,5 +1,5 @@
 /** `/login`: e-mail and password. */
-import { findPassword, holdPassword, rehashPassword } from '../../sql/passwords.ts'
+import { findPassword, holdPassword, rehashPassword } from '../../sql/accounts/passwords.ts'
 import { allowancesOf, checkPassword } from './attempts.ts'
 import type { SignInContext } from './context.ts'
 import { html, type Html } from './html.ts'

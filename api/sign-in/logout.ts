@@ -1,6 +1,6 @@
 /** `/logout`, here or everywhere; open canvases of what ends are closed within two seconds. */
-import { recordFor } from '../../sql/audit.ts'
-import { endSession, endSessions } from '../../sql/sessions.ts'
+import { recordFor } from '../../sql/requests/audit.ts'
+import { endSession, endSessions } from '../../sql/accounts/sessions.ts'
 import type { SignInContext } from './context.ts'
 import { formOperation } from './operation.ts'
 import type { PageRoute } from './visit.ts'

@@ -1,7 +1,7 @@
 /** The page at addresses where nothing is. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
-import { apiRoot } from '../root.ts'
+import { apiRoot } from '../http/root.ts'
 import { html } from './html.ts'
 import { sendPage } from './page.ts'
 

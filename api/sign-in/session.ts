@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../../core/limits.ts'
 import type { Database } from '../../sql/database.ts'
-import { findSession, secretHash, type SignedIn } from '../../sql/sessions.ts'
+import { findSession, secretHash, type SignedIn } from '../../sql/accounts/sessions.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 import { isOwnOrigin } from './origin.ts'
 

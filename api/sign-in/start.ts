@@ -1,8 +1,8 @@
 /** A new session, whatever the browser had before: who planted a cookie in it has nothing of what follows. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Transaction } from '../../sql/database.ts'
-import { recordFor } from '../../sql/audit.ts'
-import { endSessionOf, startSession } from '../../sql/sessions.ts'
+import { recordFor } from '../../sql/requests/audit.ts'
+import { endSessionOf, startSession } from '../../sql/accounts/sessions.ts'
 import { rememberDevice } from './attempts.ts'
 import type { SignInContext } from './context.ts'
 import { writeCookie } from './cookies.ts'

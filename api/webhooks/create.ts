@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { currentOperation } from '../../sql/operation.ts'
-import { openSecret, sealSecret } from '../idempotency/secret.ts'
-import { route } from '../route.ts'
-import { workspaceId } from '../schemas.ts'
+import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
+import { route } from '../http/route.ts'
+import { workspaceId } from '../http/schemas.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
 import { makeWebhookSecret } from './secret.ts'
 import {

@@ -1,6 +1,6 @@
 import { currentOperation } from '../../sql/operation.ts'
-import { route } from '../route.ts'
-import { deletedAnswer } from '../schemas.ts'
+import { route } from '../http/route.ts'
+import { deletedAnswer } from '../http/schemas.ts'
 import { requireWebhook, webhookParams } from './webhook.ts'
 
 export const deleteWebhook = route({

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { limits } from '../../core/limits.ts'
-import { route } from '../route.ts'
-import { cursor, cursorAnswer, pageQuery } from '../schemas.ts'
-import { pageOf } from '../page.ts'
+import { route } from '../http/route.ts'
+import { cursor, cursorAnswer, pageQuery } from '../http/schemas.ts'
+import { pageOf } from '../http/page.ts'
 import { cursorOf, Delivery, presentDelivery, readCursor, readLog } from './delivery.ts'
 import { readWebhook, webhookParams } from './webhook.ts'
 

@@ -6,8 +6,8 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { named } from '../named.ts'
-import { nullable, timestamp, uuid, uuidPattern } from '../schemas.ts'
+import { named } from '../http/named.ts'
+import { nullable, timestamp, uuid, uuidPattern } from '../http/schemas.ts'
 import type { WebhookRow } from './webhook.ts'
 
 export interface DeliveryRow {

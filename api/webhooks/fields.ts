@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { eventTypes, everyEvent, isEventType } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
-import type { ApiContext } from '../route.ts'
+import type { ApiContext } from '../http/route.ts'
 
 export const webhookUrl = Type.String({
   format: 'uri',

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { cutPage, pageOf } from '../page.ts'
-import { route } from '../route.ts'
-import { pageAnswer, pageQuery, uuid } from '../schemas.ts'
+import { cutPage, pageOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { pageAnswer, pageQuery, uuid } from '../http/schemas.ts'
 import {
   presentWebhook,
   requireWorkspaceWriter,

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
 import { presentWebhook, readWebhook, requireRoomForActive, Webhook, webhookParams } from './webhook.ts'
 

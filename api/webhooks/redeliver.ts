@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 import { Delivery, presentDelivery, readPending } from './delivery.ts'
 import { readWebhook, webhookParams } from './webhook.ts'
 

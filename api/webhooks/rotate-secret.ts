@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { openSecret, sealSecret } from '../idempotency/secret.ts'
-import { route } from '../route.ts'
-import { timestamp } from '../schemas.ts'
+import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
+import { route } from '../http/route.ts'
+import { timestamp } from '../http/schemas.ts'
 import { makeWebhookSecret } from './secret.ts'
 import {
   presentWebhook,

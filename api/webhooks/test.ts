@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { payloadText, testEvent } from '../../core/events.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 import { Delivery, presentDelivery, readPending } from './delivery.ts'
 import { readWebhook, webhookParams } from './webhook.ts'
 

@@ -3,8 +3,8 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { named } from '../named.ts'
-import { createdAt, updatedAt, workspaceId } from '../schemas.ts'
+import { named } from '../http/named.ts'
+import { createdAt, updatedAt, workspaceId } from '../http/schemas.ts'
 
 export interface WebhookRow {
   id: string

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { findUser, shareBoard, type ShareRole } from '../../sql/accounts.ts'
-import { cancelBoard, publishBoard, type Schedule } from '../../sql/schedule.ts'
+import { findUser, shareBoard, type ShareRole } from '../../sql/accounts/accounts.ts'
+import { cancelBoard, publishBoard, type Schedule } from '../../sql/boards/schedule.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'

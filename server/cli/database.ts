@@ -1,6 +1,6 @@
 /** The database of the running instance; without one, the embedded server for as long as the command takes. */
 import { openDatabase, type Database } from '../../sql/database.ts'
-import { findEmbedded, startEmbedded } from '../../sql/embedded.ts'
+import { findEmbedded, startEmbedded } from '../../sql/embedded/embedded.ts'
 import { migrate, schemaState } from '../../sql/migrate.ts'
 import { readConfig, type Config } from '../config.ts'
 

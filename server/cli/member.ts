@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findUser, setMember, type MemberRole } from '../../sql/accounts.ts'
+import { findUser, setMember, type MemberRole } from '../../sql/accounts/accounts.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { emailOption, idOption, roleOption } from './options.ts'

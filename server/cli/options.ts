@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { limits } from '../../core/limits.ts'
 import { readConfig } from '../config.ts'
-import { scopes, type Scope } from '../../sql/tokens.ts'
+import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const emailPattern = /^[^\s@]+@[^\s@]+$/

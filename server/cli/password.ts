@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Writable } from 'node:stream'
 import { passwordFault } from '../../core/password.ts'
-import { AccountError } from '../../sql/accounts.ts'
+import { AccountError } from '../../sql/accounts/accounts.ts'
 
 /** All of standard input, but for a line's end. @throws AccountError when it is none */
 export async function passwordFromStdin(): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { AccountError, findUser } from '../../sql/accounts.ts'
-import { mintToken, revokeToken, type Scope } from '../../sql/tokens.ts'
+import { AccountError, findUser } from '../../sql/accounts/accounts.ts'
+import { mintToken, revokeToken, type Scope } from '../../sql/accounts/tokens.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { emailOption, idOption, nameOption, rateLimitOption, scopesOption, ttlOption } from './options.ts'

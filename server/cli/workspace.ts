@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addWorkspace, findUser } from '../../sql/accounts.ts'
+import { addWorkspace, findUser } from '../../sql/accounts/accounts.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
 import { emailOption, nameOption } from './options.ts'

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { describeApi } from '../../api/description/document.ts'
-import { apiRoot } from '../../api/root.ts'
+import { describeApi } from '../../api/describe-api.ts'
+import { apiRoot } from '../../api/http/root.ts'
 import { icon } from './icon.ts'
 import { contentSecurityPolicy } from './security.ts'
 

@@ -1,6 +1,6 @@
 /** `/`: what this service is, and where to go on. */
 import type { FastifyInstance } from 'fastify'
-import { apiRoot } from '../../api/root.ts'
+import { apiRoot } from '../../api/http/root.ts'
 import { html } from '../../api/sign-in/html.ts'
 import { sendPage, type Page } from '../../api/sign-in/page.ts'
 

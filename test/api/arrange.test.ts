@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { boundingBox } from '../../core/layout/box.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'

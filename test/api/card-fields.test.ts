@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyBoard, boardIds } from '../../collab/verify.ts'
+import { verifyBoard, boardIds } from '../../collab/log/verify.ts'
 import { bodyLimit, kinds, textFields, textLimits } from '../../core/card.ts'
 import { leaveAll, openEditor } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'

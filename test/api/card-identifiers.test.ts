@@ -1,7 +1,7 @@
 /** Identifiers that are unique on a board, and cards that are written by them. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type * as Y from 'yjs'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { boundingBox } from '../../core/layout/free-space.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'

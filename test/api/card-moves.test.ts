@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { boundingBox } from '../../core/layout/free-space.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'

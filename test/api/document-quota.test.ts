@@ -1,8 +1,8 @@
 /** The storage of documents that an account's boards take: what counts, what is refused when it is full, and what makes room. */
 import { expect, onTestFinished, test } from 'vitest'
-import { repairBoard, verifyBoard } from '../../collab/verify.ts'
-import { startPurge } from '../../workers/purge.ts'
-import { startRetention } from '../../workers/retention.ts'
+import { repairBoard, verifyBoard } from '../../collab/log/verify.ts'
+import { startPurge } from '../../workers/upkeep/purge.ts'
+import { startRetention } from '../../workers/upkeep/retention.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { gatedDatabase } from '../support/gated-database.ts'
 import type { ApiAnswer } from '../support/http.ts'

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { FileRead } from '../../api/route.ts'
+import type { FileRead } from '../../api/http/route.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard } from './board.ts'
 import { picture, png, pngOf, read, storedKeys, upload } from './file.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'

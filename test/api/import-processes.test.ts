@@ -1,9 +1,9 @@
 /** Imports in two processes of the service, on one database. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { urlSource } from '../../collab/sources.ts'
-import { createCards } from '../../collab/write.ts'
-import { openEgress } from '../../platform/egress.ts'
+import { urlSource } from '../../collab/boards/sources.ts'
+import { createCards } from '../../collab/boards/write.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { openSite, png, serves, type Site } from '../support/site.ts'

@@ -1,5 +1,5 @@
 /** Imports: a site to fetch from, and a service that reaches nothing else. */
-import { openEgress } from '../../platform/egress.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import type { TestService, TestUser } from '../support/service.ts'
 import { openSite, type serves, type Site } from '../support/site.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'

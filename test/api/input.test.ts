@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http'
 import { expect, test } from 'vitest'
-import { apiRoot } from '../../api/root.ts'
+import { apiRoot } from '../../api/http/root.ts'
 import { routes } from '../../api/routes.ts'
 import { limits } from '../../core/limits.ts'
-import { makeToken } from '../../sql/tokens.ts'
+import { makeToken } from '../../sql/accounts/tokens.ts'
 import { ApiClient } from '../support/http.ts'
 import { cpuMs, watchSteps } from '../support/longest-step.ts'
 import { openAgent } from '../support/mcp.ts'
@@ -318,7 +318,7 @@ test('[A209] a stranger’s token costs a look-up once, and none from an address
     let lookUps = 0
     const { asSystem } = small.database
     small.database.asSystem = (...given: Parameters<typeof asSystem>) => {
-      if (new Error().stack?.includes('sql/tokens.ts')) lookUps += 1
+      if (new Error().stack?.includes('sql/accounts/tokens.ts')) lookUps += 1
       return asSystem.apply(small.database, given) as never
     }
     const send = (token: string) => new ApiClient(small.url, token).get('/me')

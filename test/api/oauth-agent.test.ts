@@ -6,7 +6,7 @@ import {
   type OAuthClientProvider,
 } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { openEgress } from '../../platform/egress.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import { until } from '../support/editor.ts'
 import { openSecureSite } from '../support/secure-site.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'

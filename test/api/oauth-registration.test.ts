@@ -1,7 +1,7 @@
 /** Clients that register themselves (RFC 7591), and those that are known by a document of theirs. */
 import * as oauth from 'oauth4webapi'
 import { expect, test } from 'vitest'
-import { openEgress } from '../../platform/egress.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import { openSecureSite } from '../support/secure-site.ts'
 import { startService } from '../support/service.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'

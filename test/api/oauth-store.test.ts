@@ -1,7 +1,7 @@
 /** What is kept of applications: encrypted or hashed, listed for their user, shared by processes, and forgotten in time. */
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forgetApplications } from '../../workers/forget-applications.ts'
+import { forgetApplications } from '../../workers/upkeep/forget-applications.ts'
 import { until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'

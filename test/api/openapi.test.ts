@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ofEveryAnswer } from '../../api/description/headers.ts'
+import { ofEveryAnswer } from '../../api/http/headers.ts'
 import { routes } from '../../api/routes.ts'
 import { statusOf } from '../../core/errors.ts'
 import { resolve, schemaCompiler } from '../support/description.ts'

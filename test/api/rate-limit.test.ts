@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { RateLimiter } from '../../api/rate-limit.ts'
+import { RateLimiter } from '../../api/http/rate-limit.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import type { Problem } from './board.ts'

@@ -1,6 +1,6 @@
 /** The settings page: personal tokens, sessions, password. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPasswords } from '../../platform/passwords.ts'
+import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { Browser, type Form, type Shown } from '../support/browser.ts'
 import { until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'

@@ -1,8 +1,8 @@
 /** One-time links, the life of a session, and what a thief of the database has. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPasswords } from '../../platform/passwords.ts'
-import { makeLink } from '../../sql/sign-in-links.ts'
-import { startRetention } from '../../workers/retention.ts'
+import { openPasswords } from '../../platform/secrets/passwords.ts'
+import { makeLink } from '../../sql/accounts/sign-in-links.ts'
+import { startRetention } from '../../workers/upkeep/retention.ts'
 import { Browser } from '../support/browser.ts'
 import { until } from '../support/editor.ts'
 import { startService, type TestService } from '../support/service.ts'

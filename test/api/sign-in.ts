@@ -1,6 +1,6 @@
 /** People who sign in. */
-import { openPasswords } from '../../platform/passwords.ts'
-import { setPassword } from '../../sql/passwords.ts'
+import { openPasswords } from '../../platform/secrets/passwords.ts'
+import { setPassword } from '../../sql/accounts/passwords.ts'
 import { Browser, type Shown } from '../support/browser.ts'
 import type { TestService, TestUser } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { TokenLimiter } from '../../api/token-limiter.ts'
+import { TokenLimiter } from '../../api/http/token-limiter.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 

@@ -1,8 +1,8 @@
 /** What the trash, and what was removed, comes to after 30 days. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
-import { startPurge } from '../../workers/purge.ts'
-import { startRetention } from '../../workers/retention.ts'
+import { startPurge } from '../../workers/upkeep/purge.ts'
+import { startRetention } from '../../workers/upkeep/retention.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { lockBoard } from '../support/held-lock.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../api/unknown-names.ts'
+import { nearest } from '../../api/http/unknown-names.ts'
 import { cpuMs } from '../support/longest-step.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard } from './board.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventTypes } from '../../core/events.ts'
-import { openEncryption } from '../../platform/encryption.ts'
+import { openEncryption } from '../../platform/secrets/encryption.ts'
 import { allDeliveries } from '../support/deliveries.ts'
 import { startService, testSecretKey, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, nowhere, succeeded, type Shown } from './board.ts'

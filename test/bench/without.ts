@@ -1,5 +1,5 @@
 /** Loaded before the service, takes a part of it out, so that the bench can tell what the part costs. */
-import { TokenLimiter } from '../../api/token-limiter.ts'
+import { TokenLimiter } from '../../api/http/token-limiter.ts'
 import { Operation } from '../../sql/operation.ts'
 
 export type Part = 'rate limit' | 'audit'

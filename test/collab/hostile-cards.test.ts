@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { processFaults } from '../support/process-faults.ts'

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { crafted, item, recordedDoc } from '../support/crafted-updates.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'

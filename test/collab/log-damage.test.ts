@@ -1,6 +1,6 @@
 /** The index and the log when other processes write, or something has damaged the log. */
 import { afterAll, expect, test } from 'vitest'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { cardsOf, readContent, type SharedMap } from '../../collab/canvas.ts'
-import { cardRow, interiorOf, projectCard } from '../../collab/project.ts'
+import { cardsOf, readContent, type SharedMap } from '../../collab/canvas/canvas.ts'
+import { cardRow, interiorOf, projectCard } from '../../collab/canvas/project.ts'
 
 function documentWith(fields: Record<string, unknown>): Y.Doc {
   const document = new Y.Doc()

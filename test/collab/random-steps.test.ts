@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { verifyBoard } from '../../collab/verify.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { makeBoard, makeCards, succeeded } from '../api/board.ts'
 import { shown } from '../crash/check.ts'

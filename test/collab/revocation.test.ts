@@ -1,6 +1,6 @@
 /** Who loses access, loses it on open sockets and on every other path within two seconds. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { revokeToken } from '../../sql/tokens.ts'
+import { revokeToken } from '../../sql/accounts/tokens.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 

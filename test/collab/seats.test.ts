@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
-import { revokeToken } from '../../sql/tokens.ts'
+import { revokeToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { authFrame, connect, enter, type RawClient } from '../support/raw-client.ts'
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Difference } from '../../collab/difference.ts'
-import { repairBoard, verifyBoard } from '../../collab/verify.ts'
+import type { Difference } from '../../collab/log/difference.ts'
+import { repairBoard, verifyBoard } from '../../collab/log/verify.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'

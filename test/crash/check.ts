@@ -1,8 +1,8 @@
 /** Holds the database against the ledger: what must be there is, nothing is there twice, and the index says the same. */
 import * as Y from 'yjs'
-import { cardsOf, readCards } from '../../collab/canvas.ts'
-import { tail } from '../../collab/log.ts'
-import { verifyBoard } from '../../collab/verify.ts'
+import { cardsOf, readCards } from '../../collab/canvas/canvas.ts'
+import { tail } from '../../collab/log/log.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import type { Database } from '../../sql/database.ts'
 import type { BoardLedger, FoundCard } from './ledger.ts'
 

@@ -3,9 +3,9 @@
  * in one event, within a minute of the restart; nothing else may.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { openEncryption } from '../../platform/encryption.ts'
-import { addUser } from '../../sql/accounts.ts'
-import { mintToken } from '../../sql/tokens.ts'
+import { openEncryption } from '../../platform/secrets/encryption.ts'
+import { addUser } from '../../sql/accounts/accounts.ts'
+import { mintToken } from '../../sql/accounts/tokens.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { Random } from './random.ts'

@@ -1,6 +1,6 @@
 /** What runs against the service: editors and API clients on several boards, some of them on the same. */
-import { addUser } from '../../sql/accounts.ts'
-import { mintToken } from '../../sql/tokens.ts'
+import { addUser } from '../../sql/accounts/accounts.ts'
+import { mintToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { ApiLoad, type ApiFigures, type LoadBoard } from './api-load.ts'
 import { checkBoard, shown } from './check.ts'

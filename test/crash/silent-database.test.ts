@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { findEmbedded } from '../../sql/embedded.ts'
+import { findEmbedded } from '../../sql/embedded/embedded.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'

@@ -1,6 +1,6 @@
 /** The accounts of a hostile run. They are made once, and each attack finds them as they were. */
-import { addUser, shareBoard } from '../../sql/accounts.ts'
-import { mintToken } from '../../sql/tokens.ts'
+import { addUser, shareBoard } from '../../sql/accounts/accounts.ts'
+import { mintToken } from '../../sql/accounts/tokens.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 
 interface Service {

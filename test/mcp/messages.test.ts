@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { openEgress } from '../../platform/egress.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import { listCards, makeBoard } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { modern, postMcp, request, toolCall } from '../support/mcp.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { tools } from '../../api/mcp/tools.ts'
-import { openEgress } from '../../platform/egress.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import { listCards, nowhere } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { openSite, png, serves } from '../support/site.ts'

@@ -1,7 +1,7 @@
 /** What pages offer, and the way through them in a Chromium that runs no script. */
 import { expect, test } from 'vitest'
 import { browserName } from '../../api/settings/browser-name.ts'
-import { openPasswords } from '../../platform/passwords.ts'
+import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { begin, connect, register, toConsent } from '../api/oauth.ts'
 import { person, quickCost, signIn } from '../api/sign-in.ts'
 import { Browser } from '../support/browser.ts'

@@ -1,4 +1,4 @@
-import { openEgress, type EgressOptions } from '../../platform/egress.ts'
+import { openEgress, type EgressOptions } from '../../platform/egress/egress.ts'
 
 /** No name but those that a test gives resolves. */
 const names =

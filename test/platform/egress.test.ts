@@ -1,6 +1,6 @@
 /** Where requests may go: addresses, names, redirects. */
 import { expect, test } from 'vitest'
-import { openEgress } from '../../platform/egress.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
 import { addressClasses } from '../../platform/egress/addresses.ts'
 import { buildOpener } from '../../platform/egress/connector.ts'
 import { exchange } from '../../platform/egress/exchange.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DecryptionError, openEncryption } from '../../platform/encryption.ts'
+import { DecryptionError, openEncryption } from '../../platform/secrets/encryption.ts'
 
 const key = 'k'.repeat(32)
 const secret = 'whsec_canary \u{1f600} \u2028'

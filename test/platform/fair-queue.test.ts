@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairQueue, QueueFull } from '../../platform/fair-queue.ts'
+import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 
 /** Work that ends when it is told, and says when it began. */
 function work(queue: FairQueue, began: string[], account: string, name: string, signal?: AbortSignal) {

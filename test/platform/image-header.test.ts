@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, nat, property, tuple } from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { imageTypes, readImageHeader } from '../../platform/image-header.ts'
+import { imageTypes, readImageHeader } from '../../platform/images/image-header.ts'
 
 const picture = (width = 37, height = 21) =>
   sharp({ create: { width, height, channels: 3, background: '#336699' } })

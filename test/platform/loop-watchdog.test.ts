@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { LoopWatchdog, mark } from '../../platform/loop-watchdog.ts'
+import { LoopWatchdog, mark } from '../../platform/work/loop-watchdog.ts'
 import { until } from '../support/editor.ts'
 import { spin } from '../support/worker-tasks.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { openResizer, type ResizeRequest } from '../../platform/resize.ts'
+import { openResizer, type ResizeRequest } from '../../platform/images/resize.ts'
 
 const bounds = { pixels: 1e6, seconds: 10, atOnce: 2, atOncePerAccount: 1, waiting: 8, waitingPerAccount: 4 }
 const image = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'teal' } })

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { QueueFull } from '../../platform/fair-queue.ts'
-import { task, TaskTimedOut, WorkerPool } from '../../platform/worker-pool.ts'
+import { QueueFull } from '../../platform/work/fair-queue.ts'
+import { task, TaskTimedOut, WorkerPool } from '../../platform/work/worker-pool.ts'
 import type * as work from '../support/worker-tasks.ts'
 
 const file = new URL('../support/worker-tasks.ts', import.meta.url)

@@ -4,7 +4,7 @@ import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/pro
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { openLog, passwordsIn } from '../../server/log.ts'
-import { makeToken } from '../../sql/tokens.ts'
+import { makeToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { makeDataDir, startInstance, type Instance } from '../support/instance.ts'
 

@@ -9,7 +9,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Options, Sql, TransactionSql } from 'postgres'
 import { afterAll, afterEach, expect, vi } from 'vitest'
 import postgres from '../../sql/driver.ts'
-import { startEmbedded } from '../../sql/embedded.ts'
+import { startEmbedded } from '../../sql/embedded/embedded.ts'
 
 /** What the loss of a connection is called, at any step. */
 export const lost = /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|ECONNRESET|ECONNREFUSED|EPIPE|57P0[1-3])$/

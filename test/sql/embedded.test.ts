@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline'
 import type { Options, Sql } from 'postgres'
 import { afterEach, expect, test, vi } from 'vitest'
 import postgres from '../../sql/driver.ts'
-import { findEmbedded, startEmbedded } from '../../sql/embedded.ts'
-import type { EmbeddedPostgres } from '../../sql/embedded.ts'
+import { findEmbedded, startEmbedded } from '../../sql/embedded/embedded.ts'
+import type { EmbeddedPostgres } from '../../sql/embedded/embedded.ts'
 import { locateBinaries } from '../../sql/embedded/binaries.ts'
 import { claim } from '../../sql/embedded/claim.ts'
 import { clusterProcesses } from '../../sql/embedded/processes.ts'
@@ -45,7 +45,7 @@ function connect(url: string, options: Options<Record<string, never>> = {}): Sql
 async function startElsewhere(
   dataDir: string,
 ): Promise<{ node: ChildProcess; postmaster: number; url: string }> {
-  const module = new URL('../../sql/embedded.ts', import.meta.url).href
+  const module = new URL('../../sql/embedded/embedded.ts', import.meta.url).href
   const script = `
     import { startEmbedded } from ${JSON.stringify(module)}
     const { pid, url } = await startEmbedded({ dataDir: ${JSON.stringify(dataDir)} })

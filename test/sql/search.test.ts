@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLog } from '../../server/log.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
-import { searchIndexer, type SearchIndexer } from '../../workers/search.ts'
+import { searchIndexer, type SearchIndexer } from '../../workers/search/search.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
 let testDatabase: TestDatabase

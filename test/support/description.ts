@@ -1,7 +1,7 @@
 /** Answers of a service held against the description that it gives of itself. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { exposed } from '../../api/description/headers.ts'
+import { exposed } from '../../api/http/headers.ts'
 import { describedBy, observed, type Described } from './observed.ts'
 
 export interface Answered {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
-import { startEmbedded } from '../../sql/embedded.ts'
+import { startEmbedded } from '../../sql/embedded/embedded.ts'
 import { migrate } from '../../sql/migrate.ts'
 import { compareObserved, readObserved } from './observed.ts'
 

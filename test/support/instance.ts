@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { findEmbedded } from '../../sql/embedded.ts'
+import { findEmbedded } from '../../sql/embedded/embedded.ts'
 import { until } from './editor.ts'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,8 +1,8 @@
 /** Memory must hold what the log holds, and nothing else. */
 import { expect } from 'vitest'
 import * as Y from 'yjs'
-import { toJson } from '../../collab/json.ts'
-import { replay, tail } from '../../collab/log.ts'
+import { toJson } from '../../collab/canvas/json.ts'
+import { replay, tail } from '../../collab/log/log.ts'
 import { until } from './editor.ts'
 import type { TestService } from './service.ts'
 

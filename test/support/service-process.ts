@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openDatabase, type Database } from '../../sql/database.ts'
-import { findEmbedded, type RunningPostgres } from '../../sql/embedded.ts'
+import { findEmbedded, type RunningPostgres } from '../../sql/embedded/embedded.ts'
 import { locateCluster } from '../../sql/embedded/cluster.ts'
 import { clusterProcesses } from '../../sql/embedded/processes.ts'
 

@@ -6,8 +6,8 @@
  *   TEST_SUPABASE_URL, TEST_SUPABASE_SERVICE_KEY, TEST_SUPABASE_BUCKET, and for multipart
  *   TEST_SUPABASE_S3_ACCESS_KEY_ID, TEST_SUPABASE_S3_SECRET_ACCESS_KEY, TEST_SUPABASE_S3_REGION
  */
-import { openS3Store } from '../../platform/s3-store.ts'
-import { openSupabaseStore } from '../../platform/supabase-store.ts'
+import { openS3Store } from '../../platform/storage/s3-store.ts'
+import { openSupabaseStore } from '../../platform/storage/supabase-store.ts'
 import { openDiskDriver, type StoreUnderTest } from './disk-driver.ts'
 import { listenWith, s3Credentials, s3Handler, type Bucket } from './s3-double.ts'
 import { serviceKey, supabaseHandler } from './supabase-double.ts'

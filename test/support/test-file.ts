@@ -1,6 +1,6 @@
 /** What the tests of one file have in common: started when the file is read, ended after its last test. */
 import { afterAll, expect } from 'vitest'
-import { boardIds, verifyBoard } from '../../collab/verify.ts'
+import { boardIds, verifyBoard } from '../../collab/log/verify.ts'
 import { cloneDatabase } from './database.ts'
 import { leaveAll, until } from './editor.ts'
 import { gatedDatabase, type GatedDatabase } from './gated-database.ts'

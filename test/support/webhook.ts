@@ -1,5 +1,5 @@
 /** A webhook in the database, as its creator would have it. */
-import { openEncryption } from '../../platform/encryption.ts'
+import { openEncryption } from '../../platform/secrets/encryption.ts'
 import { testSecretKey, type TestService, type TestUser } from './service.ts'
 
 export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='

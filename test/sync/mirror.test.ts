@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { startPurge } from '../../workers/purge.ts'
+import { startPurge } from '../../workers/upkeep/purge.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { makeWebhook, webhookSecret } from '../support/webhook.ts'
-import { waitAfter } from '../../workers/retry.ts'
+import { waitAfter } from '../../workers/deliveries/retry.ts'
 import {
   attempts,
   boardId,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Lanes } from '../../workers/lanes.ts'
+import { Lanes } from '../../workers/deliveries/lanes.ts'
 
 const perWebhook = 4
 

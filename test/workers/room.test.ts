@@ -1,7 +1,7 @@
 /** Bounds over all deliveries: what they hold up goes on as soon as there is room. */
 import { expect, onTestFinished, test } from 'vitest'
-import { openEgress } from '../../platform/egress.ts'
-import { startDelivering } from '../../workers/deliver.ts'
+import { openEgress } from '../../platform/egress/egress.ts'
+import { startDelivering } from '../../workers/deliveries/deliver.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'

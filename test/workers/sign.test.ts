@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { signatureHeaders, signingKeys } from '../../workers/sign.ts'
+import { signatureHeaders, signingKeys } from '../../workers/deliveries/sign.ts'
 
 const makeSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const body = JSON.stringify({

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { limits } from '../../../core/limits.ts'
-import { resolveIdentifier } from '../../resolve.ts'
+import { resolveIdentifier } from '../../search/resolve.ts'
 import { search as searchRoute } from '../../search/search.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
 import { items, nextOffset, oneOf, pageInput, string, workspaceId } from '../fields.ts'

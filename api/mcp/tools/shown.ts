@@ -1,6 +1,6 @@
 /** Boards and cards as tools show them: what is empty is left out, long texts are cut. */
 import type { Static } from 'typebox'
-import type { boardAnswer, cardAnswer, groupAnswer } from '../../schemas.ts'
+import type { boardAnswer, cardAnswer, groupAnswer } from '../../http/schemas.ts'
 import { cut } from '../fit.ts'
 
 export type Board = Static<typeof boardAnswer>

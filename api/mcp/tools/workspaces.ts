@@ -1,4 +1,4 @@
-import { listWorkspaces as route } from '../../identity.ts'
+import { listWorkspaces as route } from '../../http/identity.ts'
 import { items, nextOffset, pageInput } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { makeToken } from '../../../sql/tokens.ts'
+import { makeToken } from '../../../sql/accounts/tokens.ts'
 import type { Socket } from 'node:net'
 import type { Attack } from '../attack.ts'
 import { answerTimeoutMs, describeAnswer, noAnswer, type Attempt } from '../attempt.ts'

@@ -1,0 +1,219 @@
+/**
+ * JSON bodies of requests: read, held against their bounds as they arrive, and parsed. A large one waits for its turn
+ * before it is read, and is refused before that where its route can tell.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../core/errors.ts'
+import { limits } from '../../../core/limits.ts'
+import type { LargeBodies } from './large-bodies.ts'
+import { parseLarge, parseSmall } from './parse.ts'
+import { BodyScan } from './scan.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The turn of its large body. Null for all others. */
+    largeBody: LargeBodyTurn | null
+  }
+}
+
+/** Refuses, by rights and quotas, what would be refused whatever the body holds. */
+export type RefuseEarly = (request: FastifyRequest) => Promise<void>
+
+/**
+ * Makes a scope take JSON bodies and no others. An empty body counts as no body, whatever its content type.
+ */
+export function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.decorateRequest('largeBody', null)
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    new BodyReader(request, payload, done).start()
+  })
+}
+
+/** For routes whose bodies may be large. It has to run before the body is read. */
+export const takesLargeBody =
+  (bodies: LargeBodies, refuseEarly: RefuseEarly) =>
+  (request: FastifyRequest, reply: FastifyReply): void => {
+    request.largeBody = new LargeBodyTurn(bodies, request, reply, () => refuseEarly(request))
+  }
+
+/** From before a large body is read until its request is answered and its handler has ended. */
+export class LargeBodyTurn {
+  readonly #bodies: LargeBodies
+  readonly #account: string
+  readonly #refuseEarly: () => Promise<void>
+  #release: (() => void) | null = null
+  #isClosed = false
+  #users = 0
+
+  constructor(
+    bodies: LargeBodies,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refuseEarly: () => Promise<void>,
+  ) {
+    this.#bodies = bodies
+    this.#account = request.principal!.userId
+    this.#refuseEarly = refuseEarly
+    reply.raw.once('close', () => {
+      this.#isClosed = true
+      this.#releaseUnused()
+    })
+  }
+
+  /** @throws ServiceError */
+  async begin(bytes: number): Promise<void> {
+    await this.#refuseEarly()
+    if (this.#isClosed) throw new Error('The client went away.')
+    this.#release = await this.#bodies.take(this.#account, bytes)
+    this.#releaseUnused()
+  }
+
+  /** The body is in use until this is done, also when the client has gone. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#users += 1
+    try {
+      return await work()
+    } finally {
+      this.#users -= 1
+      this.#releaseUnused()
+    }
+  }
+
+  #releaseUnused(): void {
+    if (this.#isClosed && this.#users === 0) this.#release?.()
+  }
+}
+
+class BodyReader {
+  readonly #request: FastifyRequest
+  readonly #payload: IncomingMessage
+  readonly #done: (error: Error | null, body?: unknown) => void
+  readonly #limitBytes: number
+  readonly #scan = new BodyScan()
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+  #hasTurn: boolean
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(
+    request: FastifyRequest,
+    payload: IncomingMessage,
+    done: (error: Error | null, body?: unknown) => void,
+  ) {
+    this.#request = request
+    this.#payload = payload
+    this.#done = done
+    this.#limitBytes = request.routeOptions.bodyLimit
+    this.#hasTurn = this.#limitBytes <= limits.largeBodies.fromBytes
+  }
+
+  start(): void {
+    const declared = Number(this.#request.headers['content-length'] ?? 0)
+    if (declared > this.#limitBytes) return this.#done(tooLarge(this.#limitBytes))
+    const read = () => {
+      this.#payload.on('data', this.#onData)
+      this.#payload.on('end', this.#onEnd)
+      this.#payload.on('error', this.#onError)
+      this.#payload.resume()
+    }
+    if (this.#hasTurn || declared <= limits.largeBodies.fromBytes) read()
+    else this.#takeTurn(declared).then(read, this.#end)
+  }
+
+  /** What comes without its length takes as much room as it may. */
+  async #takeTurn(bytes: number): Promise<void> {
+    this.#hasTurn = true
+    const { largeBody } = this.#request
+    if (!largeBody) return
+    await largeBody.begin(bytes)
+    this.#timer = setTimeout(() => {
+      const seconds = limits.largeBodies.arriveMs / 1000
+      this.#end(
+        new ServiceError(
+          'bad_request',
+          `The body did not arrive within ${seconds} seconds. Send fewer cards at once.`,
+        ),
+      )
+    }, limits.largeBodies.arriveMs)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#limitBytes) return this.#end(tooLarge(this.#limitBytes))
+    try {
+      this.#scan.push(chunk)
+    } catch (error) {
+      return this.#end(error as Error)
+    }
+    this.#chunks.push(chunk)
+    if (this.#hasTurn || this.#bytes <= limits.largeBodies.fromBytes) return
+    this.#payload.pause()
+    this.#takeTurn(this.#limitBytes).then(() => this.#payload.resume(), this.#end)
+  }
+
+  readonly #onEnd = (): void => {
+    const end = this.#end
+    try {
+      if (this.#bytes === 0) return end(null)
+      if (this.#scan.isSmall) return end(null, parseSmall(textOf(this.#chunks)))
+      this.#scan.end()
+    } catch (error) {
+      return end(error as Error)
+    }
+    const parse = () => parseLarge(this.#chunks, this.#scan)
+    const { largeBody } = this.#request
+    const parsed = largeBody ? largeBody.during(parse) : parse()
+    parsed.then((body) => end(null, body), end)
+  }
+
+  readonly #onError = (cause: Error): void => {
+    this.#end(new ServiceError('bad_request', 'The body broke off before its end.', { cause }))
+  }
+
+  readonly #end = (error: Error | null, body?: unknown): void => {
+    clearTimeout(this.#timer)
+    this.#payload.off('data', this.#onData)
+    this.#payload.off('end', this.#onEnd)
+    this.#payload.off('error', this.#onError)
+    if (error === null || this.#payload.readableEnded || this.#payload.destroyed) this.#done(error, body)
+    else this.#refuse(error)
+  }
+
+  /**
+   * Answers once the client has stopped sending, or after some seconds. What still comes is let go. A client that is cut
+   * off while it sends loses the answer, and the connection is closed after it.
+   */
+  #refuse(error: Error): void {
+    this.#chunks.length = 0
+    const answer = () => {
+      clearTimeout(idle)
+      clearTimeout(longest)
+      this.#payload.off('data', onData)
+      this.#payload.off('close', answer)
+      this.#done(error)
+    }
+    let idle = setTimeout(answer, refusal.idleMs)
+    const onData = () => {
+      clearTimeout(idle)
+      idle = setTimeout(answer, refusal.idleMs)
+    }
+    const longest = setTimeout(answer, refusal.longestMs)
+    this.#payload.on('error', () => undefined)
+    this.#payload.on('close', answer)
+    this.#payload.on('data', onData)
+    this.#payload.resume()
+  }
+}
+
+const refusal = { idleMs: 250, longestMs: 5000 }
+
+const textOf = (chunks: Buffer[]) =>
+  (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')
+
+const tooLarge = (limitBytes: number) =>
+  new ServiceError(
+    'payload_too_large',
+    `The body is larger than this endpoint accepts: ${limitBytes / 1024 / 1024} MB.`,
+  )

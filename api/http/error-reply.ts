@@ -1,0 +1,145 @@
+/** Whatever goes wrong in a request → `{error, code}` with its status. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, statusOf, type ErrorCode } from '../../core/errors.ts'
+import { errorCode, storageUnavailable, unavailable } from '../../sql/database.ts'
+
+export interface SchemaError {
+  instancePath: string
+  keyword: string
+  params: Record<string, unknown>
+  message?: string
+}
+
+export function toServiceError(error: unknown): ServiceError {
+  if (errorCode((error as Error | null)?.cause) === heldElsewhere) return inProgress(error)
+  if (error instanceof ServiceError) return error
+  const { code, validation, validationContext, statusCode } = error as FastifyError & {
+    validationContext?: string
+  }
+  if (validation)
+    return new ServiceError('bad_request', schemaMessage(validation as SchemaError[], validationContext), {
+      cause: error,
+    })
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError('payload_too_large', 'The body is larger than this endpoint accepts.', {
+        cause: error,
+      })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError(
+        'unsupported_media_type',
+        'The body must be JSON, with content-type application/json.',
+        { cause: error },
+      )
+    case '42501': // a policy or a guard of the database
+      return new ServiceError('forbidden', 'You may see this but not change it.', { cause: error })
+    case '23505':
+      // Whoever is quicker than the check that names it.
+      if ((error as { constraint_name?: string }).constraint_name !== 'board_identifiers_pkey') break
+      return new ServiceError('conflict', 'identifiers: one of them is on another board already.', {
+        cause: error,
+      })
+    case heldElsewhere:
+      return inProgress(error)
+    case '22021':
+    case '22P05':
+      return new ServiceError(
+        'bad_request',
+        'The request holds a character that cannot be stored (U+0000).',
+        { cause: error },
+      )
+  }
+  if (unavailable(error)) return storageUnavailable(error)
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ServiceError('bad_request', `The request is malformed: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+  return new ServiceError('internal_error', '', { cause: error })
+}
+
+/** Another attempt with the same idempotency key was quicker; see functions/operations.sql. */
+const heldElsewhere = 'CB409'
+const inProgress = (cause: unknown) =>
+  new ServiceError(
+    'idempotency_in_progress',
+    'Another request with this Idempotency-Key is being worked on. Try again shortly.',
+    { cause },
+  )
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, code, message } = reportFailure(error, request, reply)
+  return reply.code(status).send(errorBody(code, message))
+}
+
+/** Logs what is our fault, and sets the headers that tell when to come back. @returns what may be said of it */
+export function reportFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply?: FastifyReply,
+): { status: number; code: ErrorCode; message: string } {
+  const failure = toServiceError(error)
+  const status = statusOf[failure.code]
+  if (status >= 500)
+    request.log.error(
+      { err: error, sql: errorCode(error) || undefined },
+      failure.message || 'a request failed',
+    )
+  const retryAfter = failure.retryAfterSeconds ?? (status === 503 ? 2 : undefined)
+  if (retryAfter !== undefined && reply && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', String(retryAfter))
+  const message =
+    failure.code === 'internal_error'
+      ? `Something went wrong on our side (request ${request.id}).`
+      : failure.message
+  return { status, code: failure.code, message }
+}
+
+export const errorBody = (code: ErrorCode, error: string) => ({ error, code })
+
+/** Names the field and what it accepts. */
+export function schemaMessage(errors: SchemaError[], context = 'body'): string {
+  const error = errors.find(({ keyword }) => keyword !== 'anyOf') ?? errors[0]
+  if (!error) return `The ${context} is not as described.`
+  // Of the branches of a union, all say the type they take.
+  const types = errors.filter(
+    ({ keyword, instancePath }) => keyword === 'type' && instancePath === error.instancePath,
+  )
+  const path = fieldName(error.instancePath)
+  const where = path || (context === 'body' ? 'The body' : `The ${context}`)
+  const { params } = error
+  switch (error.keyword) {
+    case 'required':
+      return `${path ? `${path}.` : ''}${String(params['missingProperty'])} is required.`
+    case 'type':
+      return `${where} must be ${types.map(({ params }) => typeName(String(params['type']))).join(' or ')}.`
+    case 'const':
+      return `${where} must be one of: ${String(params['allowedValue'])}.`
+    case 'enum':
+      return `${where} must be one of: ${(params['allowedValues'] as unknown[]).join(', ')}.`
+    case 'maxLength':
+      return `${where} must be at most ${String(params['limit'])} characters.`
+    case 'minLength':
+      return `${where} must be at least ${String(params['limit'])} characters.`
+    case 'maxItems':
+      return `${where} must hold at most ${String(params['limit'])} entries.`
+    case 'minItems':
+      return `${where} must hold at least ${String(params['limit'])} entries.`
+    case 'format':
+      return `${where} must be a valid ${String(params['format'])}.`
+    default:
+      return `${where} ${error.message ?? 'is not as described'}.`
+  }
+}
+
+const typeName = (type: string) =>
+  type === 'null' ? 'null' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
+
+/** `/cards/3/title` → `cards[3].title` */
+function fieldName(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path ? `${path}.${part}` : part), '')
+}

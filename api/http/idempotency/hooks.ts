@@ -1,0 +1,168 @@
+/** The header `Idempotency-Key` of a POST, from the request's start to its answer. */
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, statusOf } from '../../../core/errors.ts'
+import { limits } from '../../../core/limits.ts'
+import { jsonPieces } from '../json-pieces.ts'
+import { errorBody, toServiceError } from '../error-reply.ts'
+import { fingerprintOf, type Attempt, type Attempts, type Content, type StoredResponse } from './attempts.ts'
+import { hashStream, type StreamedContent } from './streamed.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    attempt: Attempt | null
+    streamed: StreamedContent | null
+    replayed: boolean
+  }
+}
+
+/** Once the body is there: a replay is answered at once. */
+export function beginAttempt(attempts: Attempts) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const key = keyOf(request)
+    if (key === null) return undefined
+    const begun = isStream(request.body)
+      ? await beginStreamed(attempts, request, key, request.body)
+      : await begin(attempts, request, key, await contentOf(request.body))
+    if (begun === null) return undefined
+    return replay(request, reply, begun).send(begun.body)
+  }
+}
+
+/** Keeps what may be replayed, and lets go of the key. */
+export function endAttempt(attempts: Attempts) {
+  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    const { statusCode: status } = reply
+    if (request.replayed) return (request.streamed?.drop(), payload)
+    if (!request.attempt) {
+      request.streamed?.drop()
+      // Refused before its body was there: by its size, its type or its form.
+      const key = refusedEarly.has(status) && request.principal ? validKey(request) : null
+      if (key === null) return payload
+      try {
+        const begun = await begin(attempts, request, key, unreadContent(request))
+        if (begun !== null) return (replay(request, reply, begun), begun.body)
+      } catch (error) {
+        const { code, message } = toServiceError(error)
+        reply.code(statusOf[code]).header('content-type', 'application/json; charset=utf-8')
+        return JSON.stringify(errorBody(code, message))
+      }
+    }
+    const attempt = request.attempt!
+    try {
+      const kept = (status >= 200 && status < 300) || refusedEarly.has(status)
+      if (kept && isKept(payload) && (await isFingerprinted(request)))
+        await attempts.keep(attempt, { status, headers: ownHeaders(reply), body: payload })
+    } finally {
+      request.streamed?.drop()
+      await attempt.release()
+    }
+    return payload
+  }
+}
+
+/** A larger answer is a stream, or would take a database row for a day that no quota counts. */
+const isKept = (payload: unknown): payload is string =>
+  typeof payload === 'string' && payload.length <= limits.idempotency.answerCharacters
+
+const refusedEarly = new Set([400, 413, 415])
+
+async function begin(
+  attempts: Attempts,
+  request: FastifyRequest,
+  key: string,
+  content: Content,
+  readContent?: () => Promise<Content>,
+): Promise<StoredResponse | null> {
+  const [path = '', query = ''] = request.url.split('?', 2)
+  const begun = await attempts.begin({
+    userId: request.principal!.userId,
+    method: request.method,
+    path,
+    key,
+    content: [query, ...content],
+    ...(readContent ? { readContent: async () => [query, ...(await readContent())] } : {}),
+  })
+  if ('status' in begun) return begun
+  request.attempt = begun
+  return null
+}
+
+/** Its fingerprint is of what its head says until all of its body has come. */
+async function beginStreamed(
+  attempts: Attempts,
+  request: FastifyRequest,
+  key: string,
+  body: Readable,
+): Promise<StoredResponse | null> {
+  const [, query = ''] = request.url.split('?', 2)
+  const type = request.headers['content-type'] ?? ''
+  const contentOf = (digest: string): Content => ['streamed', type, digest]
+  const streamed = hashStream(body, (digest) => {
+    if (request.attempt) request.attempt.key.fingerprint = fingerprintOf([query, ...contentOf(digest)])
+  })
+  request.streamed = streamed
+  request.body = streamed.body
+  return begin(attempts, request, key, unreadContent(request), async () =>
+    contentOf(await streamed.digest().catch(brokenOff)),
+  )
+}
+
+/** What was refused for its content is known by all of it; what was refused for its head, by that. */
+async function isFingerprinted({ streamed }: FastifyRequest): Promise<boolean> {
+  if (!streamed?.isRead()) return true
+  return streamed.digest().then(
+    () => true,
+    () => false, // nobody is there to send it again
+  )
+}
+
+function brokenOff(cause: unknown): never {
+  throw new ServiceError('bad_request', 'The body broke off before its end.', { cause })
+}
+
+function replay(request: FastifyRequest, reply: FastifyReply, stored: StoredResponse): FastifyReply {
+  request.replayed = true
+  return reply.code(stored.status).headers({ ...stored.headers, 'idempotent-replay': 'true' })
+}
+
+/** Null without one. @throws ServiceError `bad_request` */
+function keyOf(request: FastifyRequest): string | null {
+  if (request.headers['idempotency-key'] === undefined) return null
+  const key = validKey(request)
+  if (key !== null) return key
+  throw new ServiceError(
+    'bad_request',
+    `Idempotency-Key must have 1 to ${limits.idempotency.key} characters.`,
+  )
+}
+
+function validKey(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key']
+  return typeof key === 'string' && key !== '' && key.length <= limits.idempotency.key ? key : null
+}
+
+async function contentOf(body: unknown): Promise<Content> {
+  if (body instanceof Uint8Array) return ['bytes', body]
+  return ['json', await jsonPieces(body ?? null)]
+}
+
+/** Of an upload; only its size and its type are known before it is taken in. */
+const isStream = (body: unknown): body is Readable =>
+  typeof body === 'object' && body !== null && 'pipe' in body
+
+function unreadContent({ headers }: FastifyRequest): string[] {
+  return ['unread', headers['content-type'] ?? '', headers['content-length'] ?? '']
+}
+
+/** Of each request its own. */
+const perRequest =
+  /^(x-request-id|x-ratelimit-.*|ratelimit.*|retry-after|access-control-.*|vary|date|connection|keep-alive|content-length|transfer-encoding)$/
+
+function ownHeaders(reply: FastifyReply): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+      value === undefined || perRequest.test(name) ? [] : [[name, String(value)]],
+    ),
+  )
+}

@@ -1,0 +1,137 @@
+/**
+ * The hour of each token, over all processes. Each process lets through what it holds a lease for, and goes to the
+ * database for the next one: not for each request. No hour ever sees more than the limit. With one process the figures
+ * are exact; what another process holds and has not used, at most a twentieth of the limit for each, counts as used, so
+ * that so many may be refused early.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../sql/database.ts'
+import { settleLease, takeLease, type UsedLease } from '../../sql/requests/rate-leases.ts'
+import { RequestTimes, decide, type RateDecision } from './rate-limit.ts'
+
+const windowMs = 3_600_000
+/** A process that dies leaves what it held counted as used until an hour after this. */
+const leaseMs = 300_000
+const largestLease = 1000
+
+interface TokenHour {
+  /** Whose leases these are. */
+  holder: string
+  /** What was let through here in the last hour, and elsewhere as the database told. */
+  own: RequestTimes
+  others: RequestTimes
+  lease: (UsedLease & { left: number; until: number }) | null
+  /** Requests of the next lease: the first is small, one that was used up doubles. */
+  want: number
+  taking: Promise<void> | null
+  /** The hour is full: until then there is no need to ask again. */
+  fullUntil: number
+}
+
+export class TokenLimiter {
+  readonly #options: { database: Database; clock: Clock; log: Logger }
+  readonly #tokens = new Map<string, TokenHour>()
+  #sweptAt = 0
+
+  constructor(options: { database: Database; clock: Clock; log: Logger }) {
+    this.#options = options
+  }
+
+  /** Counts a request, unless it is over the limit. @throws ServiceError `storage_unavailable` */
+  async take(tokenId: string, limit: number): Promise<RateDecision> {
+    for (;;) {
+      const now = this.#options.clock.now()
+      this.#sweep(now)
+      const hour = this.#hourOf(tokenId)
+      hour.own.forget(now - windowMs)
+      hour.others.forget(now - windowMs)
+      const { lease } = hour
+      if (lease && lease.left > 0 && now < lease.until && hour.own.count + hour.others.count < limit) {
+        lease.left -= 1
+        lease.used.push(now)
+        hour.own.add(now)
+        return decide([hour.own, hour.others], limit, now, true)
+      }
+      if (now < hour.fullUntil) return decide([hour.own, hour.others], limit, now, false)
+      hour.taking ??= this.#lease(tokenId, hour, limit).finally(() => (hour.taking = null))
+      await hour.taking
+    }
+  }
+
+  /** Takes back the count of a request that turned out not to count. Where its lease is over, it stays counted. */
+  refund(tokenId: string): void {
+    const hour = this.#tokens.get(tokenId)
+    if (!hour?.lease || hour.lease.used.length === 0) return
+    hour.lease.used.pop()
+    hour.lease.left += 1
+    hour.own.removeLatest()
+  }
+
+  async #lease(tokenId: string, hour: TokenHour, limit: number): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    const before = hour.lease
+    const most = Math.max(1, Math.min(largestLease, Math.floor(limit / 20)))
+    hour.want = before?.left === 0 ? Math.min(most, hour.want * 2) : Math.min(most, hour.want)
+    const id = randomUUID()
+    const { permits, others } = await database.asSystem(
+      (tx) =>
+      takeLease(tx, {
+        tokenId, holder: hour.holder, own: hour.own.count, id, now, windowMs, leaseMs, limit, want: hour.want, before,
+      }), // prettier-ignore
+    )
+    hour.others = new RequestTimes()
+    for (const [at, count] of others) for (let n = 0; n < count; n++) hour.others.add(at)
+    hour.lease = permits > 0 ? { id, used: [], left: permits, until: now + leaseMs } : null
+    // Others may give back what they hold: that is looked for again after a second.
+    const { retryAtMs } = decide([hour.own, hour.others], limit, now, false)
+    hour.fullUntil = permits > 0 ? 0 : Math.min(retryAtMs, now + 1000)
+  }
+
+  #hourOf(tokenId: string): TokenHour {
+    let hour = this.#tokens.get(tokenId)
+    if (!hour) {
+      const none = { lease: null, want: 1, taking: null, fullUntil: 0 }
+      hour = { holder: randomUUID(), own: new RequestTimes(), others: new RequestTimes(), ...none }
+      this.#tokens.set(tokenId, hour)
+    }
+    return hour
+  }
+
+  /** Gives back what is not used, so that the next process goes on from here. */
+  async settle(): Promise<void> {
+    const leases = [...this.#tokens.values()].flatMap(({ lease }) => lease ?? [])
+    this.#tokens.clear()
+    await this.#settle(leases)
+  }
+
+  async #settle(leases: UsedLease[]): Promise<void> {
+    try {
+      for (let at = 0; at < leases.length; at += 500)
+        await this.#options.database.asSystem(async (tx) => {
+          for (const lease of leases.slice(at, at + 500)) await settleLease(tx, lease)
+        })
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'leases of rate limits could not be given back')
+    }
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < 60_000) return
+    this.#sweptAt = now
+    const ended: [string, TokenHour][] = []
+    for (const [tokenId, hour] of this.#tokens) {
+      if (hour.taking || (hour.lease && now < hour.lease.until)) continue
+      if (hour.lease) ended.push([tokenId, hour])
+      else this.#tokens.delete(tokenId)
+    }
+    if (ended.length === 0) return
+    // Who asks meanwhile waits, or what was not used would count against it.
+    const settled = this.#settle(ended.map(([, { lease }]) => lease!)).then(() => {
+      for (const [tokenId] of ended) this.#tokens.delete(tokenId)
+    })
+    for (const [, hour] of ended) hour.taking = settled
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Query parameters and body fields that an operation doesn't know. They are ignored: the header `x-unknown-fields` lists
+ * them. With `Prefer: handling=strict` (RFC 7240) they are refused.
+ *
+ * What an operation answers with can be sent back as it was read, so the fields of its answers are known in its body, too.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { LoopTurn } from '../../platform/work/loop-turn.ts'
+import type { Route } from './route.ts'
+
+/** The header lists at most so many names, in at most so many bytes. */
+const listed = { names: 20, bytes: 1024 }
+
+/** Names of an object's fields, with those of the objects within. Null: a field that may hold anything. */
+type Known = Map<string, Known | null>
+
+interface Schema {
+  properties?: Record<string, Schema>
+  additionalProperties?: unknown
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+interface Unknown {
+  name: string
+  /** In an error message: `cards[3].`, or empty. */
+  where: string
+  known: Known
+}
+
+/** Runs before the schemas are looked at: a mistyped name is a better answer than a field that is missing. */
+export function tellUnknownNames(route: Route) {
+  const query = knownOf(route.schemas.query) ?? new Map<string, null>()
+  const fields = route.takesBytes ? null : bodyNames(route)
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const isStrict = wantsStrict(request.headers.prefer)
+    const search = new Search(isStrict ? 1 : listed.names)
+    search.object(request.query, query, '')
+    const inQuery = search.found.length
+    if (fields) await search.body(request.body, fields)
+    const { found } = search
+    if (!isStrict) {
+      if (found.length > 0) reply.header('x-unknown-fields', headerOf(found))
+      return
+    }
+    reply.header('preference-applied', 'handling=strict')
+    const [first] = found
+    if (first) throw unknownName(first, inQuery > 0 ? 'query parameter' : 'field')
+  }
+}
+
+/** RFC 7240: preferences are separated by commas, their parameters by semicolons. */
+export function wantsStrict(prefer: string | string[] | undefined): boolean {
+  const preferences = String(prefer ?? '').split(',')
+  return preferences.some((preference) => /^\s*handling\s*=\s*"?strict"?\s*(;|$)/i.test(preference))
+}
+
+class Search {
+  readonly found: Unknown[] = []
+  readonly #seen = new Set<string>()
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get #isOver(): boolean {
+    return this.found.length >= this.#most
+  }
+
+  /** Long lists are gone through in turns of the loop. */
+  async body(body: unknown, known: Known): Promise<void> {
+    if (!isObject(body)) return
+    this.#names(body, known, '', '')
+    const turn = new LoopTurn()
+    for (const [name, value] of Object.entries(body)) {
+      const inner = known.get(name)
+      if (!inner) continue
+      if (!Array.isArray(value)) this.#object(value, inner, `${name}.`, `${name}.`)
+      else
+        for (const [at, entry] of value.entries()) {
+          if (this.#isOver) return
+          if (turn.isOver()) await turn.next()
+          this.#object(entry, inner, `${name}.`, `${name}[${at}].`)
+        }
+    }
+  }
+
+  object(value: unknown, known: Known, path: string): void {
+    this.#object(value, known, path, path)
+  }
+
+  #object(value: unknown, known: Known, path: string, where: string): void {
+    if (!isObject(value)) return
+    this.#names(value, known, path, where)
+    for (const [name, inner] of known) {
+      const field = inner && value[name]
+      if (!field) continue
+      if (!Array.isArray(field)) this.#object(field, inner, `${path}${name}.`, `${where}${name}.`)
+      else
+        for (const [at, entry] of field.entries()) {
+          if (this.#isOver) return
+          this.#object(entry, inner, `${path}${name}.`, `${where}${name}[${at}].`)
+        }
+    }
+  }
+
+  #names(object: Record<string, unknown>, known: Known, path: string, where: string): void {
+    for (const name in object) {
+      if (this.#isOver) return
+      if (known.has(name) || this.#seen.has(path + name)) continue
+      this.#seen.add(path + name)
+      this.found.push({ name: path + name, where, known })
+    }
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function headerOf(found: Unknown[]): string {
+  let header = ''
+  for (const { name } of found) {
+    const text = header === '' ? encodeURIComponent(name) : `${header}, ${encodeURIComponent(name)}`
+    if (text.length > listed.bytes) break
+    header = text
+  }
+  // A single name that is too long is cut, but not within an escape.
+  return (
+    header ||
+    encodeURIComponent(found[0]!.name.slice(0, listed.bytes)).slice(0, listed.bytes).replace(/%.?$/, '')
+  )
+}
+
+function unknownName({ name, where, known }: Unknown, what: string): ServiceError {
+  const last = name.slice(name.lastIndexOf('.') + 1)
+  const near = nearest(last, [...known.keys()])
+  const hint = near === null ? 'There is none here.' : `Did you mean ${where}${near}?`
+  return new ServiceError(
+    'bad_request',
+    `${where}${last.slice(0, 100)} is not a known ${what}. ${hint} Without Prefer: handling=strict it is ignored.`,
+  )
+}
+
+/** The known name that is most alike: few changes of letters, and the same beginning. Null when none is known. */
+export function nearest(name: string, known: readonly string[]): string | null {
+  const short = name.toLowerCase().slice(0, 64)
+  const cost = (other: string) => distance(short, other) - 2 * commonStart(short, other)
+  let best: string | null = null
+  for (const other of known) if (best === null || cost(other) < cost(best)) best = other
+  return best
+}
+
+function commonStart(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length += 1
+  return length
+}
+
+/** Letters to insert, delete or replace (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n)
+  for (let n = 0; n < a.length; n++) {
+    const next = [n + 1]
+    for (let m = 0; m < b.length; m++)
+      next.push(Math.min(next[m]! + 1, row[m + 1]! + 1, row[m]! + (a[n] === b[m] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}
+
+/** Of the body itself, and of each entry of its lists, with what the operation answers. */
+function bodyNames(route: Route): Known {
+  const known = knownOf(route.schemas.body) ?? new Map<string, null>()
+  const answered = answeredNames(route)
+  for (const inner of [known, ...known.values()])
+    if (inner && (inner === known || isEntry(known, inner)))
+      for (const name of answered) if (!inner.has(name)) inner.set(name, null)
+  return known
+}
+
+/** Objects in lists that the operation itself is about, not the small ones within them, such as identifiers. */
+const entryLists = ['cards', 'boards', 'items']
+const isEntry = (known: Known, inner: Known) => entryLists.some((name) => known.get(name) === inner)
+
+/** Fields of the objects that a successful answer holds. */
+function answeredNames({ answers }: Route): Set<string> {
+  const names = new Set<string>()
+  for (const [status, answer] of Object.entries(answers)) {
+    if (Number(status) >= 300) continue
+    for (const inner of knownOf(answer)?.values() ?? [])
+      for (const name of inner?.keys() ?? []) names.add(name)
+  }
+  return names
+}
+
+function knownOf(schema: TSchema | Schema | undefined): Known | null {
+  const { properties, additionalProperties, items, anyOf } = (schema ?? {}) as Schema
+  if (items) return knownOf(items)
+  if (anyOf) {
+    const branches = anyOf.map(knownOf).filter((branch) => branch !== null)
+    return branches.length === 0 ? null : new Map(branches.flatMap((branch) => [...branch]))
+  }
+  if (!properties || additionalProperties === true) return null
+  return new Map(Object.entries(properties).map(([name, inner]) => [name, knownOf(inner)]))
+}

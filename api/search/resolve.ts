@@ -1,0 +1,114 @@
+import Type from 'typebox'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { requireFilter } from '../boards/require-filter.ts'
+import { named } from '../http/named.ts'
+import { cutPage, pageOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { boardId, pageAnswer, pageQuery, uuid, workspaceId } from '../http/schemas.ts'
+
+const types = ['board', 'card', 'image'] as const
+
+interface Found {
+  type: (typeof types)[number]
+  id: string
+  board_id: string
+  workspace_id: string
+}
+
+const query = Type.Object({
+  scope: Type.String({
+    minLength: 1,
+    maxLength: limits.identifiers.scope,
+    description: 'The `scope` of the identifier.',
+  }),
+  value: Type.String({
+    minLength: 1,
+    maxLength: limits.identifiers.value,
+    description: 'The `value` of the identifier.',
+  }),
+  type: Type.Optional(Type.Enum([...types], { description: 'Only matches of this type.' })),
+  workspace: Type.Optional({ ...uuid, description: 'Only matches in this workspace.' }),
+  ...pageQuery,
+})
+
+const Match = named(
+  'IdentifierMatch',
+  Type.Object({
+    type: Type.Enum([...types], { description: 'What it is.' }),
+    id: Type.String({ description: 'Id of the board or the card, or key of the image.' }),
+    board_id: boardId,
+    workspace_id: workspaceId,
+  }),
+  'Something that has an identifier of another system.',
+)
+
+export const resolveIdentifier = route({
+  method: 'GET',
+  path: '/resolve',
+  scope: 'read',
+  refuses: ['not_found'],
+  summary: 'Find boards and cards, and the images of image cards, by an identifier of another system.',
+  schemas: { query },
+  answers: {
+    200: Type.Object({
+      scope: Type.String({ description: 'The `scope` of the request.' }),
+      value: Type.String({ description: 'The `value` of the request.' }),
+      matches: Type.Array(Match, { description: 'The matches of this page.' }),
+      ...pageAnswer,
+    }),
+  },
+  async handle({ database }, { principal, query }) {
+    const { scope, value, type, workspace } = query
+    for (const [field, text] of Object.entries({ scope, value })) {
+      if (text.includes('\u0000'))
+        throw new ServiceError('bad_request', `${field} must be text without U+0000.`)
+    }
+    const page = pageOf(query)
+    // The caller's workspaces and boards first: a common value has rows of many tenants. The policies hold all the same.
+    const rows = await database.asUser(principal.userId, async (tx) => {
+      const found = await tx<Found[]>`
+        with mine as materialized (
+          select array(select readable_workspaces(current_user_id())) as workspaces,
+            array(select readable_shared_boards(current_user_id())) as boards
+        ), carrying_boards as (
+          select i.board_id
+          from board_identifiers i
+          where i.workspace_id = any ((select workspaces from mine)::uuid[]) and i.scope = ${scope} and i.value = ${value}
+          union
+          select i.board_id
+          from board_identifiers i
+          where i.board_id = any ((select boards from mine)::uuid[]) and i.scope = ${scope} and i.value = ${value}
+        ), carrying_cards as (
+          select i.board_id, i.card_id
+          from card_identifiers i
+          where i.workspace_id = any ((select workspaces from mine)::uuid[]) and i.scope = ${scope} and i.value = ${value}
+          union
+          select i.board_id, i.card_id
+          from card_identifiers i
+          where i.board_id = any ((select boards from mine)::uuid[]) and i.scope = ${scope} and i.value = ${value}
+        ), found as (
+          select 1 as rank, 'board' as type, board_id::text as id, board_id from carrying_boards
+          union all
+          select 2, 'card', card_id, board_id from carrying_cards
+          union all
+          select distinct 3, 'image', c.image_key, c.board_id
+          from carrying_cards i
+          join card_index c on c.board_id = i.board_id and c.card_id = i.card_id
+          where c.kind = 'image' and c.image_key is not null and c.deleted_at is null
+        )
+        select f.type, f.id, f.board_id, b.workspace_id
+        from found f
+        join boards b on b.id = f.board_id
+        where b.deleted_at is null
+          ${type === undefined ? tx`` : tx`and f.type = ${type}`}
+          ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
+        order by f.rank, b.created_at, f.board_id, f.id collate "C"
+        limit ${page.limit + 1} offset ${page.offset}`
+      if (found.length === 0) await requireFilter(tx, query)
+      return found
+    })
+    const { shown: matches, end } = cutPage(page, rows)
+    return { body: { scope, value, matches, ...end } }
+  },
+})

@@ -1,0 +1,181 @@
+/** Lays out cards that are on a board. */
+import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type * as Y from 'yjs'
+import { ServiceError } from '../../core/errors.ts'
+import { arrangeAgain, type planArrangement } from '../../core/layout/arrange.ts'
+import type { LayoutName, LayoutOptions, Seat } from '../../core/layout/arrangement.ts'
+import { limits } from '../../core/limits.ts'
+import { task } from '../../platform/work/worker-pool.ts'
+import { requireWritable } from '../access.ts'
+import { buildPatch, emptyWrite, finish, nextUpdate } from './build.ts'
+import type { Written } from '../commit/board-queue.ts'
+import { cardsOf, findCard, readShapeOf, readShapes, type CardShape } from '../canvas/canvas.ts'
+import { UpdateBuilder } from '../canvas/edit.ts'
+import { showLive, type LiveBoards } from './live.ts'
+import { offload } from './offload.ts'
+import { cardRow } from '../canvas/project.ts'
+import { catchUp } from './read.ts'
+
+export interface ArrangeRequest {
+  account: string
+  boardId: string
+  layout: LayoutName
+  options: LayoutOptions
+  /** Null: the whole board. */
+  ids: string[] | null
+  dryRun: boolean
+  /** What is to be kept with the commit of this plan; see `BuiltWrite.made`. */
+  remember?(plan: ArrangePlan): string[]
+}
+
+export interface ArrangePlan {
+  seats: Seat[]
+  /** Those of the seats that are not where the card is. */
+  moved: Seat[]
+  notFound: string[]
+}
+
+const arrangeTask = task<typeof planArrangement>(
+  new URL('../../core/layout/arrange.ts', import.meta.url),
+  'planArrangement',
+)
+
+/** Cards of a board that is arranged on the main thread, while the commit is put together. */
+export const inlineCards = 4000
+
+/** A larger board is read in pieces of so many cards, and arranged in a worker thread. */
+const cardsAtOnce = 4000
+
+/** A large board that changes each time between its reading and its commit is not arranged. */
+const maxAttempts = 5
+
+/** Changes nothing of a card but its place and size. What was written to the board before the commit counts. */
+export async function arrangeCards(
+  live: LiveBoards,
+  request: ArrangeRequest,
+): Promise<{ cards: Seat[]; moved: number; notFound: string[]; live: boolean }> {
+  const { boardId, account } = request
+  await requireWritable(live.database, account, boardId)
+  let plan: ArrangePlan = { seats: [], moved: [], notFound: [] }
+  const written = await live.documents.withDocument(boardId, async ({ document }) => {
+    await catchUp(live, boardId)
+    const write = (planned: (() => ArrangePlan) | null): Promise<Written> =>
+      live.queue.write(boardId, {
+        op: randomUUID(),
+        account,
+        reads: 'board',
+        *build(head) {
+          plan = planned ? planned() : planOf(request, readShapes(document), solveHere)
+          let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+          const write = emptyWrite()
+          for (const { id, ...change } of plan.moved) {
+            yield
+            const shared = findCard(document, id)
+            if (!shared) continue // an editor has removed it meanwhile
+            const { content, interior } = buildPatch(builder, shared, { id, change }, null)
+            write.rows.push(cardRow(id, content, interior))
+            builder = nextUpdate(write, builder, head)
+          }
+          if (request.remember) write.made = request.remember(plan)
+          return finish(write, builder)
+        },
+      })
+    if (cardsOf(document).size <= inlineCards) {
+      if (!request.dryRun) return write(null)
+      plan = planOf(request, readShapes(document), solveHere)
+      return null
+    }
+    for (let attempt = 1; ; attempt++) {
+      let isStale = false
+      const stale = () => (isStale = true)
+      document.on('beforeTransaction', stale)
+      try {
+        const shapes = await readShapesInPieces(document)
+        const found = await planElsewhere(live, request, shapes)
+        if (request.dryRun) {
+          plan = found
+          return null
+        }
+        return await write(() => {
+          if (isStale) throw movedOn
+          return found
+        })
+      } catch (error) {
+        if (error !== movedOn || attempt === maxAttempts) throw error
+      } finally {
+        document.off('beforeTransaction', stale)
+      }
+    }
+  })
+  return {
+    cards: plan.seats,
+    moved: plan.moved.length,
+    notFound: plan.notFound,
+    live: written ? await showLive(live, boardId, written.seq) : true,
+  }
+}
+
+const movedOn = new ServiceError(
+  'conflict',
+  'The board changes faster than it can be arranged. Try again, or name some of its cards in card_ids.',
+)
+
+/** While others have their turns, so that cards may change in between. */
+async function readShapesInPieces(document: Y.Doc): Promise<Map<string, CardShape>> {
+  const shapes = new Map<string, CardShape>()
+  let count = 0
+  for (const id of [...cardsOf(document).keys()]) {
+    const shape = readShapeOf(document, id)
+    if (shape) shapes.set(id, shape)
+    count += 1
+    if (count % cardsAtOnce === 0) await setImmediate()
+  }
+  return shapes
+}
+
+type Arrange = Parameters<typeof planArrangement>[0]
+
+const solveHere = ({ layout, cards, rest, options }: Arrange) => arrangeAgain(layout, cards, rest, options)
+
+async function planElsewhere(
+  live: LiveBoards,
+  request: ArrangeRequest,
+  shapes: Map<string, CardShape>,
+): Promise<ArrangePlan> {
+  const input = inputOf(request, shapes)
+  const solved = await offload(live.pool, arrangeTask, input, request.account)
+  if ('refused' in solved) throw new ServiceError('bad_request', solved.refused)
+  return planOf(request, shapes, () => solved.seats)
+}
+
+function inputOf({ layout, options, ids }: ArrangeRequest, shapes: Map<string, CardShape>): Arrange {
+  const asked = ids && new Set(ids)
+  const cards: (CardShape & { id: string })[] = []
+  const rest: CardShape[] = []
+  for (const [id, shape] of shapes) {
+    if (!asked || asked.has(id)) cards.push({ id, ...shape })
+    else rest.push(shape)
+  }
+  return { layout, cards, rest, options }
+}
+
+function planOf(
+  request: ArrangeRequest,
+  shapes: Map<string, CardShape>,
+  solve: (input: Arrange) => Seat[],
+): ArrangePlan {
+  const seats = solve(inputOf(request, shapes))
+  const isElsewhere = ({ id, x, y, w, h }: Seat) => {
+    const shape = shapes.get(id)!
+    return shape.x !== x || shape.y !== y || shape.w !== w || shape.h !== h
+  }
+  const moved = seats.filter(isElsewhere)
+  if (moved.length > limits.cardsPerCommit) {
+    throw new ServiceError(
+      'bad_request',
+      `${moved.length} cards would move, and one request moves at most ${limits.cardsPerCommit}: name some in card_ids.`,
+    )
+  }
+  return { seats, moved, notFound: [...new Set(request.ids)].filter((id) => !shapes.has(id)) }
+}

@@ -1,0 +1,53 @@
+/** The order of a board's cards, of which there may be a hundred thousand. */
+import type * as Y from 'yjs'
+import type { Steps } from '../../platform/work/loop-turn.ts'
+import { cardsOf, findCard } from '../canvas/canvas.ts'
+
+interface Placed {
+  id: string
+  z: number
+}
+
+const cardsPerStep = 500
+
+/** The ids of all cards in the order of z, then id. Cards may change between its steps. */
+export function* cardOrder(document: Y.Doc): Steps<string[]> {
+  let runs: Placed[][] = []
+  const ids = [...cardsOf(document).keys()]
+  for (let from = 0; from < ids.length; from += cardsPerStep) {
+    const run = ids.slice(from, from + cardsPerStep).flatMap((id) => placedOf(document, id) ?? [])
+    runs.push(run.sort(compare))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: Placed[][] = []
+    for (let at = 0; at < runs.length; at += 2) merged.push(yield* merge(runs[at]!, runs[at + 1] ?? []))
+    runs = merged
+  }
+  return (runs[0] ?? []).map(({ id }) => id)
+}
+
+function placedOf(document: Y.Doc, id: string): Placed | null {
+  const z = findCard(document, id)?.get('z')
+  if (z === undefined && !findCard(document, id)) return null
+  return { id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 }
+}
+
+const compare = (a: Placed, b: Placed) => a.z - b.z || (a.id < b.id ? -1 : 1)
+
+function* merge(first: Placed[], second: Placed[]): Steps<Placed[]> {
+  const merged: Placed[] = []
+  for (let [i, j] = [0, 0]; i < first.length || j < second.length;) {
+    const a = first[i]
+    const b = second[j]
+    if (a && (!b || compare(a, b) < 0)) {
+      merged.push(a)
+      i += 1
+    } else {
+      merged.push(b!)
+      j += 1
+    }
+    if (merged.length % cardsPerStep === 0) yield
+  }
+  return merged
+}

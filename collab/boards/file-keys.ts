@@ -1,0 +1,40 @@
+/** Which files cards name, anywhere in them: also where only their editor knows what it means. */
+import * as Y from 'yjs'
+import { fileKeysIn } from '../../core/file.ts'
+import { cardsOf } from '../canvas/canvas.ts'
+import type { LogContent } from '../log/log.ts'
+import { replay } from '../log/log.ts'
+import { removedRoot } from '../canvas/new-cards.ts'
+
+/** The keys of files in all texts and names of fields. Without recursion: an editor may nest as deep as it likes. */
+export function fileKeysOf(value: unknown): Set<string> {
+  const keys = new Set<string>()
+  const open: unknown[] = [value]
+  for (let at = 0; at < open.length; at += 1) {
+    const one = open[at]
+    if (typeof one === 'string') for (const [key] of one.matchAll(fileKeysIn)) keys.add(key)
+    if (typeof one !== 'object' || one === null || ArrayBuffer.isView(one)) continue
+    for (const [name, inner] of Object.entries(one)) open.push(name, inner)
+  }
+  return keys
+}
+
+/** Those that the cards of a board name. In a worker thread. */
+export function fileKeysOfBoard(log: LogContent): string[] {
+  const document = new Y.Doc()
+  replay(document, log)
+  const keys = new Set<string>()
+  for (const card of cardsOf(document).values())
+    for (const key of fileKeysOf(card instanceof Y.AbstractType ? (card.toJSON() as unknown) : card))
+      keys.add(key)
+  return [...keys]
+}
+
+/** Those that each of some removed cards names. In a worker thread. */
+export function fileKeysOfRemoved(states: Uint8Array[]): string[][] {
+  return states.map((state) => {
+    const document = new Y.Doc()
+    replay(document, { snapshot: null, updates: [state] })
+    return [...fileKeysOf(document.getMap(removedRoot).toJSON())]
+  })
+}

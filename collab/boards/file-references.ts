@@ -1,0 +1,69 @@
+/** Which files the cards of a board name, anywhere in them: also where only their editor knows what it means. */
+import { limits } from '../../core/limits.ts'
+import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import type { Database } from '../../sql/database.ts'
+import type { fileKeysOfBoard, fileKeysOfRemoved } from './file-keys.ts'
+import { tail } from '../log/log.ts'
+
+export interface FileReference {
+  image_key: string
+  /** Of what only a removed card names: when it can't be restored any more. */
+  until: Date | null
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** A worker thread reads a large board for about two seconds; a loaded machine gives it little time. */
+const timeoutMs = 60_000
+/** Removed cards that are read from the database at once. */
+const removedAtOnce = 20
+
+const boardTask = task<typeof fileKeysOfBoard>(new URL('./file-keys.ts', import.meta.url), 'fileKeysOfBoard')
+const removedTask = task<typeof fileKeysOfRemoved>(
+  new URL('./file-keys.ts', import.meta.url),
+  'fileKeysOfRemoved',
+)
+
+/** As of a position of the board's log; null when there is no such board. Documents are read in worker threads. */
+export async function fileReferences(
+  database: Database,
+  pool: WorkerPool,
+  boardId: string,
+): Promise<{ position: number; references: FileReference[] } | null> {
+  const log = await tail(database, boardId, 0)
+  if (!log) return null
+  const { snapshot, updates, ownerId, seq } = log
+  const options = { account: ownerId, timeoutMs }
+  const found = new Map<string, Date | null>()
+  // The removed ones first: what a live card names has no end.
+  const removed = await database.asSystem(
+    (tx) => tx<{ token: string; removed_at: Date }[]>`
+      select restore_token as token, removed_at from removed_cards where board_id = ${boardId} order by removed_at`,
+  )
+  for (let from = 0; from < removed.length; from += removedAtOnce) {
+    const some = removed.slice(from, from + removedAtOnce)
+    const states = await statesOf(
+      database,
+      some.map(({ token }) => token),
+    )
+    const keys = await pool.run(
+      removedTask,
+      some.flatMap(({ token }) => states.get(token) ?? []),
+      options,
+    )
+    const kept = some.filter(({ token }) => states.has(token))
+    for (const [at, { removed_at }] of kept.entries())
+      for (const key of keys[at]!) found.set(key, new Date(removed_at.getTime() + limits.trashDays * dayMs))
+  }
+  for (const key of await pool.run(boardTask, { snapshot, updates }, options)) found.set(key, null)
+  return { position: seq, references: [...found].map(([image_key, until]) => ({ image_key, until })) }
+}
+
+/** By token; nothing for those that are gone meanwhile. */
+async function statesOf(database: Database, tokens: string[]): Promise<Map<string, Uint8Array>> {
+  const rows = await database.asSystem(
+    (tx) => tx<{ token: string; state: Buffer }[]>`
+      select restore_token as token, state from removed_cards where restore_token = any (${tokens}::uuid[])`,
+  )
+  return new Map(rows.map(({ token, state }) => [token, state]))
+}

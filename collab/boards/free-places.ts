@@ -1,0 +1,61 @@
+/** Free places on a board. Of a large board they are looked for in a worker thread, while its other writes wait. */
+import type * as Y from 'yjs'
+import { ServiceError } from '../../core/errors.ts'
+import { placeMoved } from '../../core/layout/place-moved.ts'
+import { placeNew, type NewCards, type Places } from '../../core/layout/place-new.ts'
+import { awaited, type Steps } from '../../platform/work/loop-turn.ts'
+import { task, type Task, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { cardsOf, readShapeOf, type CardShape } from '../canvas/canvas.ts'
+import { offload } from './offload.ts'
+
+const newTask = task<typeof placeNew>(new URL('../../core/layout/place-new.ts', import.meta.url), 'placeNew')
+const movedTask = task<typeof placeMoved>(
+  new URL('../../core/layout/place-moved.ts', import.meta.url),
+  'placeMoved',
+)
+
+/** Cards among which places are found on the main thread, in a few milliseconds. */
+export const inlinePlaces = 2000
+
+/** Where threads are, and whose turn it takes. */
+export interface Threads {
+  pool: WorkerPool
+  account: string
+}
+
+/** @throws ServiceError `bad_request` when a layout has no room, `session_unavailable` */
+export function* placesOfNew(threads: Threads, input: NewCards): Steps<Places> {
+  const found = yield* search(threads, newTask, placeNew, input, input.occupied.length)
+  if ('refused' in found) throw new ServiceError('bad_request', found.refused)
+  return found.places
+}
+
+/** @throws ServiceError `session_unavailable` */
+export function placesOfMoved(
+  threads: Threads,
+  input: Parameters<typeof placeMoved>[0],
+): Steps<ReturnType<typeof placeMoved>> {
+  return search(threads, movedTask, placeMoved, input, input.rest.length)
+}
+
+function* search<Input, Output>(
+  { pool, account }: Threads,
+  task: Task<Input, Output>,
+  here: (input: Input) => Output,
+  input: Input,
+  cards: number,
+): Steps<Output> {
+  if (cards <= inlinePlaces) return here(input)
+  return yield* awaited(() => offload(pool, task, input, account))
+}
+
+/** The shapes of all cards of a board. */
+export function* shapesOf(document: Y.Doc): Steps<CardShape[]> {
+  const shapes: CardShape[] = []
+  for (const id of [...cardsOf(document).keys()]) {
+    const shape = readShapeOf(document, id)
+    if (shape) shapes.push(shape)
+    yield
+  }
+  return shapes
+}

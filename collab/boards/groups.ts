@@ -1,0 +1,221 @@
+/** The API's door to the groups of a board: read from its document, written by way of the commit path. */
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type * as Y from 'yjs'
+import { ServiceError } from '../../core/errors.ts'
+import { groupDefaults, type Group, type GroupChange } from '../../core/group.ts'
+import { limits } from '../../core/limits.ts'
+import { requireWritable } from '../access.ts'
+import type { BuiltWrite } from '../commit/board-queue.ts'
+import { emptyWrite, fieldBytes, finish, nextUpdate } from './build.ts'
+import {
+  cardsOf,
+  findCard,
+  findGroup,
+  groupsOf,
+  readContent,
+  readGroupContent,
+  type SharedMap,
+} from '../canvas/canvas.ts'
+import { UpdateBuilder } from '../canvas/edit.ts'
+import { newIds } from '../canvas/ids.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import { bytesOf, type BoardHead } from '../log/log.ts'
+import { showLive, type LiveBoards } from './live.ts'
+import { cardRow, groupRow, interiorOf } from '../canvas/project.ts'
+import { catchUp } from './read.ts'
+
+export interface PresentedGroup extends Group {
+  id: string
+  card_count: number
+  created_at: string | null
+}
+
+interface Request {
+  account: string
+  boardId: string
+}
+
+/** In the order of creation, then of the id. */
+export async function readGroups(
+  live: LiveBoards,
+  boardId: string,
+  page: { limit: number; offset: number },
+): Promise<{ groups: PresentedGroup[]; total: number }> {
+  await catchUp(live, boardId)
+  return live.documents.withDocument(boardId, async ({ document }) => {
+    const groups = await inTurns(presentGroups(document))
+    return { groups: groups.slice(page.offset, page.offset + page.limit), total: groups.length }
+  })
+}
+
+/** All groups, in the order of creation, then of the id. */
+export function* presentGroups(document: Y.Doc): Steps<PresentedGroup[]> {
+  const counts = yield* cardCounts(document)
+  const groups: PresentedGroup[] = []
+  for (const id of groupsOf(document).keys()) {
+    const shared = findGroup(document, id)
+    if (shared) groups.push(present(id, shared, counts.get(id) ?? 0))
+  }
+  const order = (group: PresentedGroup) => group.created_at ?? ''
+  return groups.sort((a, b) => {
+    const [first, second] = [order(a), order(b)]
+    return first === second ? (a.id < b.id ? -1 : 1) : first < second ? -1 : 1
+  })
+}
+
+/** @param request.now the time of its creation */
+export async function createGroup(
+  live: LiveBoards,
+  request: Request & { change: GroupChange & { name: string }; now: Date },
+): Promise<{ group: PresentedGroup; live: boolean }> {
+  const { boardId, account } = request
+  const id = newIds(1)[0]!
+  const group: Group = { ...groupDefaults, ...request.change }
+  const created_at = request.now.toISOString()
+  const written = await live.queue.write(boardId, {
+    op: randomUUID(),
+    account,
+    reads: 'nothing',
+    build(head) {
+      const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+      builder.createGroup(id, { ...group, created_at })
+      const write = finish({ ...emptyWrite(), groups: [groupRow(id, group)] }, builder)
+      write.grows = bytesOf(write.updates)
+      return write
+    },
+  })
+  return {
+    group: { id, ...group, card_count: 0, created_at },
+    live: await showLive(live, boardId, written.seq),
+  }
+}
+
+/** @throws ServiceError `not_found` when the board has no such group */
+export async function patchGroup(
+  live: LiveBoards,
+  request: Request & { id: string; change: GroupChange },
+): Promise<{ group: PresentedGroup; live: boolean }> {
+  const { id, change } = request
+  let group: PresentedGroup | null = null
+  const shown = await editGroup(live, request, function* ({ document, shared, builder, write }) {
+    for (const [key, value] of Object.entries(change)) {
+      const stored = shared.get(key) ?? null
+      if (isDeepStrictEqual(stored, value)) continue
+      builder.setField(shared, key, value)
+      write.grows += fieldBytes(value) - fieldBytes(stored)
+    }
+    group = { ...present(id, shared, (yield* cardCounts(document)).get(id) ?? 0), ...change }
+    write.groups.push(groupRow(id, group))
+  })
+  return { group: group!, live: shown }
+}
+
+/**
+ * Removes a group, and takes its cards out of it.
+ *
+ * @throws ServiceError `not_found` when the board has no such group, `conflict` when it has too many cards
+ */
+export async function removeGroup(
+  live: LiveBoards,
+  request: Request & { id: string },
+): Promise<{ group: PresentedGroup; ungrouped: number; live: boolean }> {
+  const { id } = request
+  let group: PresentedGroup | null = null
+  const shown = await editGroup(live, request, function* (edit) {
+    const { document, shared, write, head } = edit
+    const cards = yield* cardsIn(document, id)
+    if (cards.length > limits.cardsPerCommit) throw tooManyCards(cards.length)
+    group = present(id, shared, cards.length)
+    for (const cardId of cards) {
+      yield
+      const card = findCard(document, cardId)
+      if (!card) continue // an editor has removed it meanwhile
+      edit.builder.removeKey(card, 'group_id')
+      write.rows.push(cardRow(cardId, { ...readContent(card), group_id: null }, interiorOf(card)))
+      edit.builder = nextUpdate(write, edit.builder, head)
+    }
+    edit.builder.removeKey(groupsOf(document), id)
+    write.groups.push({ id, gone: true })
+  })
+  return { group: group!, ungrouped: group!.card_count, live: shown }
+}
+
+interface GroupEdit {
+  head: BoardHead
+  document: Y.Doc
+  shared: SharedMap
+  builder: UpdateBuilder
+  write: BuiltWrite
+}
+
+/** A write to a group that is there. `edit` may be called again, on another state. @returns `live` */
+async function editGroup(
+  live: LiveBoards,
+  { boardId, account, id }: Request & { id: string },
+  edit: (on: GroupEdit) => Steps<void>,
+): Promise<boolean> {
+  await requireWritable(live.database, account, boardId)
+  const written = await live.documents.withDocument(boardId, async ({ document }) => {
+    await catchUp(live, boardId)
+    return live.queue.write(boardId, {
+      op: randomUUID(),
+      account,
+      reads: 'board',
+      *build(head) {
+        const shared = requireGroup(document, id)
+        const builder = new UpdateBuilder(head.apiClient, head.apiClock)
+        const on = { head, document, shared, builder, write: emptyWrite() }
+        yield* edit(on)
+        return finish(on.write, on.builder)
+      },
+    })
+  })
+  return showLive(live, boardId, written.seq)
+}
+
+const tooManyCards = (count: number) =>
+  new ServiceError(
+    'conflict',
+    `The group has ${count} cards, and one request ungroups at most ${limits.cardsPerCommit}: take some out of it first.`,
+  )
+
+function requireGroup(document: Y.Doc, id: string): SharedMap {
+  const shared = findGroup(document, id)
+  if (!shared) throw new ServiceError('not_found', 'No such group on this board.')
+  return shared
+}
+
+function present(id: string, shared: SharedMap, cardCount: number): PresentedGroup {
+  return {
+    id,
+    ...readGroupContent(shared),
+    card_count: cardCount,
+    created_at: timestamp(shared.get('created_at')),
+  }
+}
+
+/** An editor may have written anything. */
+function timestamp(value: unknown): string | null {
+  const at = typeof value === 'string' || typeof value === 'number' ? new Date(value) : null
+  return at && at.getTime() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : null
+}
+
+function* cardCounts(document: Y.Doc): Steps<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for (const id of [...cardsOf(document).keys()]) {
+    yield
+    const group = findCard(document, id)?.get('group_id')
+    if (typeof group === 'string') counts.set(group, (counts.get(group) ?? 0) + 1)
+  }
+  return counts
+}
+
+function* cardsIn(document: Y.Doc, group: string): Steps<string[]> {
+  const ids: string[] = []
+  for (const id of [...cardsOf(document).keys()]) {
+    yield
+    if (findCard(document, id)?.get('group_id') === group) ids.push(id)
+  }
+  return ids
+}

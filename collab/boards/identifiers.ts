@@ -1,0 +1,83 @@
+/**
+ * Identifiers are unique on a board for what the API writes. The commit looks into the index, under the board's lock, so
+ * that no document has to be read for it; what editors did is brought into the index before.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Identifier } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { BuiltWrite } from '../commit/board-queue.ts'
+import type { LiveBoards } from './live.ts'
+import { catchUp } from './read.ts'
+
+/** A card as a write leaves it. */
+export interface Carrier {
+  id: string
+  identifiers: Identifier[]
+  /** What it carried before; it may keep that also when an editor has pasted a second card with it. */
+  before?: Identifier[]
+}
+
+export const identifierKey = ({ scope, value }: Identifier): string => JSON.stringify([scope, value])
+
+/**
+ * What the commit has to look for.
+ *
+ * @throws ServiceError `bad_request` when two of the cards are given the same identifier
+ */
+export function claimsOf(carriers: Carrier[]): NonNullable<BuiltWrite['claims']> | null {
+  const gained = new Map<string, Identifier>()
+  const carried = new Map<string, string>()
+  for (const { id, identifiers, before = [] } of carriers) {
+    const kept = new Set(before.map(identifierKey))
+    for (const identifier of identifiers) {
+      const key = identifierKey(identifier)
+      if (!kept.has(key)) gained.set(key, identifier)
+      const other = carried.get(key)
+      if (other !== undefined && other !== id && gained.has(key)) throw givenTwice(identifier)
+      carried.set(key, id)
+    }
+  }
+  if (gained.size === 0) return null
+  return { identifiers: [...gained.values()], cards: carriers.map(({ id }) => id) }
+}
+
+export const givenTwice = (identifier: Identifier) =>
+  new ServiceError(
+    'bad_request',
+    `identifiers: ${JSON.stringify(identifier)} is sent for two cards; a board has it once.`,
+  )
+
+/** How long a write waits for what editors did to be indexed; a flush has no deadline of its own. */
+const flushTimeoutMs = 2000
+
+/** Brings what editors did on a board that is in memory into the index. */
+export async function indexEdits(live: LiveBoards, boardId: string): Promise<void> {
+  const board = await catchUp(live, boardId)
+  if (!board?.outstanding) return
+  const late = new AbortController()
+  await Promise.race([
+    live.queue.flush(boardId),
+    delay(flushTimeoutMs, undefined, { signal: late.signal }).catch(() => undefined),
+  ])
+  late.abort()
+}
+
+/** The live cards of a board that carry any of these, as the index has it; by `identifierKey`. */
+export async function carriersOf(
+  live: LiveBoards,
+  boardId: string,
+  identifiers: Identifier[],
+): Promise<Map<string, string[]>> {
+  const rows = await live.database.asSystem(
+    (tx) => tx<{ scope: string; value: string; cards: string[] }[]>`
+      select v.scope, v.value, c.cards
+      from unnest(${identifiers.map(({ scope }) => scope)}::text[], ${identifiers.map(({ value }) => value)}::text[]) as v(scope, value)
+      cross join lateral (
+        select array_agg(x.card_id order by x.card_id) as cards
+        from card_identifiers x
+        where x.board_id = ${boardId} and x.scope = v.scope and x.value = v.value
+      ) c
+      where c.cards is not null`,
+  )
+  return new Map(rows.map((row) => [identifierKey(row), row.cards]))
+}

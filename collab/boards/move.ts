@@ -1,0 +1,181 @@
+/** Cards from one board to another: in one commit on both, or not at all. */
+import { randomUUID } from 'node:crypto'
+import type * as Y from 'yjs'
+import type { CardContent } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { requireWritable } from '../access.ts'
+import { cardsOf, cardsRoot, findCard, readContent, readShapeOf } from '../canvas/canvas.ts'
+import type { BuiltWrite } from '../commit/board-queue.ts'
+import { emptyWrite, finish, nextUpdate } from './build.ts'
+import type { BoardDocument } from '../documents/document.ts'
+import { UpdateBuilder, type StoredFields } from '../canvas/edit.ts'
+import { placesOfMoved, shapesOf, type Threads } from './free-places.ts'
+import { fileKeysOf } from './file-keys.ts'
+import { identifierKey, indexEdits } from './identifiers.ts'
+import { newIds } from '../canvas/ids.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
+import { showLive, type LiveBoards } from './live.ts'
+import { bytesOf, type BoardHead } from '../log/log.ts'
+import { cardRow, interiorOf } from '../canvas/project.ts'
+import { presentWritten, type PresentedCard } from './read.ts'
+
+export interface MoveRequest {
+  account: string
+  boardId: string
+  /** Another board. */
+  toBoardId: string
+  ids: string[]
+}
+
+export interface MoveAnswer {
+  cards: PresentedCard[]
+  notFound: string[]
+  /** New ids of cards whose id was on the target already. */
+  renamed: Record<string, string>
+  live: boolean
+}
+
+interface MovedCard {
+  id: string
+  was: string
+  content: CardContent
+}
+
+/**
+ * The cards keep all that they hold, shared types too, and their time of creation; but for the group, which stays behind,
+ * and the place, when something lies there. What editors typed is on the target as far as it was committed before;
+ * typing that was still under way in the old card is lost. Files come along into another workspace.
+ *
+ * @throws ServiceError
+ */
+export async function moveCards(live: LiveBoards, request: MoveRequest): Promise<MoveAnswer> {
+  const { account, boardId, toBoardId } = request
+  const workspace = await requireWritable(live.database, account, boardId)
+  const toWorkspace = await requireWritable(live.database, account, toBoardId, 'to_board_id: ')
+  const ids = [...new Set(request.ids)]
+  let moved: MovedCard[] = []
+  let notFound: string[] = []
+  const [source, target] = await live.documents.withDocument(boardId, (from) =>
+    live.documents.withDocument(toBoardId, async (to) => {
+      await Promise.all([indexEdits(live, boardId), indexEdits(live, toBoardId)])
+      return live.queue.writePair({
+        op: randomUUID(),
+        account,
+        boardIds: [boardId, toBoardId],
+        where: 'to_board_id: ',
+        *build([head, toHead]) {
+          for (const board of [from, to]) requireTrusted(board)
+          const copies = yield* buildCopies(from, to.document, toHead, ids, { pool: live.pool, account })
+          moved = copies.moved
+          const found = new Set(moved.map(({ was }) => was))
+          notFound = ids.filter((id) => !found.has(id))
+          if (toWorkspace !== workspace) copies.write.files = yield* filesOf(from.document, moved)
+          return [yield* buildRemoval(from.document, head, moved), copies.write] as [BuiltWrite, BuiltWrite]
+        },
+      })
+    }),
+  )
+  const shown = await Promise.all([
+    showLive(live, boardId, source.seq),
+    showLive(live, toBoardId, target.seq),
+  ])
+  return {
+    cards: await presentWritten(live, account, moved, target),
+    notFound,
+    renamed: Object.fromEntries(moved.flatMap(({ id, was }) => (id === was ? [] : [[was, id]]))),
+    live: shown.every(Boolean),
+  }
+}
+
+function* filesOf(document: Y.Doc, moved: MovedCard[]): Steps<string[]> {
+  const keys = new Set<string>()
+  for (const { was } of moved) {
+    for (const key of fileKeysOf(findCard(document, was)?.toJSON())) keys.add(key)
+    yield
+  }
+  return [...keys]
+}
+
+function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): Steps<BuiltWrite> {
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const write = { ...emptyWrite(), made: [] } // the target's tells of both
+  for (const { was } of moved) {
+    builder.removeKey(cardsOf(document), was)
+    write.rows.push({ id: was, gone: true })
+    builder = nextUpdate(write, builder, head)
+    yield
+  }
+  return finish(write, builder)
+}
+
+function* buildCopies(
+  from: BoardDocument,
+  to: Y.Doc,
+  head: BoardHead,
+  ids: string[],
+  threads: Threads,
+): Steps<{ write: BuiltWrite; moved: MovedCard[] }> {
+  const write = emptyWrite()
+  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const there = cardsOf(to)
+  const sources = ids.flatMap((was) => {
+    const shape = readShapeOf(from.document, was)
+    return shape ? [{ was, shape }] : []
+  })
+  const cards = sources.map(({ shape }) => shape)
+  const places = yield* placesOfMoved(threads, { cards, rest: yield* shapesOf(to) })
+  const moved: MovedCard[] = []
+  for (const [n, { was }] of sources.entries()) {
+    yield
+    const shared = findCard(from.document, was)
+    if (!shared) continue // an editor has removed it meanwhile
+    const before = readContent(shared)
+    const content: CardContent = { ...before, ...places[n]!, group_id: null }
+    const id = there.has(was) ? newIds(1)[0]! : was
+    const fields: StoredFields = { group_id: null }
+    for (const field of ['x', 'y'] as const)
+      if (content[field] !== before[field]) fields[field] = content[field]
+    builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id))
+    write.rows.push({ ...cardRow(id, content, interiorOf(shared)), moved_from: from.boardId, was })
+    write.top = Math.max(write.top ?? -Infinity, content.z)
+    moved.push({ id, was, content })
+    builder = nextUpdate(write, builder, head)
+  }
+  write.adds = moved.length
+  write.made = moved.map(({ id, was }) => `${was}>${id}`)
+  write.claims = claimsOf(moved)
+  finish(write, builder)
+  write.grows = bytesOf(write.updates)
+  if (write.grows > limits.movedBytes) throw tooMuch(write.grows)
+  return { write, moved }
+}
+
+/**
+ * None of them may be on another card of the target. What the cards share with each other an editor has pasted, as well
+ * as a card that is there under the same id.
+ */
+function claimsOf(moved: MovedCard[]): BuiltWrite['claims'] {
+  const identifiers = new Map(
+    moved.flatMap(({ content }) => content.identifiers.map((one) => [identifierKey(one), one])),
+  )
+  if (identifiers.size === 0) return null
+  return {
+    identifiers: [...identifiers.values()],
+    cards: [...new Set(moved.flatMap(({ id, was }) => [id, was]))],
+  }
+}
+
+function requireTrusted({ isDistrusted }: BoardDocument): void {
+  if (isDistrusted)
+    throw new ServiceError(
+      'session_unavailable',
+      'The live document is being loaded anew. Try again shortly.',
+    )
+}
+
+const tooMuch = (bytes: number) =>
+  new ServiceError(
+    'payload_too_large',
+    `These cards hold ${Math.ceil(bytes / 1024 / 1024)} MB; one request moves at most ${limits.movedBytes / 1024 / 1024} MB. Name fewer in card_ids.`,
+  )

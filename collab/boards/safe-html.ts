@@ -1,0 +1,121 @@
+/** Sanitised HTML of cards. Each text is sanitised once as long as its result is kept; much of it in a worker thread. */
+import type { CardContent } from '../../core/card.ts'
+import { sanitizeHtml, type sanitizeAll } from '../../core/html.ts'
+import { LoopTurn } from '../../platform/work/loop-turn.ts'
+import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { offload } from './offload.ts'
+
+const sanitizeTask = task<typeof sanitizeAll>(new URL('../../core/html.ts', import.meta.url), 'sanitizeAll')
+
+/** Characters that are sanitised on the main thread: the worst of them take about 15 ms. */
+const inlineChars = 16_000
+
+/** Characters for one run of a worker thread: the worst take about half a second. */
+const charsPerRun = 640_000
+
+/** Characters of texts and results that are kept. The least recently used go first. */
+const keptChars = 32 * 1024 * 1024
+
+export class SafeHtml {
+  readonly #pool: WorkerPool
+  /** By the text. What the API wrote is sanitised already: text and result are one string then. */
+  readonly #kept = new Map<string, string>()
+  #chars = 0
+  /** Characters that were sanitised since the start. */
+  sanitizedChars = 0
+
+  constructor(pool: WorkerPool) {
+    this.#pool = pool
+  }
+
+  /** Whether these texts take a worker thread. */
+  isMuch(texts: string[]): boolean {
+    return charsOf(texts.filter((text) => !this.#kept.has(text))) > inlineChars
+  }
+
+  /**
+   * Returns the sanitised form of each text.
+   *
+   * @throws ServiceError `session_unavailable`
+   */
+  async sanitize(account: string, texts: string[]): Promise<string[]> {
+    const results = new Map<string, string>()
+    const unknown = new Set<string>()
+    const turn = new LoopTurn()
+    for (const text of texts) {
+      if (turn.isOver()) await turn.next()
+      const kept = this.#find(text)
+      if (kept === undefined) unknown.add(text)
+      else results.set(text, kept)
+    }
+    const open = [...unknown]
+    this.sanitizedChars += charsOf(open)
+    if (charsOf(open) <= inlineChars) for (const text of open) results.set(text, sanitizeHtml(text))
+    else {
+      for (const run of runsOf(open)) {
+        const safe = await offload(this.#pool, sanitizeTask, run, account)
+        run.forEach((text, at) => results.set(text, safe[at]!))
+      }
+    }
+    for (const text of open) {
+      if (turn.isOver()) await turn.next()
+      this.#keep(text, results.get(text)!)
+    }
+    return texts.map((text) => results.get(text)!)
+  }
+
+  /**
+   * Returns the cards with the HTML that may be shown: an editor may have written any.
+   *
+   * @throws ServiceError `session_unavailable`
+   */
+  async contents(account: string, contents: CardContent[]): Promise<CardContent[]> {
+    const texts = contents.flatMap(({ html }) => html ?? [])
+    if (texts.length === 0) return contents
+    const safe = (await this.sanitize(account, texts)).values()
+    return contents.map((content) =>
+      content.html === null ? content : { ...content, html: safe.next().value ?? null },
+    )
+  }
+
+  #find(text: string): string | undefined {
+    const result = this.#kept.get(text)
+    if (result === undefined) return undefined
+    this.#kept.delete(text)
+    this.#kept.set(text, result)
+    return result
+  }
+
+  #keep(text: string, result: string): void {
+    for (const [from, to] of [
+      [text, result],
+      [result, result],
+    ] as const) {
+      // prettier-ignore
+      if (this.#kept.has(from)) continue
+      this.#kept.set(from, to)
+      this.#chars += from === to ? from.length : from.length + to.length
+    }
+    for (const [from, to] of this.#kept) {
+      if (this.#chars <= keptChars) break
+      this.#kept.delete(from)
+      this.#chars -= from === to ? from.length : from.length + to.length
+    }
+  }
+}
+
+const charsOf = (texts: string[]) => texts.reduce((sum, { length }) => sum + length, 0)
+
+function runsOf(texts: string[]): string[][] {
+  const runs: string[][] = []
+  let chars = Infinity
+  for (const text of texts) {
+    if (chars + text.length > charsPerRun) {
+      runs.push([])
+      chars = 0
+    }
+    runs.at(-1)!.push(text)
+    chars += text.length
+  }
+  return runs
+}

@@ -1,0 +1,34 @@
+/** Which cards of a board came from where: looked up in the document, which is ahead of the index. */
+import type * as Y from 'yjs'
+import { boundIdentifiers, type Identifier } from '../../core/card.ts'
+import { cardsOf, findCard } from '../canvas/canvas.ts'
+import type { LiveBoards } from './live.ts'
+import { catchUp } from './read.ts'
+
+/** One text for each source, however its URL is written. */
+export const urlSource = (url: string): string => `url ${URL.parse(url)?.href ?? url}`
+export const identifierSource = ({ scope, value }: Identifier): string =>
+  `identifier ${JSON.stringify([scope, value])}`
+
+/** The cards that have these sources, as `urlSource` and `identifierSource` write them. */
+export async function findSources(
+  live: LiveBoards,
+  boardId: string,
+  wanted: ReadonlySet<string>,
+): Promise<Map<string, string>> {
+  await catchUp(live, boardId)
+  return live.documents.withDocument(boardId, ({ document }) => sourcesIn(document, wanted))
+}
+
+export function sourcesIn(document: Y.Doc, wanted: ReadonlySet<string>): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const id of cardsOf(document).keys()) {
+    const shared = findCard(document, id)
+    if (!shared) continue
+    const url = shared.get('url')
+    const sources = boundIdentifiers(shared.get('identifiers')).map(identifierSource)
+    if (typeof url === 'string') sources.push(urlSource(url))
+    for (const source of sources) if (wanted.has(source) && !found.has(source)) found.set(source, id)
+  }
+  return found
+}

@@ -1,0 +1,223 @@
+/** The API's door to the commit path: cards created, changed and removed on a board, open or not. */
+import { randomUUID } from 'node:crypto'
+import { isCardId, type CardContent } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { LayoutName } from '../../core/layout/arrangement.ts'
+import { requireWritable } from '../access.ts'
+import type { Written } from '../commit/board-queue.ts'
+import {
+  buildCreates,
+  buildPatch,
+  emptyWrite,
+  finish,
+  mergeSame,
+  nextUpdate,
+  type CardPatch,
+} from './build.ts'
+import { cardsOf, findCard, findGroup, readContent } from '../canvas/canvas.ts'
+import { copyInto, UpdateBuilder } from '../canvas/edit.ts'
+import { shapesOf } from './free-places.ts'
+import {
+  groupNamedBy,
+  mirroredGroups,
+  requireGroup,
+  settleGroups,
+  type GroupMirror,
+} from './group-references.ts'
+import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
+import { showLive, type LiveBoards } from './live.ts'
+import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
+import { cardsToCreate, isPlaced, removedRoot, type NewCard } from '../canvas/new-cards.ts'
+import { BodyPlans } from './plan-bodies.ts'
+import { cardRow } from '../canvas/project.ts'
+import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
+import { sourcesIn } from './sources.ts'
+
+/**
+ * Creates cards. With a layout all of them are arranged, as one block in free space; else those without both coordinates
+ * are placed there, one after the other; a coordinate that is given stays. Cards that need nothing of the board go straight to the commit.
+ */
+export async function createCards(
+  live: LiveBoards,
+  request: {
+    account: string
+    boardId: string
+    cards: NewCard[]
+    layout?: LayoutName | undefined
+    /** What is to be kept with the commit of the cards of these ids; see `BuiltWrite.made`. */
+    remember?(ids: string[]): string[]
+    files?: NamedFiles
+    /** As `urlSource` and `identifierSource` write them: refused with `conflict` when a card of the board has one. */
+    newSources?: ReadonlySet<string>
+  },
+): Promise<{ cards: PresentedCard[]; live: boolean }> {
+  const { boardId, account, layout, newSources } = request
+  const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
+  const identified = request.cards.some(({ change, removed }) => removed || change.identifiers?.length)
+  if (!placed || identified || request.cards.some(({ change }) => change.group_id))
+    await requireWritable(live.database, account, boardId)
+  if (identified) await indexEdits(live, boardId)
+  const cards = await cardsToCreate(request.cards)
+  const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
+  const mirror = placed && groups.length > 0 ? await mirroredGroups(live, boardId, groups) : null
+  let contents: CardContent[] = []
+
+  const write = async (from: { mirror: GroupMirror | null; document: boolean }): Promise<Written> => {
+    const lease = from.document ? await live.documents.lease(boardId) : null
+    try {
+      if (lease && groups.length > 0) await catchUp(live, boardId)
+      return await live.queue.write(boardId, {
+        op: randomUUID(),
+        account,
+        reads: !placed || newSources ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
+        *build(head) {
+          if (from.mirror && from.mirror.seq !== head.seq) throw movedOn
+          if (newSources && sourcesIn(lease!.board.document, newSources).size > 0) throw isThere
+          const isGroup = (id: string) =>
+            lease ? findGroup(lease.board.document, id) !== null : (from.mirror?.ids.has(id) ?? false)
+          const occupied = lease && !placed ? yield* shapesOf(lease.board.document) : null
+          const placing = occupied && { layout, occupied, pool: live.pool, account }
+          const built = yield* buildCreates(head, settleGroups(cards, isGroup), placing)
+          contents = built.contents
+          if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
+          built.write.files = filesToTake(request.files?.away, cards)
+          return built.write
+        },
+      })
+    } finally {
+      lease?.release()
+    }
+  }
+  const needsDocument = !placed || newSources !== undefined || (groups.length > 0 && mirror === null)
+  const written = await write({ mirror, document: needsDocument }).catch((error: unknown) => {
+    if (error === movedOn) return write({ mirror: null, document: true })
+    throw error
+  })
+  const shown = await showLive(live, boardId, written.seq)
+  const left = cards.map(({ id }, n) => ({ id, content: contents[n]! }))
+  return { cards: await presentWritten(live, account, left, written), live: shown }
+}
+
+/** Changes cards. Cards that are not on the board are named. */
+export async function patchCards(
+  live: LiveBoards,
+  request: { account: string; boardId: string; patches: CardPatch[]; files: NamedFiles },
+): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
+  const { boardId, account } = request
+  await requireWritable(live.database, account, boardId)
+  const patches = mergeSame(request.patches)
+  const bodies = new BodyPlans(live.pool, account)
+  let changed: { id: string; content: CardContent }[] = []
+  let notFound: string[] = []
+  const written = await live.documents.withDocument(boardId, async ({ document }) => {
+    if (patches.some(({ change }) => change.identifiers?.length)) await indexEdits(live, boardId)
+    else if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
+    const write = (): Promise<Written> =>
+      live.queue.write(boardId, {
+        op: randomUUID(),
+        account,
+        reads: new Set(patches.map(({ id }) => id)),
+        *build(head) {
+          changed = []
+          notFound = []
+          for (const [at, { id, change }] of request.patches.entries()) {
+            const shared = findCard(document, id)
+            if (shared) requireAlive(request.files, at, change, shared)
+          }
+          let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+          const write = emptyWrite()
+          const carriers: Carrier[] = []
+          const found: CardPatch[] = []
+          for (const patch of patches) {
+            yield
+            const shared = findCard(document, patch.id)
+            if (!shared) {
+              notFound.push(patch.id)
+              continue
+            }
+            requireGroup(document, patch.change)
+            found.push(patch)
+            if (patch.change.identifiers) {
+              const before = readContent(shared).identifiers
+              carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
+            }
+            const { content, interior, grows } = buildPatch(builder, shared, patch, bodies)
+            write.grows += grows
+            changed.push({ id: patch.id, content })
+            write.rows.push(cardRow(patch.id, content, interior))
+            if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
+            builder = nextUpdate(write, builder, head)
+          }
+          write.claims = claimsOf(carriers)
+          write.files = filesToTake(request.files.away, found)
+          return finish(write, builder)
+        },
+      })
+    return bodies.write(document, patches, write)
+  })
+  const shown = await showLive(live, boardId, written.seq)
+  const order = new Map(request.patches.map(({ id }, at) => [id, at]))
+  changed.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
+  return {
+    cards: await presentWritten(live, account, changed, written),
+    notFound,
+    live: shown,
+  }
+}
+
+/** Removes cards and gives each back whole, with a token under which the rest of it is kept. */
+export async function removeCards(
+  live: LiveBoards,
+  request: { account: string; boardId: string; ids: string[] },
+): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
+  const { boardId, account } = request
+  await requireWritable(live.database, account, boardId)
+  const ids = [...new Set(request.ids)]
+  const times = await cardTimes(live.database, boardId, ids.filter(isCardId))
+  let removed: { id: string; token: string; content: CardContent }[] = []
+  let notFound: string[] = []
+  const written = await live.documents.withDocument(boardId, ({ document }) =>
+    live.queue.write(boardId, {
+      op: randomUUID(),
+      account,
+      reads: new Set(ids),
+      *build(head) {
+        removed = []
+        notFound = []
+        let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+        const write = emptyWrite()
+        for (const id of ids) {
+          yield
+          const shared = findCard(document, id)
+          if (!shared) {
+            notFound.push(id)
+            continue
+          }
+          const token = randomUUID()
+          removed.push({ id, token, content: readContent(shared) })
+          write.removed.push({ token, id, state: copyInto(shared, removedRoot, removedRoot, 1, 0).update })
+          write.rows.push({ id, gone: true })
+          builder.removeKey(cardsOf(document), id)
+          builder = nextUpdate(write, builder, head)
+        }
+        return finish(write, builder)
+      },
+    }),
+  )
+  const shown = await showLive(live, boardId, written.seq)
+  const presented = await presentAll(live, account, removed, (id) => times.get(id))
+  return {
+    cards: presented.map((card, at) => ({ ...card, restore_token: removed[at]!.token })),
+    notFound,
+    live: shown,
+  }
+}
+
+/** The board has changed since its mirror was read. */
+const movedOn = new Error('The board has moved on.')
+
+/** Another process has brought it meanwhile. */
+const isThere = new ServiceError('conflict', 'A card of this board comes from there already.')
+
+/** Of a write that looks at the groups of a document and at no card. */
+const noCards: ReadonlySet<string> = new Set()

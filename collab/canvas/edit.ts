@@ -1,0 +1,271 @@
+/**
+ * The API's changes as Yjs updates that are built without being applied: an API write may still be refused when it is
+ * committed, and an edit that was shown and then refused would leave all that others built on it pending for ever.
+ *
+ * Structs are written for the board's one API client id, from the clock that the commit will check. New cards hang on
+ * root keys alone and so need no document; changes refer to the live neighbours that the loaded document holds.
+ */
+import * as encoding from 'lib0/encoding'
+import * as Y from 'yjs'
+import type { CardChange } from '../../core/card.ts'
+import type { TextEdit } from '../../core/text-merge.ts'
+import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
+
+/** Fields as they lie in the shared map; a null removes the key. `body` is apart: it is a shared text. */
+export type StoredFields = Record<string, unknown>
+
+type Content = Y.Item['content']
+
+const largeChars = 128 * 1024
+const largeStructs = 1000
+
+export class UpdateBuilder {
+  readonly #client: number
+  readonly #start: number
+  #clock: number
+  readonly #structs: Y.Item[] = []
+  #chars = 0
+  #deleted = 0
+  readonly #deletes = new Map<number, [clock: number, length: number][]>()
+
+  constructor(client: number, clock: number) {
+    this.#client = client
+    this.#start = clock
+    this.#clock = clock
+  }
+
+  /** It takes some milliseconds to encode or to apply: what follows goes into another update. */
+  get isLarge(): boolean {
+    return this.#chars >= largeChars || this.#structs.length >= largeStructs || this.#deleted >= largeStructs
+  }
+
+  /** How many clocks the built structs take. */
+  get used(): number {
+    return this.#clock - this.#start
+  }
+
+  createCard(id: string, fields: StoredFields, body: string): void {
+    const card = this.#createMap(cardsRoot, id, fields)
+    // The text is made with the card: two sides that make it later, each on its own, lose one side's words.
+    const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
+    if (body) this.#push(null, null, text, null, new Y.ContentString(body))
+  }
+
+  createGroup(id: string, fields: StoredFields): void {
+    this.#createMap(groupsRoot, id, fields)
+  }
+
+  #createMap(root: string, id: string, fields: StoredFields): Y.ID {
+    const map = this.#push(null, null, root, id, new Y.ContentType(new Y.Map()))
+    for (const [key, value] of Object.entries(fields)) {
+      if (value !== null && value !== undefined) this.#push(null, null, map, key, new Y.ContentAny([value]))
+    }
+    return map
+  }
+
+  /**
+   * Copies struct by struct: what editors stored in a map need not be something that could be set in one by its
+   * methods.
+   *
+   * @param before what the key held until it was removed
+   */
+  copyMap(source: SharedMap, root: string, key: string, changes: CopyChanges, before?: Y.Item): void {
+    // The newest item of a key is its value. Without the one before it as a neighbour, client ids would decide which is.
+    const left = before ? before.lastId : null
+    const card = this.#push(left, null, root, key, new Y.ContentType(new Y.Map()))
+    for (const [name, item] of source._map) {
+      const replaced = Object.hasOwn(changes.fields, name) || (name === 'body' && changes.body !== undefined)
+      if (!item.deleted && !replaced) this.#copyItem(item, card, name, null)
+    }
+    for (const [name, value] of Object.entries(changes.fields)) {
+      if (value !== null && value !== undefined) this.#push(null, null, card, name, new Y.ContentAny([value]))
+    }
+    if (changes.body === undefined) return
+    const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
+    if (changes.body) this.#push(null, null, text, null, new Y.ContentString(changes.body))
+  }
+
+  #copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Y.ID {
+    const { content } = item
+    if (!(content instanceof Y.ContentType)) {
+      // A map's entry is the last value of its item.
+      const copied = key === null || content.getLength() === 1 ? content.copy() : lastOf(content)
+      const id = this.#push(left, null, parent, key, copied)
+      return Y.createID(id.client, id.clock + copied.getLength() - 1)
+    }
+    const { type } = content
+    const id = this.#push(left, null, parent, key, new Y.ContentType(type._copy()))
+    for (const [name, inner] of type._map) if (!inner.deleted) this.#copyItem(inner, id, name, null)
+    let last: Y.ID | null = null
+    for (let inner = type._start; inner !== null; inner = inner.right)
+      if (!inner.deleted) last = this.#copyItem(inner, id, null, last)
+    return id
+  }
+
+  setField(shared: SharedMap, key: string, value: unknown): void {
+    const current = currentItem(shared, key)
+    if (value === null || value === undefined) {
+      if (current && !current.deleted) this.#delete(current.id, current.length)
+      return
+    }
+    this.#replace(shared, key, current, new Y.ContentAny([value]))
+  }
+
+  /** Writes a text by minimal edits; what the field was instead of a text, it becomes one. */
+  setText(shared: SharedMap, key: string, edits: TextEdit[], whole: string): void {
+    const value = sharedText(shared.get(key))
+    if (!value) {
+      const text = this.#replace(shared, key, currentItem(shared, key), new Y.ContentType(new Y.Text()))
+      if (whole) this.#push(null, null, text, null, new Y.ContentString(whole))
+      return
+    }
+    this.#editText(value, edits)
+  }
+
+  removeKey(shared: Y.Map<unknown>, key: string): void {
+    const current = currentItem(shared, key)
+    if (current && !current.deleted) this.#delete(current.id, current.length)
+  }
+
+  /** The update, or null when nothing changes. */
+  build(): Uint8Array | null {
+    if (this.#structs.length === 0 && this.#deletes.size === 0) return null
+    const encoder = new Y.UpdateEncoderV1()
+    const rest = encoder.restEncoder
+    encoding.writeVarUint(rest, this.#structs.length > 0 ? 1 : 0)
+    if (this.#structs.length > 0) {
+      encoding.writeVarUint(rest, this.#structs.length)
+      encoder.writeClient(this.#client)
+      encoding.writeVarUint(rest, this.#start)
+      for (const struct of this.#structs) struct.write(encoder, 0)
+    }
+    encoding.writeVarUint(rest, this.#deletes.size)
+    for (const [client, ranges] of this.#deletes) {
+      encoding.writeVarUint(rest, client)
+      encoding.writeVarUint(rest, ranges.length)
+      for (const [clock, length] of ranges) {
+        encoding.writeVarUint(rest, clock)
+        encoding.writeVarUint(rest, length)
+      }
+    }
+    return encoder.toUint8Array()
+  }
+
+  #replace(shared: SharedMap, key: string, current: Y.Item | null, content: Content): Y.ID {
+    // A neighbour on the left replaces the parent in the encoding; who integrates the item deletes that neighbour.
+    return this.#push(current ? current.lastId : null, null, itemOf(shared).id, key, content)
+  }
+
+  /** One walk over the text's items, however many the edits. They are in ascending order and don't touch. */
+  #editText(text: Y.Text, edits: readonly TextEdit[]): void {
+    let item = text._start
+    /** Where the item begins. */
+    let at = 0
+    for (const edit of edits) {
+      while (item !== null && (!isShown(item) || at + item.length <= edit.index)) {
+        if (isShown(item)) at += item.length
+        item = item.right
+      }
+      const offset = edit.index - at
+      const before = item === null ? (lastItem(text)?.lastId ?? null) : idBefore(item, offset)
+      const after = item === null ? null : Y.createID(item.id.client, item.id.clock + offset)
+      let remaining = edit.remove
+      for (let from = offset; item !== null && remaining > 0; from = 0) {
+        const length = isShown(item) ? Math.min(item.length - from, remaining) : 0
+        if (length > 0) this.#delete(Y.createID(item.id.client, item.id.clock + from), length)
+        remaining -= length
+        if (remaining === 0) break
+        if (isShown(item)) at += item.length
+        item = item.right
+      }
+      if (edit.insert) this.#push(before, after, itemOf(text).id, null, new Y.ContentString(edit.insert))
+    }
+  }
+
+  #delete(id: Y.ID, length: number): void {
+    this.#deleted += 1
+    const ranges = this.#deletes.get(id.client)
+    if (ranges) ranges.push([id.clock, length])
+    else this.#deletes.set(id.client, [[id.clock, length]])
+  }
+
+  #push(
+    left: Y.ID | null,
+    right: Y.ID | null,
+    parent: Y.ID | string,
+    key: string | null,
+    content: Content,
+  ): Y.ID {
+    const id = Y.createID(this.#client, this.#clock)
+    this.#structs.push(new Y.Item(id, null, left, null, right, parent as Y.ID, key, content))
+    this.#clock += content.getLength()
+    this.#chars += charsOf(content)
+    return id
+  }
+}
+
+/** What is different in a copy: fields as they are stored (null leaves the key out), and the body when it is another. */
+export interface CopyChanges {
+  fields: StoredFields
+  body?: string
+}
+
+/** A copy of a shared map, nested types and all, as an update that puts it under `root` and `key`. */
+export function copyInto(
+  source: SharedMap,
+  root: string,
+  key: string,
+  client: number,
+  clock: number,
+  changes: CopyChanges = { fields: {} },
+): { update: Uint8Array; used: number } {
+  const builder = new UpdateBuilder(client, clock)
+  builder.copyMap(source, root, key, changes)
+  return { update: builder.build()!, used: builder.used }
+}
+
+/** The fields of a change as they are stored: times, ids and `body` aside; false and empty lists as absence. */
+export function storedFields(change: CardChange): StoredFields {
+  const { body: _body, ...fields } = change
+  const stored: StoredFields = { ...fields }
+  if ('section_header' in stored) stored['section_header'] = stored['section_header'] === true ? true : null
+  if ('identifiers' in stored && Array.isArray(stored['identifiers']) && stored['identifiers'].length === 0)
+    stored['identifiers'] = null
+  return stored
+}
+
+function currentItem(shared: Y.Map<unknown>, key: string): Y.Item | null {
+  return shared._map.get(key) ?? null
+}
+
+function itemOf(shared: { _item: Y.Item | null }): Y.Item {
+  if (!shared._item) throw new Error('A root type has no item.')
+  return shared._item
+}
+
+/** A copy of the last element of a content. */
+function lastOf(content: Content): Content {
+  return content.copy().splice(content.getLength() - 1)
+}
+
+/** The size of its texts, about. */
+function charsOf(content: Content): number {
+  if (content instanceof Y.ContentString) return content.str.length
+  if (!(content instanceof Y.ContentAny)) return 0
+  return content.arr.reduce(
+    (sum: number, value: unknown) => sum + (typeof value === 'string' ? value.length : 8),
+    0,
+  )
+}
+
+const isShown = (item: Y.Item) => !item.deleted && item.content instanceof Y.ContentString
+
+/** The id right before a character of an item. */
+const idBefore = ({ id, left }: Y.Item, offset: number): Y.ID | null =>
+  offset > 0 ? Y.createID(id.client, id.clock + offset - 1) : (left?.lastId ?? null)
+
+function lastItem(text: Y.Text): Y.Item | null {
+  let last = text._start
+  while (last?.right) last = last.right
+  return last
+}

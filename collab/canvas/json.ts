@@ -1,0 +1,77 @@
+/**
+ * What editors stored, as JSON. A shared document holds more than JSON does (big integers, bytes, undefined, numbers
+ * that are none), objects that do not behave like literals, and as much of it as an editor likes.
+ */
+import * as Y from 'yjs'
+import { isPlainObject } from '../../core/card.ts'
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Characters that may still be written, about. What does not fit becomes null. */
+export interface JsonBudget {
+  left: number
+}
+
+/** Keys come sorted, so that every process that holds the value writes the same, and cuts it off at the same place. */
+export function toJson(value: unknown, budget: JsonBudget): Json {
+  budget.left -= 4
+  if (budget.left < 0) return null
+  switch (typeof value) {
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) ? value : null
+    case 'bigint':
+      return String(value)
+    case 'string':
+      return bounded(value, budget)
+    case 'object':
+      return value === null ? null : objectToJson(value, budget)
+    default:
+      return null
+  }
+}
+
+function objectToJson(value: object, budget: JsonBudget): Json {
+  if (value instanceof Y.Map)
+    return entriesToJson([...value.keys()], (key) => (value as Y.Map<unknown>).get(key), budget)
+  if (value instanceof Y.Array) return listToJson(value as Iterable<unknown>, budget)
+  if (value instanceof Y.Text || value instanceof Y.XmlFragment) return textToJson(value, budget)
+  if (value instanceof Uint8Array) return bounded(Buffer.from(value).toString('base64'), budget)
+  if (Array.isArray(value)) return listToJson(value, budget)
+  if (isPlainObject(value)) return entriesToJson(Object.keys(value), (key) => value[key], budget)
+  return null
+}
+
+function entriesToJson(keys: string[], valueOf: (key: string) => unknown, budget: JsonBudget): Json {
+  const entries: [string, Json][] = []
+  for (const key of keys.sort()) {
+    budget.left -= key.length
+    if (budget.left < 0) break
+    entries.push([key, toJson(valueOf(key), budget)])
+  }
+  return Object.fromEntries(entries) // unlike an assignment, this takes the key __proto__ as a key
+}
+
+function listToJson(values: Iterable<unknown>, budget: JsonBudget): Json[] {
+  const list: Json[] = []
+  for (const value of values) {
+    if (budget.left < 0) break
+    list.push(toJson(value, budget))
+  }
+  return list
+}
+
+/** Rich text as its markup; null when its attributes hold what markup cannot say. */
+function textToJson(value: Y.Text | Y.XmlFragment, budget: JsonBudget): Json {
+  try {
+    return bounded(value.toJSON(), budget)
+  } catch {
+    return null
+  }
+}
+
+function bounded(text: string, budget: JsonBudget): string | null {
+  budget.left -= text.length
+  return budget.left < 0 ? null : text
+}

@@ -1,0 +1,70 @@
+/** Cards that are to be created: as they are asked for, and what that comes to. */
+import * as Y from 'yjs'
+import {
+  isKind,
+  numberDefaults,
+  textFields,
+  unknownKind,
+  type CardChange,
+  type CardContent,
+  type TextField,
+} from '../../core/card.ts'
+import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import { readContent, type SharedMap } from './canvas.ts'
+import { newIds } from './ids.ts'
+
+export interface NewCard {
+  change: CardChange
+  /** The card as it was when it was removed, whole: what `change` does not say is taken from it. */
+  removed?: Uint8Array
+}
+
+export interface CardToCreate {
+  id: string
+  change: CardChange
+  /** Of a card that comes back: what it was. */
+  kept: SharedMap | null
+}
+
+export function cardsToCreate(cards: NewCard[]): Promise<CardToCreate[]> {
+  const ids = newIds(cards.length)
+  return mapInTurns(cards, ({ change, removed }, n) => ({
+    id: ids[n]!,
+    change,
+    kept: removed ? openRemoved(removed, change) : null,
+  }))
+}
+
+export const removedRoot = 'card'
+
+/** A removed card as it was. Its kind stays, or becomes one that the API creates. */
+function openRemoved(state: Uint8Array, change: CardChange): SharedMap {
+  const document = new Y.Doc()
+  Y.applyUpdate(document, state)
+  const kept = document.getMap(removedRoot).get(removedRoot)
+  if (!(kept instanceof Y.Map)) throw new Error('What was kept of a removed card is not a card.')
+  const { kind } = readContent(kept as SharedMap)
+  if (change.kind !== undefined && change.kind !== kind && !isKind(change.kind)) throw unknownKind('', kind)
+  return kept as SharedMap
+}
+
+export const isPlaced = (change: CardChange) => change.x !== undefined && change.y !== undefined
+
+export const shapeOf = ({ change, kept }: Pick<CardToCreate, 'change' | 'kept'>): CardContent =>
+  kept ? { ...readContent(kept), ...change } : completeContent(change)
+
+export function completeContent(change: CardChange): CardContent {
+  const content = {
+    ...emptyTexts,
+    body: null,
+    size_bytes: null,
+    section_header: false,
+    props: null,
+    identifiers: [],
+    ...numberDefaults,
+  }
+  for (const [field, value] of Object.entries(change))
+    if (value !== undefined) (content as Record<string, unknown>)[field] = value
+  return { kind: 'note', ...content, body: change.body || null }
+}
+const emptyTexts = Object.fromEntries(textFields.map((field) => [field, null])) as Record<TextField, null>

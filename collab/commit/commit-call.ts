@@ -1,0 +1,150 @@
+/** A commit as `commit_batch` takes it, and its answer; see sql/functions/commit.sql. */
+import { randomUUID } from 'node:crypto'
+import type { BytesByTier } from '../../core/limits.ts'
+import type { CommitCall } from '../../sql/database.ts'
+import type { BatchItem } from './assemble.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
+import { bytesOf, frame, type BoardHead } from '../log/log.ts'
+import type { CardRow } from '../canvas/project.ts'
+
+export interface CommitAnswer {
+  t: number
+  boards:
+    | [
+        b: string,
+        seq: number,
+        indexed: number,
+        client: number,
+        clock: number,
+        top: number,
+        rows: number,
+        bytes: number,
+      ][]
+    | null
+  /** Those that are not `ok`. */
+  items: [n: number, outcome: Outcome, detail: RefusalDetail][]
+  times: [n: number, id: string, created: number, updated: number][] | null
+}
+export type Outcome =
+  | 'ok'
+  | 'again'
+  | 'busy'
+  | 'missing'
+  | 'forbidden'
+  | 'trashed'
+  | 'limit'
+  | 'identifier'
+  | 'full'
+  | 'guest'
+  | 'storage'
+export type RefusalDetail =
+  number | [used: number, quota: number, bytes: number] | [scope: string, value: string, card: string] | null
+
+/** What an owner may have, by tier. */
+export interface Quotas {
+  freeCardCap: number | null
+  storageBytes: BytesByTier
+  documentBytes: BytesByTier
+}
+
+/** In steps: a commit may hold tens of megabytes. */
+export function* encodeCall(
+  batch: BatchItem[],
+  { freeCardCap, storageBytes, documentBytes }: Quotas,
+): Steps<CommitCall> {
+  const blobs: Uint8Array[] = []
+  let length = 0
+  const put = (pieces: Uint8Array[]) => {
+    const at = { pos: pieces.length > 0 ? length : 0, len: bytesOf(pieces) }
+    for (const piece of pieces) blobs.push(piece)
+    length += at.len
+    return at
+  }
+  const rows: object[] = []
+  const groups: object[] = []
+  const removed: object[] = []
+  const items = batch.map((item, n) => {
+    const at = put(frame(item.updates))
+    const common = { n, b: item.queue.boardId, k: item.kind, ...at }
+    switch (item.kind) {
+      case 'edit':
+        return { ...common, actors: item.actors, guests: item.guests }
+      case 'flush':
+        for (const row of item.flush.rows) rows.push({ n, ...row })
+        for (const row of item.flush.groups) groups.push({ n, ...row })
+        return {
+          ...common,
+          k: item.flush.isPart ? 'part' : 'flush',
+          o: randomUUID(),
+          c: 'editor',
+          seen: item.seen,
+          actors: [],
+          top: highest(item.flush.rows),
+        }
+      case 'write': {
+        const { write, built } = item
+        const { pair } = write
+        const partner = pair && batch.findIndex((other) => other.kind === 'write' && other !== item && other.write.pair === pair) // prettier-ignore
+        for (const row of built?.rows ?? []) rows.push({ n, ...row })
+        for (const row of built?.groups ?? []) groups.push({ n, ...row })
+        for (const { token, id, state } of built?.removed ?? [])
+          removed.push({ n, token, id, ...put([state]) })
+        return {
+          ...common,
+          o: write.op,
+          c: pair ? 'move' : 'api',
+          w: partner ?? null,
+          claims: built?.claims ?? null,
+          u: write.account,
+          actors: [write.account],
+          clock: item.clock,
+          used: built?.used ?? 0,
+          seen: item.seen,
+          adds: built?.adds ?? 0,
+          top: built?.top ?? null,
+          a: write.operation && built?.made ? { ...write.operation, made: built.made } : write.operation,
+          room: built && built.grows > 0 ? { bytes: at.len, ...documentBytes } : undefined,
+          is_full: item.isFull || undefined,
+          files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
+        }
+      }
+    }
+  })
+  return {
+    commitId: randomUUID(),
+    freeCardCap,
+    items: JSON.stringify(items),
+    blob: blobs,
+    rows: yield* jsonOf(rows),
+    groups: yield* jsonOf(groups),
+    removed: yield* jsonOf(removed),
+  }
+}
+
+/** A list as JSON, in pieces; null for an empty one. */
+function* jsonOf(rows: object[]): Steps<string[] | null> {
+  if (rows.length === 0) return null
+  const pieces: string[] = []
+  let piece = '['
+  for (const [at, row] of rows.entries()) {
+    piece += at === 0 ? JSON.stringify(row) : `,${JSON.stringify(row)}`
+    if (piece.length >= pieceChars) {
+      pieces.push(piece)
+      piece = ''
+      yield
+    }
+  }
+  return [...pieces, `${piece}]`]
+}
+
+const pieceChars = 64 * 1024
+
+export function headOf([, seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes]: NonNullable<
+  CommitAnswer['boards']
+>[number]): BoardHead {
+  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
+}
+
+function highest(rows: CardRow[]): number | null {
+  return rows.reduce<number | null>((top, { z }) => (z === undefined ? top : Math.max(top ?? z, z)), null)
+}

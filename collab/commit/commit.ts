@@ -1,0 +1,326 @@
+/**
+ * The commit path: sockets and the API alike queue here, and a commit takes all that queued meanwhile, over all boards,
+ * in one call to the database. When many writes of other boards wait, a second one goes beside it; a board's own follow
+ * each other.
+ *
+ *   edits   what editors changed. It is in memory and on their screens already, so it is appended without condition.
+ *   writes  what the API wants to change. Built when the commit is put together, from the document as it is then;
+ *           committed first, applied after. May be refused.
+ *   flush   index rows of the cards that edits touched.
+ *
+ * Two writes of two boards can go together: both are committed, or neither is.
+ *
+ * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { inTurns } from '../../platform/work/loop-turn.ts'
+import { mark } from '../../platform/work/loop-watchdog.ts'
+import { commitLanes } from '../../sql/database.ts'
+import { currentOperation } from '../../sql/operation.ts'
+import { Assembler, type BatchItem, type LargeCommit } from './assemble.ts'
+import {
+  BoardQueue,
+  rejectWrite,
+  type Pair,
+  type PairRequest,
+  type PendingWrite,
+  type QueuedEdit,
+  type WriteRequest,
+  type Written,
+} from './board-queue.ts'
+import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
+import { Gathering } from './gather.ts'
+import { DocumentsFull, shuttingDown, tooLate } from './refusal.ts'
+import { repeatCall, type RepeatOptions } from './repeat-call.ts'
+import { settle, settleFault, type SettleOptions } from './settle.ts'
+
+export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOptions, 'commit'> {
+  /** A board's edits could not be committed for this long: its sockets are closed, nothing is acknowledged. */
+  editDeadlineMs?: number
+  /** A write that was not committed by then is answered 503. */
+  writeDeadlineMs?: number
+  /** An answer that takes longer counts as lost. */
+  answerTimeoutMs?: number
+  maxCommitBytes?: number
+  onStalled(boardId: string): void
+}
+
+const defaults = {
+  editDeadlineMs: 15_000,
+  writeDeadlineMs: 8_000,
+  answerTimeoutMs: 20_000,
+  maxCommitBytes: 1024 * 1024,
+}
+
+export class CommitQueue {
+  readonly #options: CommitQueueOptions & typeof defaults
+  readonly #queues = new Map<string, BoardQueue>()
+  /** Those with something to commit, in the order of their turns. */
+  readonly #active = new Set<BoardQueue>()
+  readonly #assembler: Assembler
+  readonly #inFlight = new Set<BatchItem[]>()
+  /** Large commits that are not in flight yet. */
+  readonly #waiting = new Set<LargeCommit>()
+  /** Large commits go one after the other, beside the rest. */
+  #large: Promise<void> = Promise.resolve()
+  #largeCount = 0
+  readonly #gathering = new Gathering()
+  /** Each commits one batch after the other until nothing is left that could go. */
+  #lanes = 0
+  #scheduled = false
+  #calledAgain = false
+  #stopped = false
+  #wakeAt: NodeJS.Timeout | null = null
+  readonly #watch: NodeJS.Timeout
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = { ...defaults, ...options }
+    this.#assembler = new Assembler(this.#active, this.#options.maxCommitBytes, options.quota)
+    this.#watch = setInterval(() => this.#watchDeadlines(), Math.min(500, this.#options.writeDeadlineMs / 4))
+    this.#watch.unref()
+  }
+
+  board(boardId: string): BoardQueue {
+    let queue = this.#queues.get(boardId)
+    if (queue) this.#queues.delete(boardId)
+    else queue = new BoardQueue(boardId)
+    this.#queues.set(boardId, queue) // the last used is last, so that the first ones are dropped
+    if (this.#queues.size > maxQueues) this.#dropIdle()
+    return queue
+  }
+
+  /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queuedMark`. */
+  edit(queue: BoardQueue, { frames = 1, ...edit }: QueuedEdit & { frames?: number | undefined }): void {
+    this.#gathering.arrive(frames)
+    if (queue.edits.length === 0) queue.editsSince = this.#options.clock.now()
+    queue.edits.push(edit)
+    queue.editBytes += edit.update.byteLength
+    queue.queuedMark += 1
+    this.#activate(queue)
+  }
+
+  /** @throws ServiceError: refused, or `storage_unavailable` when it was not known to be committed in time */
+  write(boardId: string, request: WriteRequest): Promise<Written> {
+    const operation = currentOperation()?.onBoard()
+    return this.#withRoom(boardId, () => this.#write(boardId, request, operation))
+  }
+
+  /** Writes once more when it was refused for lack of room by a figure that was too old. */
+  async #withRoom<T>(boardId: string, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      if (error instanceof DocumentsFull && (await this.#options.quota.refused(boardId))) return write()
+      throw error
+    }
+  }
+
+  #write(boardId: string, request: WriteRequest, operation: object | undefined): Promise<Written> {
+    if (this.#stopped) return Promise.reject(shuttingDown())
+    const queue = this.board(boardId)
+    return new Promise<Written>((resolve, reject) => {
+      const queuedAt = this.#options.clock.now()
+      queue.writes.push({ ...request, operation, queuedAt, resolve, reject, settled: false, isSlow: false })
+      this.#activate(queue)
+    })
+  }
+
+  /**
+   * Both writes are committed, or neither is; both boards have to stay in memory until then.
+   *
+   * @throws ServiceError as `write` does
+   */
+  writePair(request: PairRequest): Promise<[Written, Written]> {
+    const operation = currentOperation()?.onBoard()
+    return this.#withRoom(request.boardIds[1], () => this.#writePair(request, operation))
+  }
+
+  #writePair(
+    { op, account, boardIds, where, build }: PairRequest,
+    operation: object | undefined,
+  ): Promise<[Written, Written]> {
+    if (this.#stopped) return Promise.reject(shuttingDown())
+    const queues: Pair['queues'] = [this.board(boardIds[0]), this.board(boardIds[1])]
+    return new Promise((resolve, reject) => {
+      const written: Written[] = []
+      const writeAt = (at: 0 | 1): PendingWrite => ({
+        op,
+        account,
+        reads: 'board',
+        build: () => {
+          throw new Error('A pair is built as one.')
+        },
+        operation,
+        queuedAt: this.#options.clock.now(),
+        resolve(one) {
+          written[at] = one
+          if (written[0] && written[1]) resolve([written[0], written[1]])
+        },
+        reject,
+        settled: false,
+        isSlow: false,
+        where: at === 1 ? where : '',
+      })
+      const writes: Pair['writes'] = [writeAt(0), writeAt(1)]
+      const pair: Pair = { queues, writes, build }
+      for (const at of [0, 1] as const) {
+        writes[at].pair = pair
+        queues[at].writes.push(writes[at])
+        this.#activate(queues[at])
+      }
+    })
+  }
+
+  /** Writes the index rows of what edits touched; resolves when that has been tried. */
+  flush(boardId: string): Promise<void> {
+    const queue = this.board(boardId)
+    return new Promise((resolve) => {
+      queue.flushWanted = true
+      queue.flushWaiters.push(resolve)
+      this.#activate(queue)
+    })
+  }
+
+  /** Something that an item waited for has happened. */
+  wake(): void {
+    this.#schedule()
+  }
+
+  /** Commits what is queued, then stops. Resolves early when that cannot be done within `timeoutMs`. */
+  async stop(timeoutMs: number): Promise<void> {
+    const deadline = Date.now() + timeoutMs
+    while (Date.now() < deadline && (this.#active.size > 0 || this.#lanes > 0 || this.#largeCount > 0)) {
+      this.#schedule()
+      await delay(5)
+    }
+    this.#stopped = true
+    clearInterval(this.#watch)
+    if (this.#wakeAt) clearTimeout(this.#wakeAt)
+    for (const queue of this.#queues.values()) {
+      for (const write of queue.writes.splice(0)) rejectWrite(write, shuttingDown())
+      for (const waiter of queue.flushWaiters.splice(0)) waiter()
+    }
+  }
+
+  #activate(queue: BoardQueue): void {
+    this.#active.add(queue)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    this.#calledAgain = true
+    if (this.#scheduled || this.#stopped || this.#lanes === commitLanes) return
+    this.#scheduled = true
+    const start = () => {
+      this.#scheduled = false
+      if (this.#stopped || (this.#lanes > 0 && this.#waitingWrites() < secondLaneFrom)) return
+      this.#lanes += 1
+      void this.#run().finally(() => {
+        this.#lanes -= 1
+        if (this.#calledAgain) this.#schedule() // something came in when the run had looked its last
+      })
+    }
+    // What the sockets bring in this turn of the event loop goes together.
+    setImmediate(start)
+  }
+
+  /** Writes of boards of which nothing is on its way. */
+  #waitingWrites(): number {
+    let count = 0
+    for (const { away, writes } of this.#active) if (!away) count += writes.length
+    return count
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      this.#calledAgain = false
+      mark('assembling a commit')
+      const { batch, large } = this.#assembler.next(this.#options.clock.now())
+      for (const one of large) this.#commitAside(one)
+      if (batch.length === 0) break
+      const frames = this.#gathering.take()
+      const isAlone = this.#lanes === 1
+      if ((await this.#commit(batch, false)) && isAlone) await this.#gathering.wait(frames)
+    }
+    this.#wakeForRetries()
+  }
+
+  /** @returns whether it went through */
+  async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
+    this.#inFlight.add(batch)
+    for (const { queue } of batch) queue.away = true
+    let answer: CommitAnswer | null
+    try {
+      const call = await inTurns(encodeCall(batch, this.#options))
+      answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
+    } catch (error) {
+      settleFault(batch, error, this.#options)
+      return false
+    } finally {
+      this.#inFlight.delete(batch)
+      for (const { queue } of batch) queue.away = false
+    }
+    if (answer) settle(batch, answer, this.#active, this.#options)
+    return answer !== null
+  }
+
+  /** Its boards wait for it, the others do not. */
+  #commitAside(large: LargeCommit): void {
+    this.#largeCount += 1
+    this.#waiting.add(large)
+    const turn = this.#large.then(async () => {
+      const batch = await large.items()
+      this.#waiting.delete(large)
+      if (batch.length > 0) await this.#commit(batch, true)
+      for (const queue of large.queues) queue.away = false
+    })
+    this.#large = turn.finally(() => {
+      this.#largeCount -= 1
+      this.#schedule()
+    })
+  }
+
+  #wakeForRetries(): void {
+    if (this.#wakeAt) clearTimeout(this.#wakeAt)
+    this.#wakeAt = null
+    const now = this.#options.clock.now()
+    const next = Math.min(...[...this.#active].map((queue) => queue.retryAt).filter((at) => at > now))
+    if (Number.isFinite(next)) this.#wakeAt = setTimeout(() => this.#schedule(), next - now)
+  }
+
+  #watchDeadlines(): void {
+    const { clock, writeDeadlineMs, editDeadlineMs, log, onStalled } = this.#options
+    const now = clock.now()
+    const late = (write: PendingWrite) => now - write.queuedAt > writeDeadlineMs
+    for (const item of [...this.#inFlight].flat())
+      if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
+    for (const { writes } of this.#waiting)
+      for (const write of writes) if (late(write)) rejectWrite(write, tooLate())
+    for (const queue of this.#active) {
+      if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > editDeadlineMs) {
+        queue.stalled = true
+        log.error(
+          { boardId: queue.boardId, edits: queue.edits.length },
+          'edits cannot be committed; closing the board’s sockets',
+        )
+        onStalled(queue.boardId)
+      }
+      for (const write of queue.writes) if (late(write)) rejectWrite(write, tooLate())
+      queue.writes = queue.writes.filter((write) => !write.settled)
+    }
+    if (this.#active.size > 0) this.#schedule()
+  }
+
+  #dropIdle(): void {
+    for (const [boardId, queue] of this.#queues) {
+      if (queue.idle && !queue.document) this.#queues.delete(boardId)
+      if (this.#queues.size <= maxQueues * 0.9) return
+    }
+  }
+}
+
+/** A second commit beside the first pays when so many writes wait for it: they keep the database busy, edits do not. */
+const secondLaneFrom = 8
+
+/** Boards whose counters are kept at hand. */
+const maxQueues = 10_000

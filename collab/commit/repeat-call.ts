@@ -1,0 +1,72 @@
+/** A commit's call to the database, until its outcome is known. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../platform/log.ts'
+import { certainlyRolledBack, errorCode, refusesWrites, type CommitCall } from '../../sql/database.ts'
+import type { CommitAnswer } from './commit-call.ts'
+
+export interface RepeatOptions {
+  /** `aside`: it is large, and the others must not wait for its connection. */
+  commit(call: CommitCall, options: { again: boolean; aside: boolean }): Promise<unknown>
+  log: Logger
+  /** An answer that takes longer counts as lost. */
+  answerTimeoutMs: number
+}
+
+/**
+ * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice. Null when it
+ * was given up meanwhile.
+ *
+ * @throws when it is certain that nothing was written, and why
+ */
+export async function repeatCall(
+  call: CommitCall,
+  aside: boolean,
+  isGivenUp: () => boolean,
+  { commit, log, answerTimeoutMs }: RepeatOptions,
+): Promise<CommitAnswer | null> {
+  for (let attempt = 0; !isGivenUp(); attempt++) {
+    try {
+      return (await withTimeout(commit(call, { again: attempt > 0, aside }), answerTimeoutMs)) as CommitAnswer
+    } catch (error) {
+      if (certainlyRolledBack(error) && !isPassing(error, attempt)) throw error
+      log.warn({ err: error, commitId: call.commitId, attempt }, 'the commit has no answer yet; asking again')
+      await delay(Math.min(250, 25 * 2 ** attempt))
+    }
+  }
+  return null
+}
+
+/** Whether the same call may go through a moment later. What takes too long again and again goes in parts. */
+function isPassing(error: unknown, attempt: number): boolean {
+  const code = errorCode(error)
+  return (transientCodes.has(code) || refusesWrites(error)) && !(code === '57014' && attempt >= maxTimeouts)
+}
+const maxTimeouts = 2
+
+/** The server rolled back, and the same call can succeed a moment later. */
+const transientCodes = new Set([
+  '40001',
+  '40P01',
+  '55P03',
+  '57014',
+  '53000',
+  '53200',
+  '53300',
+  '53400',
+  '25P03',
+  '58030',
+])
+
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  try {
+    return await Promise.race([
+      work,
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+      }),
+    ])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,200 @@
+/** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
+import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import { noBoard } from '../../core/board.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
+import { isFromLog } from './origin.ts'
+import { isTooCostly } from './load.ts'
+
+export interface DocumentsOptions extends DocumentContext {
+  clock: Clock
+  /** A document that nobody has open stays in memory for this long … */
+  idleMs?: number
+  /** … or until all of them together are larger than this, counted in encoded bytes. */
+  warmBytes?: number
+}
+
+/** A document that stays in memory until it is released. */
+export interface Lease {
+  board: BoardDocument
+  release(): void
+}
+
+/** The reason for which a board is refused that may be opened a moment later. */
+export const unavailable = 'service unavailable'
+
+const maxTooCostly = 10_000
+
+function tooCostly(cause?: unknown): ServiceError {
+  return new ServiceError(
+    'session_unavailable',
+    'The live document of this board takes too long to open. It is tried again in ten minutes at the earliest.',
+    { cause },
+  )
+}
+
+const request = new Request('http://localhost/')
+const openBySystem = { isAuthenticated: true, readOnly: false }
+
+export class Documents {
+  readonly #options: DocumentsOptions & { idleMs: number; warmBytes: number }
+  readonly #boards = new Map<string, BoardDocument>()
+  #hocuspocus: Hocuspocus | null = null
+  /** Boards whose document took too long to load: until when they are refused. */
+  readonly #tooCostly = new Map<string, number>()
+  readonly #evicting = new WeakSet<BoardDocument>()
+  #sweeper: NodeJS.Timeout | null = null
+
+  constructor(options: DocumentsOptions) {
+    this.#options = { idleMs: 60_000, warmBytes: 64 * 1024 * 1024, ...options }
+  }
+
+  /** Hocuspocus and its documents need each other: the gateway makes it and hands it in. */
+  attach(hocuspocus: Hocuspocus): void {
+    this.#hocuspocus = hocuspocus
+    this.#sweeper = setInterval(() => this.sweep(), 2000)
+    this.#sweeper.unref()
+  }
+
+  find(boardId: string): BoardDocument | null {
+    return this.#boards.get(boardId) ?? null
+  }
+
+  all(): BoardDocument[] {
+    return [...this.#boards.values()]
+  }
+
+  /**
+   * Called by Hocuspocus when it opens a document that is not in memory. One that took too long is not tried again for a
+   * while: whoever asks for it is refused at once.
+   */
+  async load(boardId: string, document: Document): Promise<void> {
+    const { clock, log, queue } = this.#options
+    const board = new BoardDocument(boardId, document, queue.board(boardId), this.#options)
+    try {
+      if ((this.#tooCostly.get(boardId) ?? 0) > clock.now()) throw tooCostly()
+      this.#tooCostly.delete(boardId)
+      await board.load()
+    } catch (error) {
+      document.destroy() // Hocuspocus would leave its timers running
+      const isCostly = isTooCostly(error)
+      if (isCostly) {
+        if (this.#tooCostly.size >= maxTooCostly) this.#tooCostly.clear()
+        this.#tooCostly.set(boardId, clock.now() + costlyRetryMs)
+        log.error({ err: error, boardId }, 'a document takes too long to load; it is refused for a while')
+      }
+      throw Object.assign(isCostly ? tooCostly(error) : (error as Error), { reason: unavailable })
+    }
+    board.lastUsedAt = this.#options.clock.now()
+    this.#boards.set(boardId, board)
+  }
+
+  /** @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable` */
+  async lease(boardId: string): Promise<Lease> {
+    const hocuspocus = this.#hocuspocus
+    if (!hocuspocus) throw new Error('The gateway is not there yet.')
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const document = await hocuspocus.createDocument(boardId, request, 'service', openBySystem, {})
+      const board = this.#boards.get(boardId)
+      if (!board || board.document !== document || document.isDestroyed) continue
+      document.addDirectConnection() // counts against unloading, from this moment
+      const release = () => {
+        board.lastUsedAt = this.#options.clock.now()
+        document.removeDirectConnection()
+      }
+      try {
+        await board.settled()
+      } catch (error) {
+        release()
+        throw error
+      }
+      if (!board.isGone && !board.isDistrusted) return { board, release }
+      release()
+      if (board.isGone) throw noBoard()
+      break
+    }
+    throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
+  }
+
+  async withDocument<T>(boardId: string, work: (board: BoardDocument) => T | Promise<T>): Promise<T> {
+    const lease = await this.lease(boardId)
+    try {
+      return await work(lease.board)
+    } finally {
+      lease.release()
+    }
+  }
+
+  /** Keeps what is outstanding, and for a while what was used, in memory. */
+  readonly extension: Extension = {
+    extensionName: 'documents',
+    afterLoadDocument: async ({ document }) => {
+      // Instead of Hocuspocus' own, which starts its timer anew and runs a chain of hooks for each update.
+      document.onUpdate((_document, origin) => this.#scheduleStore(document, origin))
+    },
+    beforeUnloadDocument: async ({ documentName }) => {
+      const board = this.#boards.get(documentName)
+      // An error without a message is a silent veto.
+      if (board && !this.#mayGo(board)) throw new Error()
+    },
+    afterUnloadDocument: async ({ documentName }) => {
+      const board = this.#boards.get(documentName)
+      if (!board?.document.isDestroyed) return
+      board.drop()
+      this.#boards.delete(documentName)
+    },
+  }
+
+  /** The store hook runs a fixed time after the first change that it has not seen. */
+  #scheduleStore(document: Document, origin: unknown): void {
+    const hocuspocus = this.#hocuspocus
+    if (
+      !hocuspocus ||
+      isFromLog(origin) ||
+      hocuspocus.debouncer.isDebounced(`onStoreDocument-${document.name}`)
+    )
+      return
+    void hocuspocus.storeDocumentHooks(document, {
+      instance: hocuspocus,
+      clientsCount: document.getConnectionsCount(),
+      document,
+      documentName: document.name,
+      lastContext: {},
+      lastTransactionOrigin: { source: 'local' },
+    })
+  }
+
+  #mayGo(board: BoardDocument): boolean {
+    if (board.isGone) return true
+    if (board.isDistrusted) return board.queue.edits.length === 0
+    return !board.outstanding && this.#evicting.has(board)
+  }
+
+  /** Drops what has been idle for long, then the least recently used beyond the bound on memory. */
+  sweep(): void {
+    const now = this.#options.clock.now()
+    const boards = this.all()
+    let bytes = boards.reduce((sum, board) => sum + board.sizeBytes, 0)
+    for (const board of boards) {
+      if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
+      if (board.editors > 0) board.lastUsedAt = now
+    }
+    const idle = boards
+      .filter(
+        (board) => (board.isDistrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,
+      )
+      .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
+    for (const board of idle) {
+      const wanted = now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes
+      if (wanted && !board.isGone && !board.isDistrusted) continue
+      bytes -= board.sizeBytes
+      this.#evicting.add(board)
+      void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))
+    }
+  }
+
+  stop(): void {
+    if (this.#sweeper) clearInterval(this.#sweeper)
+  }
+}

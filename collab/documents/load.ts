@@ -1,0 +1,137 @@
+/**
+ * Brings what a log holds into a document, without holding up others. A small log is applied here, in slices of one turn
+ * each. A larger one is merged and cut into parts in a worker thread first. Boards take turns by the account that owns
+ * their workspace, for the threads and for the slices.
+ */
+import { setImmediate as immediate } from 'node:timers/promises'
+import * as Y from 'yjs'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
+import { mark } from '../../platform/work/loop-watchdog.ts'
+import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { smallUpdateBytes } from '../updates/cut.ts'
+import type { LogContent } from '../log/log.ts'
+import type { mergeIntoParts } from '../log/merge.ts'
+import { metered, TurnOver, TooCostly, type Meter } from '../updates/meter.ts'
+
+export interface ApplyLogOptions {
+  /** That owns the board's workspace. */
+  account: string
+  origin: unknown
+  /** Told of an update that can't be applied whole. The others are applied, since a board that can't be loaded would be lost. */
+  failed(error: unknown): void
+}
+
+const mergeTask = task<typeof mergeIntoParts>(new URL('../log/merge.ts', import.meta.url), 'mergeIntoParts')
+
+/** A log up to this size is applied without a worker thread, if it has no more than `smallStructs`. */
+const smallLogBytes = 256 * 1024
+/** A snapshot's encoding may hold many structs in few bytes. */
+const smallStructs = 20_000
+const sliceMs = 12
+
+export interface LoadBounds {
+  /** How long a worker thread may merge a log. A document of 4 MB takes about a second. */
+  mergeMs: number
+  /** Steps that placing the items of a log may take (meter.ts). */
+  maxLoadSteps: number
+}
+
+const defaultBounds: LoadBounds = { mergeMs: 20_000, maxLoadSteps: 100_000_000 }
+
+export class LogLoader {
+  readonly #pool: WorkerPool
+  readonly #bounds: LoadBounds
+  readonly #slices = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
+
+  constructor(pool: WorkerPool, bounds: Partial<LoadBounds> = {}) {
+    this.#pool = pool
+    this.#bounds = { ...defaultBounds, ...bounds }
+  }
+
+  /**
+   * @returns the steps that placing the items took (meter.ts)
+   * @throws what `isTooCostly` tells when the log takes too long to merge
+   */
+  async apply(document: Y.Doc, log: LogContent, options: ApplyLogOptions): Promise<number> {
+    const { mergeMs, maxLoadSteps } = this.#bounds
+    const meter: Meter = { steps: 0, maxSteps: maxLoadSteps, maxItemSteps: maxLoadSteps, turnSteps: 0 }
+    const { snapshot, updates } = log
+    const isSmall =
+      updates.every(({ byteLength }) => byteLength <= smallUpdateBytes) &&
+      updates.reduce((sum, { byteLength }) => sum + byteLength, snapshot?.byteLength ?? 0) <= smallLogBytes
+    const isOpened = isSmall && (!snapshot || (await this.#applySnapshot(document, snapshot, meter, options)))
+    const parts = isOpened
+      ? updates
+      : await this.#pool.run(mergeTask, log, { account: options.account, timeoutMs: mergeMs })
+    await this.#applyAll(document, parts, meter, options, (part) =>
+      Y.applyUpdate(document, part, options.origin),
+    )
+    return meter.steps
+  }
+
+  /** @returns false when it has too many structs to be applied here; then nothing is applied */
+  async #applySnapshot(
+    document: Y.Doc,
+    snapshot: Uint8Array,
+    meter: Meter,
+    options: ApplyLogOptions,
+  ): Promise<boolean> {
+    try {
+      await this.#applyAll(document, [snapshot], meter, options, () =>
+        Y.applyUpdateV2(document, snapshot, options.origin, countingDecoder(smallStructs)),
+      )
+      return true
+    } catch (error) {
+      if (error instanceof ManyStructs) return false
+      throw error
+    }
+  }
+
+  async #applyAll(
+    document: Y.Doc,
+    parts: Uint8Array[],
+    meter: Meter,
+    { account, origin, failed }: ApplyLogOptions,
+    apply: (part: Uint8Array) => void,
+  ): Promise<void> {
+    let next = 0
+    const applySlice = () => {
+      mark('loading a document')
+      const until = performance.now() + sliceMs
+      do {
+        try {
+          metered(meter, () => apply(parts[next]!))
+        } catch (error) {
+          if (error instanceof TurnOver) return
+          if (error instanceof TooCostly || error instanceof ManyStructs) throw error
+          failed(error)
+        }
+        next += 1
+      } while (next < parts.length && performance.now() <= until)
+    }
+    while (next < parts.length) {
+      await this.#slices.run(account, async () => {
+        Y.transact(document, applySlice, origin, false)
+        if (next < parts.length) await immediate()
+      })
+    }
+  }
+}
+
+/** Whether a log took too long to merge; it would the next time, too. */
+export const isTooCostly = (error: unknown): boolean =>
+  error instanceof TaskTimedOut || error instanceof TooCostly
+
+class ManyStructs extends Error {}
+
+/** Reads up to `most` structs. Yjs reads all of an update before it integrates any. */
+function countingDecoder(most: number): typeof Y.UpdateDecoderV2 {
+  let count = 0
+  return class extends Y.UpdateDecoderV2 {
+    override readInfo(): number {
+      count += 1
+      if (count > most) throw new ManyStructs()
+      return super.readInfo()
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/** Who may open a board on a socket, and whether there is a place. */
+import type { Extension } from '@hocuspocus/server'
+import { closeCodes } from '../../core/errors.ts'
+import type { BytesByTier } from '../../core/limits.ts'
+import type { Database } from '../../sql/database.ts'
+import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
+import { boardAccess } from '../access.ts'
+import type { EditorContext, Seat } from './connection.ts'
+import { unavailable, type Documents } from '../documents/documents.ts'
+import type { DocumentQuota } from '../commit/document-quota.ts'
+import type { GatewayBounds } from './gateway-bounds.ts'
+import type { Nodes } from '../documents/nodes.ts'
+import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
+import type { Seating } from './seating.ts'
+
+export interface AuthenticationOptions {
+  database: Database
+  tokens: TokenVerifier
+  documents: Documents
+  documentBytes: BytesByTier
+  quota: DocumentQuota
+  nodes: Nodes | null
+  sockets: OpenSockets
+  seating: Seating
+  bounds: GatewayBounds
+  isClosing(): boolean
+}
+
+/** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
+async function admitTo(
+  options: AuthenticationOptions,
+  boardId: string,
+  token: string,
+  findSession: FindSession,
+): Promise<EditorContext & { readOnly: boolean }> {
+  const { database, tokens, documents, documentBytes, quota, nodes, sockets, seating, isClosing } = options
+  if (isClosing()) throw denied(unavailable)
+  const session = token === '' ? await findSession() : null
+  const principal = session ? { ...session, tokenId: session.sessionId } : await tokens.verify(token)
+  if (!principal) throw denied(refusals.token)
+  const { userId: account, tokenId } = principal
+  const [access] = await boardAccess(database, documentBytes, [{ account, tokenId, boardId }])
+  if (access === undefined || access.may === 'none') throw denied(refusals.board)
+  const board = documents.find(boardId)
+  if (board && (board.queue.stalled || board.isDistrusted)) throw denied(unavailable)
+  const { may, isGuest } = access
+  if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
+  await nodes?.opening(boardId)
+  // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
+  await documents.withDocument(boardId, () => undefined)
+  const isFull = may === 'full' || (may === 'write' && (await quota.isFull(boardId)))
+  const room = isFull ? 'waits' : 'ok'
+  const rates = sockets.rates.of(account)
+  const seat: Seat = { account, rates, connection: null, clients: new Set(), refused: 0, owed: 0, room }
+  return { account, tokenId, isGuest, seat, readOnly: may === 'read' || isFull }
+}
+
+export function authentication(options: AuthenticationOptions): Extension<EditorContext> {
+  const { sockets, bounds } = options
+  return {
+    extensionName: 'authenticate',
+    async onAuthenticate({ token, documentName, connectionConfig, context }) {
+      const { state } = context as unknown as { state?: SocketState }
+      if (!state) throw denied(refusals.board)
+      state.attempts += 1
+      try {
+        const { readOnly, ...admitted } = await admitTo(options, documentName, token, state.findSession)
+        connectionConfig.readOnly = readOnly
+        sockets.known(state, admitted.seat.rates)
+        return admitted
+      } catch (error) {
+        if (!(error instanceof Denied)) throw Object.assign(error as Error, { reason: unavailable })
+        state.refusals += 1
+        if (state.refusals > bounds.maxRefusals) closeSocket(state, closeCodes.unauthorized)
+        throw error
+      } finally {
+        state.attempts -= 1
+        // Not before Hocuspocus has taken note of how it ended.
+        setImmediate(() => state.attempted?.())
+      }
+    },
+  }
+}
+
+/** What a provider's `onAuthenticationFailed` is told. */
+export const refusals = {
+  /** A token that is wrong, revoked or expired, or no session. */
+  token: 'token-invalid',
+  /** No such board, or no right to see it: nobody learns which. */
+  board: 'permission-denied',
+  /** Too many sockets of the board, or of the account. */
+  room: 'try-later',
+} as const
+
+/** Hocuspocus tells the client the reason; an error without a message is not printed. */
+class Denied extends Error {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super('')
+    this.reason = reason
+  }
+}
+
+const denied = (reason: string) => new Denied(reason)

@@ -1,0 +1,118 @@
+/**
+ * Every open board is held against the database several times a second: whether other processes have committed to it,
+ * and whether those who have it open still may. One question for all; a notice that gets lost can't leave anyone in.
+ */
+import type { Connection, Hocuspocus } from '@hocuspocus/server'
+import { closeCodes } from '../../core/errors.ts'
+import type { BytesByTier } from '../../core/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../sql/database.ts'
+import { boardAccess, type BoardAccess } from '../access.ts'
+import type { DocumentQuota } from '../commit/document-quota.ts'
+import type { Documents } from '../documents/documents.ts'
+import { accessFrame, questionFrame } from './protocol.ts'
+import { mayWriteOn } from './room-notice.ts'
+import { closeConnection, type EditorContext } from './connection.ts'
+
+/** Several revocations in this span need one look. */
+const soonMs = 50
+
+export function follow(options: {
+  hocuspocus: Hocuspocus<EditorContext>
+  database: Database
+  documents: Documents
+  documentBytes: BytesByTier
+  quota: DocumentQuota
+  log: Logger
+  intervalMs: number
+}): { checkAccess(): Promise<void>; soon(): void; stop(): void } {
+  const { hocuspocus, database, documents, documentBytes, quota, log } = options
+  let failing = false
+
+  async function checkAccess(): Promise<void> {
+    const connections = [...hocuspocus.documents.values()].flatMap((document) =>
+      document.getConnections(),
+    ) as Connection<EditorContext>[]
+    const byQuestion = new Map<string, Connection<EditorContext>[]>()
+    for (const connection of connections) {
+      const key = `${connection.context.account} ${connection.context.tokenId} ${connection.document.name}`
+      const alike = byQuestion.get(key)
+      if (alike) alike.push(connection)
+      else byQuestion.set(key, [connection])
+    }
+    const asked = [...byQuestion.values()]
+    const answers = await boardAccess(
+      database,
+      documentBytes,
+      asked.map(([first]) => {
+        const { context, document } = first!
+        return { account: context.account, tokenId: context.tokenId, boardId: document.name }
+      }),
+    )
+    asked.forEach((group, at) => {
+      for (const connection of group) apply(connection, answers[at]!, quota)
+    })
+  }
+
+  async function noticeCommits(): Promise<void> {
+    const boards = documents.all().filter((board) => board.editors > 0 || board.outstanding)
+    if (boards.length === 0) return
+    const rows = await database.asSystem(
+      (tx) => tx<{ board_id: string; seq: number }[]>`
+        select board_id, seq from board_documents where board_id = any (${boards.map((board) => board.boardId)}::uuid[])`,
+    )
+    for (const row of rows) documents.find(row.board_id)?.noticed(row.seq)
+  }
+
+  let timer: NodeJS.Timeout | null = null
+  let stopped = false
+  let wanted = false
+  const tick = async () => {
+    timer = null
+    wanted = false
+    try {
+      await Promise.all([checkAccess(), noticeCommits()])
+      failing = false
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, 'open boards cannot be held against the database')
+      failing = true
+    }
+    if (!stopped) timer = setTimeout(() => void tick(), wanted ? soonMs : options.intervalMs)
+  }
+  timer = setTimeout(() => void tick(), options.intervalMs)
+
+  return {
+    checkAccess,
+    /** When a look is under way, another follows it. */
+    soon() {
+      if (wanted || stopped) return
+      wanted = true
+      if (!timer) return
+      clearTimeout(timer)
+      timer = setTimeout(() => void tick(), soonMs)
+    },
+    stop() {
+      stopped = true
+      if (timer) clearTimeout(timer)
+    },
+  }
+}
+
+function apply(connection: Connection<EditorContext>, access: BoardAccess, quota: DocumentQuota): void {
+  if (access.may === 'none') {
+    closeConnection(connection, closeCodes.forbidden)
+    return
+  }
+  connection.context.isGuest = access.isGuest
+  const readOnly = !mayWriteOn(connection, access, quota)
+  if (connection.readOnly === readOnly) return
+  connection.readOnly = readOnly
+  const { messageAddress, document } = connection
+  const { seat } = connection.context
+  connection.send(accessFrame(messageAddress, readOnly))
+  if (readOnly || seat.refused === 0) return
+  // Without what was refused, all that its author writes from now on would wait for ever.
+  seat.owed += seat.refused
+  seat.refused = 0
+  connection.send(questionFrame(messageAddress, document))
+}

@@ -1,0 +1,298 @@
+/**
+ * The short way for what editors send most: update frames of an established, writable connection. What arrives for one
+ * board in one turn of the event loop is applied in one transaction, broadcast once and queued as one edit; then each
+ * frame has its acknowledgement, held like any other until the commit. Through Hocuspocus' hooks each frame would pass
+ * a dozen promises and be broadcast alone. Everything else (the first sync, awareness, stateless messages) goes there.
+ *
+ * A turn has little time. Boards take turns; an update that is not finished goes on in the next turn; and the frames of
+ * an account that has used up its time rest (pace.ts).
+ *
+ * An update that builds on what is not there waits, without an acknowledgement: an editor that comes back and goes on
+ * writing sends its new edits first, and what it wrote before in answer to our question.
+ */
+import type { Connection } from '@hocuspocus/server'
+import * as Y from 'yjs'
+import { closeCodes } from '../../core/errors.ts'
+import { mark } from '../../platform/work/loop-watchdog.ts'
+import { hasCome, type Applied, type Missing } from './apply.ts'
+import type { TurnOrigin } from '../documents/origin.ts'
+import { closeConnection, type EditorContext } from './connection.ts'
+import type { BoardDocument } from '../documents/document.ts'
+import { stepsPerTurn, type Meter } from '../updates/meter.ts'
+import { Pace } from './pace.ts'
+import type { EditorSocket } from './socket.ts'
+
+export interface UpdateFrame {
+  /** What is left to apply of it, in order. */
+  parts: Uint8Array[]
+  meter: Meter
+  connection: Connection<EditorContext>
+  socket: EditorSocket
+  /** How many acknowledgements it is worth; 0: Hocuspocus gives it. */
+  counts: number
+}
+
+/** `applied`: to be acknowledged. `dropped`: refused, or its connection has ended. */
+export type Settled = 'applied' | 'waits' | 'dropped'
+
+export interface InboxOptions {
+  apply(
+    board: BoardDocument,
+    update: Uint8Array,
+    options: { account: string; origin: TurnOrigin; meter: Meter },
+  ): Applied
+  /** A transaction did not come to its end: what is in memory may not all be on its way into the log. */
+  broken(board: BoardDocument, error: unknown): void
+  /** Bytes of updates that wait, for each board. */
+  maxPendingBytes: number
+}
+
+interface QueuedFrame extends UpdateFrame {
+  settle(how: Settled): void
+}
+
+interface WaitingFrame extends QueuedFrame {
+  missing: Missing
+}
+
+interface Turn {
+  /** `performance.now()` at which it should be over. */
+  until: number
+  origin: TurnOrigin
+  /** To be acknowledged. */
+  applied: QueuedFrame[]
+  /** For the next turn. */
+  left: QueuedFrame[]
+  waiting: WaitingFrame[]
+}
+
+/** Integrating in one turn. Decoding, and what the end of the transaction takes, come on top. */
+const turnMs = 12
+/** An ordinary update takes a tenth of this. Only what takes longer counts against an account's time. */
+const ordinaryMs = 1
+/** Counted and not measured: on a busy machine an ordinary update takes longer, too. */
+const stepsPerMs = 5000
+/** Decoding the worst update. */
+const bytesPerMs = 6400
+/** Bytes of an account's frames that wait for their turn, before its sockets have to wait for each. */
+const maxQueuedBytes = 256 * 1024
+
+export class Inbox {
+  readonly #options: InboxOptions
+  /** The board whose turn is next comes first. */
+  readonly #boards = new Map<BoardDocument, QueuedFrame[]>()
+  readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; retry: () => void }>()
+  readonly #pace = new Pace()
+  /** By account. */
+  readonly #queuedBytes = new Map<string, number>()
+  #flushing: NodeJS.Immediate | NodeJS.Timeout | null = null
+  /** Whether the next flush is at the end of this turn. */
+  #isSoon = false
+
+  constructor(options: InboxOptions) {
+    this.#options = options
+  }
+
+  /** Null when the sender may go on at once; else a promise for the frame to be dealt with. */
+  receive(board: BoardDocument, frame: UpdateFrame): Promise<Settled> | null {
+    const { account } = frame.connection.context
+    const sizeBytes = bytesOf(frame)
+    const queuedBytes = (this.#queuedBytes.get(account) ?? 0) + sizeBytes
+    this.#queuedBytes.set(account, queuedBytes)
+    const { promise, resolve } = Promise.withResolvers<Settled>()
+    let isSettled = false
+    const settle = (how: Settled) => {
+      if (isSettled) return
+      isSettled = true
+      const left = this.#queuedBytes.get(account)! - sizeBytes
+      if (left > 0) this.#queuedBytes.set(account, left)
+      else this.#queuedBytes.delete(account)
+      resolve(how)
+    }
+    this.#nextTurn(board).push({ ...frame, settle })
+    const hasToWait = frame.counts === 0 || queuedBytes > maxQueuedBytes || this.#pace.restMs(account) > 0
+    return hasToWait ? promise : null
+  }
+
+  /** A connection has ended: what it sent and what could not be applied yet will come again. */
+  leave(connection: Connection<EditorContext>): void {
+    for (const [board, { frames }] of this.#waiting)
+      if (board.document === connection.document)
+        this.#keep(
+          board,
+          frames.filter((frame) => frame.connection !== connection),
+        )
+  }
+
+  flush(): void {
+    mark('applying updates of editors')
+    this.#flushing = null
+    const until = performance.now() + turnMs
+    for (const [board, frames] of [...this.#boards]) {
+      this.#boards.delete(board)
+      const { applied, left } = this.#run(board, frames, until)
+      if (left.length > 0) this.#boards.set(board, [...(this.#boards.get(board) ?? []), ...left])
+      board.broadcast()
+      this.#acknowledge(board, applied)
+      if (performance.now() > until) break
+    }
+    if (this.#boards.size > 0) this.#schedule()
+  }
+
+  /** The next flush: at the end of this turn, or when the first of those who rest may go on. */
+  #schedule(): void {
+    let restMs = Infinity
+    for (const frames of this.#boards.values())
+      for (const { connection } of frames)
+        restMs = Math.min(restMs, this.#pace.restMs(connection.context.account))
+    this.#stopFlushing()
+    this.#isSoon = restMs === 0
+    this.#flushing = this.#isSoon ? setImmediate(() => this.flush()) : setTimeout(() => this.flush(), restMs)
+  }
+
+  #stopFlushing(): void {
+    clearImmediate(this.#flushing as NodeJS.Immediate)
+    clearTimeout(this.#flushing as NodeJS.Timeout)
+  }
+
+  #nextTurn(board: BoardDocument): QueuedFrame[] {
+    if (!this.#flushing || !this.#isSoon) {
+      this.#stopFlushing()
+      this.#isSoon = true
+      this.#flushing = setImmediate(() => this.flush())
+    }
+    const frames = this.#boards.get(board) ?? []
+    this.#boards.set(board, frames)
+    return frames
+  }
+
+  #acknowledge(board: BoardDocument, frames: QueuedFrame[]): void {
+    const mark = board.queue.queuedMark
+    for (const { socket, connection, counts, settle } of frames) {
+      for (let n = 0; n < counts; n++) socket.acknowledge(connection.messageAddress, board.queue, mark)
+      settle('applied')
+    }
+  }
+
+  /** Applies frames in one transaction, and those that waited for what they brought. */
+  #run(board: BoardDocument, frames: QueuedFrame[], until: number): Turn {
+    const earlier = this.#waiting.get(board)?.frames ?? []
+    const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [], frames: 0 }
+    const turn: Turn = { until, origin, applied: [], left: [], waiting: earlier }
+    try {
+      Y.transact(
+        board.document,
+        () => {
+          for (const frame of frames) this.#take(board, frame, turn)
+          this.#retry(board, turn)
+        },
+        origin,
+        false,
+      )
+    } catch (error) {
+      this.#options.broken(board, error)
+      for (const { settle } of frames) settle('dropped')
+      return { ...turn, applied: [], left: [], waiting: [] }
+    }
+    if (turn.waiting !== earlier) this.#keep(board, turn.waiting)
+    return turn
+  }
+
+  #take(board: BoardDocument, frame: QueuedFrame, turn: Turn): void {
+    const { connection, settle } = frame
+    if (!board.document.hasConnection(connection)) {
+      settle('dropped')
+      return
+    }
+    if (connection.readOnly) {
+      connection.context.seat.refused += frame.counts
+      settle('dropped')
+      return
+    }
+    const { account } = connection.context
+    if (performance.now() > turn.until || this.#pace.restMs(account) > 0) {
+      turn.left.push(frame)
+      return
+    }
+    if (!turn.origin.actors.includes(account)) turn.origin.actors.push(account)
+    turn.origin.frames += 1
+    const result = this.#applyParts(board, frame, turn)
+    if (result.kind === 'applied') turn.applied.push(frame)
+    else if (result.kind === 'unfinished') turn.left.push(frame)
+    else if (result.kind === 'refused') {
+      settle('dropped')
+      closeConnection(connection, result)
+    } else if (
+      turn.waiting.length < maxWaitingFrames &&
+      sumOf(turn.waiting) + bytesOf(frame) <= this.#options.maxPendingBytes
+    ) {
+      settle('waits')
+      // Nobody else acknowledges it later.
+      const counts = Math.max(1, frame.counts)
+      turn.waiting = [...turn.waiting, { ...frame, counts, missing: result.missing }]
+    } else {
+      settle('dropped')
+      closeConnection(connection, closeCodes.tooBig)
+    }
+  }
+
+  /** As many parts of a frame as the turn has time for, but one at least. */
+  #applyParts(
+    board: BoardDocument,
+    { parts, meter, connection }: QueuedFrame,
+    { origin, until }: Turn,
+  ): Exclude<Applied, { kind: 'cut' }> {
+    const { account, isGuest } = connection.context
+    do {
+      const { byteLength } = parts[0]!
+      meter.turnSteps = stepsPerTurn
+      const result = this.#options.apply(board, parts[0]!, { account, origin, meter })
+      const costMs = (stepsPerTurn - meter.turnSteps) / stepsPerMs + byteLength / bytesPerMs
+      // What the end of the transaction takes is about as much.
+      if (costMs > ordinaryMs) this.#pace.spend(account, 2 * costMs)
+      if (result.kind === 'cut') {
+        parts.splice(0, 1, ...result.parts)
+        continue
+      }
+      if (result.kind !== 'applied') return result
+      if (isGuest) {
+        origin.guests ??= new Map()
+        origin.guests.set(account, (origin.guests.get(account) ?? 0) + byteLength)
+      }
+      if (parts.length === 1) return result
+      parts.shift()
+    } while (performance.now() <= until)
+    return { kind: 'unfinished' }
+  }
+
+  #retry(board: BoardDocument, turn: Turn): void {
+    for (let round = 0; round < maxRetries; round++) {
+      const ready = turn.waiting.filter(({ missing }) => hasCome(board.document, missing))
+      if (ready.length === 0) return
+      turn.waiting = turn.waiting.filter((frame) => !ready.includes(frame))
+      for (const frame of ready) this.#take(board, frame, turn)
+    }
+  }
+
+  /** While something waits, every change of the document, whoever makes it, may bring what is missing. */
+  #keep(board: BoardDocument, frames: WaitingFrame[]): void {
+    const known = this.#waiting.get(board)
+    if (frames.length === 0) {
+      if (known) board.document.off('update', known.retry)
+      this.#waiting.delete(board)
+    } else if (known) known.frames = frames
+    else {
+      const retry = () => void this.#nextTurn(board)
+      board.document.on('update', retry)
+      this.#waiting.set(board, { frames, retry })
+    }
+  }
+}
+
+/** Of one board. Each of them is decoded again when something comes that it might have waited for. */
+const maxWaitingFrames = 1000
+/** In one turn; what is left has the next. */
+const maxRetries = 16
+
+const bytesOf = ({ parts }: UpdateFrame): number => parts.reduce((sum, part) => sum + part.byteLength, 0)
+const sumOf = (frames: UpdateFrame[]): number => frames.reduce((sum, frame) => sum + bytesOf(frame), 0)

@@ -1,0 +1,116 @@
+/**
+ * The frames of one socket, one after the other, and a bounded number in each turn of the event loop. While a frame has
+ * to wait, the socket is not read any further: the client waits, not the others.
+ */
+import { mark } from '../../platform/work/loop-watchdog.ts'
+
+export interface IntakeOptions<Frame> {
+  /** Milliseconds for which this frame, and what follows it, has to wait. */
+  waitMs(frame: Frame): number
+  /** Takes a frame; a promise when the next one has to wait for it. */
+  take(frame: Frame): Promise<unknown> | null
+  isOpen(): boolean
+  pause(): void
+  resume(): void
+}
+
+const framesPerTurn = 64
+/** For how many a frame counts that the next one has to wait for. */
+const slowFrameCounts = 8
+/** A frame that took longer makes its socket rest for a multiple of the time. */
+const restAfterMs = 20
+const restFactor = 3
+const maxRestMs = 5000
+
+export class Intake<Frame> {
+  readonly #options: IntakeOptions<Frame>
+  readonly #waiting: Frame[] = []
+  /** Reasons for which no frame is taken now. */
+  #holds = 0
+  #turn = -1
+  #left = 0
+
+  constructor(options: IntakeOptions<Frame>) {
+    this.#options = options
+  }
+
+  receive(frame: Frame): void {
+    this.#waiting.push(frame)
+    this.#work()
+  }
+
+  /** Takes nothing, and reads nothing, until `release` has been called as often. */
+  hold(): void {
+    this.#holds += 1
+    this.#options.pause()
+  }
+
+  readonly release = (): void => {
+    this.#holds -= 1
+    this.#work()
+  }
+
+  rest(ms: number): void {
+    this.hold()
+    setTimeout(this.release, ms)
+  }
+
+  get isHeld(): boolean {
+    return this.#holds > 0
+  }
+
+  #work(): void {
+    const { isOpen, waitMs, resume } = this.#options
+    mark('frames of a socket')
+    while (this.#waiting.length > 0 && !this.isHeld) {
+      const ms = isOpen() ? waitMs(this.#waiting[0] as Frame) : 0
+      if (!isOpen()) this.#waiting.length = 0
+      else if (ms > 0) this.rest(ms)
+      else if (this.#mayTake()) this.#takeNext()
+      else {
+        this.hold()
+        setImmediate(this.release)
+      }
+    }
+    if (!this.isHeld) resume()
+  }
+
+  #takeNext(): void {
+    const done = this.#options.take(this.#waiting.shift() as Frame)
+    if (!done) return
+    this.hold()
+    this.#left -= slowFrameCounts - 1
+    const since = performance.now()
+    const go = () => {
+      const tookMs = performance.now() - since
+      if (tookMs > restAfterMs) setTimeout(this.release, Math.min(maxRestMs, restFactor * tookMs))
+      else this.release()
+    }
+    done.then(go, go)
+  }
+
+  #mayTake(): boolean {
+    const turn = currentTurn()
+    if (this.#turn !== turn) {
+      this.#turn = turn
+      this.#left = framesPerTurn
+    }
+    this.#left -= 1
+    return this.#left >= 0
+  }
+}
+
+let turn = 0
+let isCounting = false
+
+/** The number of the event loop's turn; counted for all sockets at once. */
+function currentTurn(): number {
+  if (!isCounting) {
+    isCounting = true
+    setImmediate(() => {
+      turn += 1
+      isCounting = false
+    })
+  }
+  return turn
+}

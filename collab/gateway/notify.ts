@@ -1,0 +1,31 @@
+/**
+ * Brings new notifications to the open sockets of their accounts, each socket once, as a stateless message:
+ * `{"type":"notification","notification":{…}}`. Every process hears of all of them and looks for its own.
+ */
+import { presentNotification, type NotificationRow } from '../../core/notification.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../sql/database.ts'
+import type { Gateway } from './gateway.ts'
+import type { Notified } from '../documents/nodes.ts'
+
+export async function bringNotifications(
+  { database, gateway, log }: { database: Database; gateway: Gateway; log: Logger },
+  notified: Notified[],
+): Promise<void> {
+  const present = notified.filter(([account]) => gateway.isPresent(account))
+  if (present.length === 0) return
+  try {
+    const rows = await database.asSystem(
+      (tx) => tx<(NotificationRow & { account: string })[]>`
+        select n.id, n.type, n.workspace_id, n.board_id, n.data, n.created_at, n.user_id as account
+        from notifications n
+        left join boards b on b.id = n.board_id
+        where n.id = any (${present.map(([, id]) => id)}::uuid[])
+          and (n.board_id is null or board_access(n.user_id, b.id, b.workspace_id) is not null)`,
+    )
+    for (const { account, ...row } of rows)
+      gateway.tell(account, JSON.stringify({ type: 'notification', notification: presentNotification(row) }))
+  } catch (error) {
+    log.warn({ err: error }, 'notifications could not be brought to open sockets; they can be read')
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The bytes on the wire, in Hocuspocus' protocol: varString address, varUint type, content. All of them are read and
+ * written here. What clients send is checked before Hocuspocus sees it, which reports bytes that it can't read as a
+ * fault of its own.
+ */
+import { OutgoingMessage, type Document } from '@hocuspocus/server'
+import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
+
+export const frameType = {
+  sync: 0,
+  awareness: 1,
+  auth: 2,
+  queryAwareness: 3,
+  syncReply: 4,
+  stateless: 5,
+  close: 7,
+  syncStatus: 8,
+} as const
+
+const authType = { refused: 1 } as const
+
+export const syncStep = { stateVector: 0, missing: 1, update: 2 } as const
+
+export interface Frame {
+  /** The board's id, or that and a session's id after a NUL. */
+  address: string
+  type: number
+  /** Of a sync frame: which step, and the state vector or update that it brings. */
+  step: number | null
+  payload: Uint8Array
+  /** All of it. */
+  bytes: Uint8Array
+}
+
+export interface FrameBounds {
+  maxAwarenessBytes: number
+  maxStatelessBytes: number
+}
+
+const maxAuthBytes = 16 * 1024
+/** So that the length of an address is one byte. */
+const maxAddressBytes = 127
+const addressPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\0[\w-]{1,64})?$/
+
+export const isBoardAddress = (address: string): boolean => addressPattern.test(address)
+export const boardOf = (address: string): string => address.slice(0, 36)
+
+const nothing = new Uint8Array()
+
+/** A frame as a client sent it. Null when it is malformed, or larger than its type may be. */
+export function readFrame(bytes: Uint8Array, bounds: FrameBounds): Frame | null {
+  const length = bytes[0]
+  if (length === undefined || length > maxAddressBytes || bytes.byteLength < length + 2) return null
+  const address = textOf(bytes, 1, 1 + length)
+  const type = bytes[length + 1]!
+  const at = length + 2
+  const contentBytes = bytes.byteLength - at
+  switch (type) {
+    case frameType.sync:
+    case frameType.syncReply: {
+      const step = bytes[at]
+      if (step === undefined || step > syncStep.update) return null
+      const payload = readWhole(bytes, at + 1)
+      return payload && { address, type, step, payload, bytes }
+    }
+    case frameType.awareness: {
+      const payload = contentBytes > bounds.maxAwarenessBytes ? null : readWhole(bytes, at)
+      return payload && { address, type, step: null, payload, bytes }
+    }
+    case frameType.stateless: {
+      const payload = contentBytes > bounds.maxStatelessBytes ? null : readWhole(bytes, at)
+      return payload && { address, type, step: null, payload, bytes }
+    }
+    case frameType.auth:
+      return contentBytes > maxAuthBytes || bytes[at] !== 0
+        ? null
+        : { address, type, step: null, payload: nothing, bytes }
+    case frameType.queryAwareness:
+    case frameType.close:
+      return { address, type, step: null, payload: nothing, bytes }
+    default:
+      return null
+  }
+}
+
+/** Bytes after their length as a varUint, up to the end of the frame. */
+function readWhole(bytes: Uint8Array, from: number): Uint8Array | null {
+  let at = from
+  let size = 0
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++]
+    if (byte === undefined || shift > 28) return null
+    size += (byte & 127) * 2 ** shift
+    if (byte < 128) break
+  }
+  return at + size === bytes.byteLength ? bytes.subarray(at) : null
+}
+
+/** The address of a SyncStatus frame (content: varUint 0 or 1); null for any other frame. */
+export function syncStatusAddress(frame: Uint8Array): string | null {
+  const length = frame[0]
+  if (length === undefined || length > maxAddressBytes || frame.byteLength !== length + 3) return null
+  return frame[length + 1] === frameType.syncStatus ? textOf(frame, 1, 1 + length) : null
+}
+
+/** The reason of a frame that refuses a board (content: varUint 1, varString reason); null for any other frame. */
+export function refusalReason(frame: Uint8Array): string | null {
+  const length = frame[0]
+  if (length === undefined || frame[length + 1] !== frameType.auth || frame[length + 2] !== authType.refused)
+    return null
+  return textOf(frame, length + 4, frame.byteLength)
+}
+
+const textOf = (bytes: Uint8Array, from: number, to: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString()
+
+/** The update is committed. */
+export function acknowledgementFrame(address: string): Uint8Array {
+  const text = Buffer.from(address)
+  return Buffer.concat([Buffer.of(text.byteLength), text, Buffer.of(frameType.syncStatus, 1)])
+}
+
+/** `isSaved`: the document holds all of the update, which counts as an acknowledgement once it is committed. */
+export const syncStatusFrame = (address: string, isSaved: boolean): Uint8Array =>
+  new OutgoingMessage(address).writeSyncStatus(isSaved).toUint8Array()
+
+export const refusalFrame = (address: string, reason: string): Uint8Array =>
+  new OutgoingMessage(address).writePermissionDenied(reason).toUint8Array()
+
+/** Tells an editor what its connection may do from now on. */
+export const accessFrame = (address: string, readOnly: boolean): Uint8Array =>
+  new OutgoingMessage(address).writeAuthenticated(readOnly).toUint8Array()
+
+/** Asks a client for what the document lacks. */
+export const questionFrame = (address: string, document: Document): Uint8Array =>
+  new OutgoingMessage(address).createSyncMessage().writeFirstSyncStepFor(document).toUint8Array()
+
+/** One client's state in an awareness update. */
+export interface AwarenessEntry {
+  client: number
+  clock: number
+  /** UTF-8 of its state. Null: the client has left. */
+  json: Uint8Array | null
+}
+
+/** One client's state as it was received. */
+export interface ReceivedState {
+  clock: number
+  /** UTF-8, not looked at. */
+  json: Uint8Array
+}
+
+const goneJson = Buffer.from('null')
+
+/** Varuint count, then for each: varUint client, varUint clock, varString JSON. */
+export function writeAwareness(entries: AwarenessEntry[]): Uint8Array {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarUint(encoder, entries.length)
+  for (const { client, clock, json } of entries) {
+    encoding.writeVarUint(encoder, client)
+    encoding.writeVarUint(encoder, clock)
+    encoding.writeVarUint8Array(encoder, json ?? goneJson)
+  }
+  return encoding.toUint8Array(encoder)
+}
+
+/**
+ * The newest entry of each client in an awareness update.
+ *
+ * @throws when the bytes are no awareness update
+ */
+export function readAwareness(update: Uint8Array): Map<number, ReceivedState> {
+  const decoder = decoding.createDecoder(update)
+  const entries = new Map<number, ReceivedState>()
+  for (let left = decoding.readVarUint(decoder); left > 0; left--) {
+    const client = decoding.readVarUint(decoder)
+    const clock = decoding.readVarUint(decoder)
+    const json = decoding.readVarUint8Array(decoder)
+    if (clock >= (entries.get(client)?.clock ?? 0)) entries.set(client, { clock, json })
+  }
+  return entries
+}
+
+export function awarenessFrame(address: string, update: Uint8Array): Uint8Array {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarString(encoder, address)
+  encoding.writeVarUint(encoder, frameType.awareness)
+  encoding.writeVarUint8Array(encoder, update)
+  return encoding.toUint8Array(encoder)
+}
+
+/** An awareness frame of no client: a provider takes it as a sign of life. */
+export const emptyAwareness = (address: string): Uint8Array => awarenessFrame(address, Uint8Array.of(0))

@@ -1,0 +1,187 @@
+/**
+ * Updates of editors: to the inbox, or refused; and what their acknowledgements wait for. Frames of an established
+ * connection go past Hocuspocus, those that came before by its hook.
+ */
+import { setImmediate as immediate } from 'node:timers/promises'
+import type { Connection, Extension } from '@hocuspocus/server'
+import * as Y from 'yjs'
+import { closeCodes } from '../../core/errors.ts'
+import type { Logger } from '../../platform/log.ts'
+import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { holdsUpdate } from '../updates/admit.ts'
+import { applyUpdate } from './apply.ts'
+import { smallUpdateBytes, type cutUpdate } from '../updates/cut.ts'
+import { closeConnection, closeDocument, type EditorContext } from './connection.ts'
+import type { BoardDocument } from '../documents/document.ts'
+import type { Documents } from '../documents/documents.ts'
+import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
+import type { GatewayBounds } from './gateway-bounds.ts'
+import { Inbox, type Settled, type UpdateFrame } from './inbox.ts'
+import { stepsFor } from '../updates/meter.ts'
+import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
+import type { Acknowledge } from './socket.ts'
+
+export interface ReceiverOptions {
+  documents: Documents
+  sockets: OpenSockets
+  bounds: GatewayBounds
+  pool: WorkerPool
+  log: Logger
+}
+
+const cutTask = task<typeof cutUpdate>(new URL('../updates/cut.ts', import.meta.url), 'cutUpdate')
+/** Cutting 8 MB takes about two seconds. */
+const cutMs = 10_000
+
+export class Receiver {
+  readonly #options: ReceiverOptions
+  readonly #inbox: Inbox
+  readonly extension: Extension<EditorContext>
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options
+    const { documents, sockets, bounds, log } = options
+    const inbox = new Inbox({
+      apply: (board, update, how) => applyUpdate(board, update, { ...how, bounds, log }),
+      maxPendingBytes: bounds.maxPendingBytes,
+      broken(board, error) {
+        log.error({ err: error, boardId: board.boardId }, 'a document broke; it is loaded anew from its log')
+        board.distrust()
+        closeDocument(documents.find(board.boardId)?.document, closeCodes.tryLater)
+      },
+    })
+    this.#inbox = inbox
+    const apply = this.#apply.bind(this)
+    this.extension = {
+      extensionName: 'admit',
+      /** Sync frames that came before the connection was established, and state vectors. */
+      async beforeSync({ type, payload, documentName, connection }) {
+        if (type === syncStep.stateVector) {
+          const clients = connection.document.store.clients.size
+          if (!isStateVector(payload, clients)) throw cutOff(connection, closeCodes.badFrame)
+          return
+        }
+        const state = sockets.of(connection)
+        if (!state) return
+        if (connection.readOnly) {
+          if (type === syncStep.update) connection.context.seat.refused += 1
+          return
+        }
+        const board = documents.find(documentName)
+        if (board?.document !== connection.document) throw cutOff(connection, closeCodes.tryLater)
+        const frame = { payload: payload.slice(), connection, socket: state.socket, counts: 0 }
+        if ((await apply(board, frame)) !== 'applied') state.withheld.add(connection.messageAddress)
+        payload.fill(0) // an update of nothing: what Hocuspocus applies after us, it would apply unguarded
+      },
+    }
+  }
+
+  /** After an update was applied, and before its acknowledgement may go out. */
+  readonly acknowledge: Acknowledge = (socket, address) => {
+    const { documents, sockets } = this.#options
+    if (sockets.find(socket)?.withheld.delete(address)) return null
+    const board = documents.find(boardOf(address))
+    return board && !board.isDistrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
+  }
+
+  /** An update of an established connection. A promise when the socket's next frame has to wait for it. */
+  receive(state: SocketState, frame: Frame, connection: Connection<EditorContext>): Promise<unknown> | null {
+    const { socket } = state
+    const { document } = connection
+    const { payload } = frame
+    const board = this.#options.documents.find(document.name)
+    if (board?.document !== document) closeSocket(state, closeCodes.tryLater)
+    else if (connection.readOnly) return this.#answerViewer(state, frame, board, connection)
+    else return this.#apply(board, { payload, connection, socket, counts: countsFor(frame, connection) })
+    return null
+  }
+
+  #apply(
+    board: BoardDocument,
+    { payload, ...frame }: Omit<UpdateFrame, 'parts' | 'meter'> & { payload: Uint8Array },
+  ): Promise<Settled> | null {
+    const { bounds } = this.#options
+    const maxSteps = stepsFor(payload.byteLength, board.mergeSteps, bounds)
+    const meter = { steps: 0, maxSteps, maxItemSteps: bounds.maxItemSteps, turnSteps: 0 }
+    if (payload.byteLength <= smallUpdateBytes)
+      return this.#inbox.receive(board, { ...frame, parts: [payload], meter })
+    return this.#cut(payload, frame.connection).then((parts) =>
+      parts ? (this.#inbox.receive(board, { ...frame, parts, meter }) ?? 'applied') : 'dropped',
+    )
+  }
+
+  /** The parts of a large update; null when the connection is closed instead. */
+  async #cut(payload: Uint8Array, connection: Connection<EditorContext>): Promise<Uint8Array[] | null> {
+    const { pool, log } = this.#options
+    const { account } = connection.context
+    let parts: Uint8Array[] | null = null
+    try {
+      parts = await pool.run(cutTask, payload, { account, timeoutMs: cutMs })
+      if (!parts) closeConnection(connection, closeCodes.badFrame)
+    } catch (error) {
+      log.warn({ err: error, boardId: connection.document.name, account }, 'an update could not be cut')
+      closeConnection(connection, error instanceof TaskTimedOut ? closeCodes.tooCostly : closeCodes.tryLater)
+    }
+    return parts
+  }
+
+  /** A viewer's update is never applied; what the document holds already is acknowledged all the same. */
+  async #answerViewer(
+    state: SocketState,
+    { address, step, payload }: Frame,
+    { document }: BoardDocument,
+    connection: Connection<EditorContext>,
+  ): Promise<void> {
+    let isHeld = false
+    if (step === syncStep.update) connection.context.seat.refused += 1
+    else {
+      const isSmall = payload.byteLength <= smallUpdateBytes
+      const parts = isSmall ? [payload] : await this.#cut(payload, connection)
+      if (!parts) return
+      try {
+        for (const part of parts) {
+          if (!isSmall) await immediate()
+          isHeld = holdsUpdate(document, part)
+          if (!isHeld) break
+        }
+      } catch {
+        closeSocket(state, closeCodes.badFrame)
+        return
+      }
+    }
+    state.socket.send(syncStatusFrame(address, isHeld))
+  }
+
+  /** A connection has ended. */
+  leave(connection: Connection<EditorContext>): void {
+    this.#inbox.leave(connection)
+  }
+}
+
+/** Once, but for the update that brings again what was refused before. */
+function countsFor({ step }: Frame, { context: { seat } }: Connection<EditorContext>): number {
+  if (step !== syncStep.missing || seat.owed === 0) return 1
+  const { owed } = seat
+  seat.owed = 0
+  return owed
+}
+
+/** A client knows few others than those of the document. */
+const maxOtherClients = 1000
+const maxClientBytes = 16
+
+function isStateVector(bytes: Uint8Array, clients: number): boolean {
+  if (bytes.byteLength > (clients + maxOtherClients) * maxClientBytes) return false
+  try {
+    Y.decodeStateVector(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** To be thrown out of a hook: Hocuspocus then leaves the frame alone, and prints nothing. */
+function cutOff(connection: Connection, reason: { code: number; reason: string }): Error {
+  closeConnection(connection, reason)
+  return Object.assign(new Error(''), reason)
+}

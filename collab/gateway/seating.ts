@@ -1,0 +1,146 @@
+/**
+ * Who has a place, by account. Counted from what is there, so that no odd end of a connection leaves a count behind.
+ */
+import type { Connection, Document, Extension } from '@hocuspocus/server'
+import { closeCodes } from '../../core/errors.ts'
+import { closeConnection, type EditorContext, type Seat } from './connection.ts'
+import type { GatewayBounds } from './gateway-bounds.ts'
+import type { OpenSockets, SocketState } from './open-sockets.ts'
+
+export interface SeatingOptions {
+  sockets: OpenSockets
+  bounds: GatewayBounds
+  /** A connection is established, and has its place. */
+  joined(connection: Connection<EditorContext>, state: SocketState): void
+  /** A connection that was established has ended. */
+  left(connection: Connection<EditorContext>): void
+}
+
+export class Seating {
+  readonly #options: SeatingOptions
+  readonly #seats = new Map<string, Set<Seat>>()
+  readonly #viewers: number
+  readonly extension: Extension<EditorContext>
+
+  constructor(options: SeatingOptions) {
+    this.#options = options
+    const { maxSocketsPerBoard } = options.bounds
+    this.#viewers = maxSocketsPerBoard - Math.floor(maxSocketsPerBoard * shareOfWriters)
+    this.extension = {
+      extensionName: 'seating',
+      connected: async ({ connection, context: { seat } }) => this.#take(seat, connection),
+      onDisconnect: async ({ context: { seat } }) => this.#leave(seat),
+    }
+  }
+
+  /** Whether one more connection of the account finds a place on the board. */
+  hasRoom(document: Document | undefined, account: string, readOnly: boolean): boolean {
+    const { maxSocketsPerAccount } = this.#options.bounds
+    const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
+    return (
+      (this.#seats.get(account)?.size ?? 0) < maxSocketsPerAccount &&
+      this.#fits(connections, { account, readOnly })
+    )
+  }
+
+  counts(): { connections: number; accounts: number } {
+    return {
+      connections: [...this.#seats.values()].reduce((sum, ofAccount) => sum + ofAccount.size, 0),
+      accounts: this.#seats.size,
+    }
+  }
+
+  isPresent(account: string): boolean {
+    return this.#seats.has(account)
+  }
+
+  /** Sends a stateless message to each open socket of the account, once, whichever boards are open on it. */
+  tell(account: string, text: string): void {
+    const told = new Set<unknown>()
+    for (const { connection } of this.#seats.get(account) ?? []) {
+      if (!connection || told.has(connection.webSocket)) continue
+      told.add(connection.webSocket)
+      connection.sendStateless(text)
+    }
+  }
+
+  #take(seat: Seat, connection: Connection<EditorContext>): void {
+    const { sockets, bounds } = this.#options
+    const state = sockets.of(connection)
+    if (!state || !connection.document.hasConnection(connection)) return // it ended before it began
+    seat.connection = connection
+    state.connections.set(connection.messageAddress, connection)
+    const ofAccount = this.#seats.get(seat.account) ?? new Set()
+    this.#seats.set(seat.account, ofAccount.add(seat))
+    // Many may have been let in at the same moment. Each is judged by its own place in the order, whose turn it is here
+    // first, or those who leave for the ones behind them would be more than came too many.
+    const { account } = seat
+    const isTooMany =
+      !this.#fits(before(connection, connection.document.connections.keys()), {
+        account,
+        readOnly: connection.readOnly,
+      }) ||
+      isBeyond(seat, ofAccount, bounds.maxSocketsPerAccount) ||
+      state.connections.size > bounds.maxBoardsPerSocket
+    if (!isTooMany) {
+      this.#options.joined(connection, state)
+      return
+    }
+    ofAccount.delete(seat)
+    closeConnection(connection, closeCodes.tooMany)
+  }
+
+  /** Whether there is a place on a board beside these. Some are kept for those who may write. */
+  #fits(
+    others: Iterable<Connection>,
+    { account, readOnly }: { account: string; readOnly: boolean },
+  ): boolean {
+    const { maxSocketsPerBoard, maxSocketsPerAccountOnBoard } = this.#options.bounds
+    let all = 0
+    let viewers = 0
+    let ofAccount = 0
+    for (const other of others as Iterable<Connection<EditorContext>>) {
+      all += 1
+      if (other.readOnly) viewers += 1
+      if (other.context.account === account) ofAccount += 1
+    }
+    return (
+      all < maxSocketsPerBoard &&
+      ofAccount < maxSocketsPerAccountOnBoard &&
+      (!readOnly || viewers < this.#viewers)
+    )
+  }
+
+  #leave(seat: Seat): void {
+    const { connection } = seat
+    if (!connection) return
+    seat.connection = null
+    this.#options.left(connection)
+    const ofAccount = this.#seats.get(seat.account)
+    ofAccount?.delete(seat)
+    if (ofAccount?.size === 0) this.#seats.delete(seat.account)
+    const state = this.#options.sockets.of(connection)
+    const address = connection.messageAddress
+    if (state?.connections.get(address) !== connection) return
+    state.connections.delete(address)
+    state.socket.forget(address)
+  }
+}
+
+/** Part of a board's places that only those take who may write. */
+const shareOfWriters = 0.1
+
+/** Those that come before it. */
+function* before<T>(one: T, all: Iterable<T>): Iterable<T> {
+  for (const other of all) {
+    if (other === one) return
+    yield other
+  }
+}
+
+/** Whether `count` others come before it. */
+function isBeyond<T>(one: T, all: Iterable<T>, count: number): boolean {
+  let others = 0
+  for (const _ of before(one, all)) if (++others >= count) return true
+  return false
+}

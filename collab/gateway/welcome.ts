@@ -1,0 +1,216 @@
+/** One socket, from its opening to its end: what comes on it is looked at, metered, and handed to whom it concerns. */
+import type { Duplex } from 'node:stream'
+import type { Connection, Hocuspocus } from '@hocuspocus/server'
+import { WebSocket, type RawData } from 'ws'
+import { closeCodes } from '../../core/errors.ts'
+import type { Logger } from '../../platform/log.ts'
+import { refusals } from './authenticate.ts'
+import type { EditorContext } from './connection.ts'
+import type { Documents } from '../documents/documents.ts'
+import {
+  emptyAwareness,
+  frameType,
+  isBoardAddress,
+  readFrame,
+  refusalFrame,
+  syncStep,
+  type Frame,
+} from './protocol.ts'
+import type { GatewayBounds } from './gateway-bounds.ts'
+import { Intake } from './intake.ts'
+import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
+import type { Presence } from './presence.ts'
+import type { Rates } from './rates.ts'
+import type { Receiver } from './receive.ts'
+import { EditorSocket } from './socket.ts'
+
+export interface WelcomeOptions {
+  hocuspocus: Hocuspocus<EditorContext>
+  sockets: OpenSockets
+  receiver: Receiver
+  presence: Presence
+  documents: Documents
+  bounds: GatewayBounds
+  log: Logger
+}
+
+export interface Newcomer {
+  webSocket: WebSocket
+  stream: Duplex
+  address: string
+  findSession: FindSession
+}
+
+/** Bytes of a document that its whole state costs as much as one question more. */
+const bytesPerQuestion = 64 * 1024
+/** Bytes that cost as much as one frame more. */
+const bytesPerFrame = 4096
+/** A ping is answered by a write of its own, which costs as much as reading several frames. */
+const controlFrameCost = 5
+/** Awareness of one socket that is kept until its boards are open. */
+const maxEarlyBytes = 64 * 1024
+
+export function welcome(
+  { webSocket, stream, address, findSession }: Newcomer,
+  options: WelcomeOptions,
+): void {
+  const { hocuspocus, sockets, receiver, presence, documents, bounds, log } = options
+  const tooSlow = () => {
+    for (const { document } of state.connections.values()) documents.find(document.name)?.missed()
+  }
+  const socket = new EditorSocket(webSocket, stream, bounds, { acknowledge: receiver.acknowledge, tooSlow })
+  const state = sockets.add(socket, address, findSession)
+  const client = hocuspocus.handleConnection(socket as never, upgradeRequest, { state } as never)
+  const deadline = setTimeout(() => {
+    if (sockets.isStranger(state)) closeSocket(state, closeCodes.unauthorized)
+  }, bounds.authenticationMs)
+
+  function take(frame: Frame | null): Promise<unknown> | null {
+    if (!frame) {
+      closeSocket(state, closeCodes.badFrame)
+      return null
+    }
+    if (isMetered(frame)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
+    const connection = state.connections.get(frame.address)
+    if (connection?.document.hasConnection(connection)) return takeFor(connection, frame)
+    if (isBoardAddress(frame.address)) takeEarly(frame)
+    else refuse(frame)
+    return null
+  }
+
+  /** A frame for a board that is open on the socket. */
+  function takeFor(connection: Connection<EditorContext>, frame: Frame): Promise<unknown> | null {
+    const { document } = connection
+    client.lastMessageReceivedAt = Date.now()
+    if (frame.step === syncStep.missing || frame.step === syncStep.update) {
+      return receiver.receive(state, frame, connection)
+    }
+    if (frame.type === frameType.awareness) {
+      presence.receive(connection, frame.payload)
+      return null
+    }
+    const answerBytes =
+      frame.type === frameType.queryAwareness
+        ? presence.bytesOf(document)
+        : (documents.find(document.name)?.sizeBytes ?? 0)
+    state.rates.queries.spend(1 + answerBytes / bytesPerQuestion)
+    if (frame.type === frameType.queryAwareness) {
+      presence.sendAll(connection)
+      return null
+    }
+    client.handleMessage(frame.bytes)
+    return connection.waitForPendingMessages()
+  }
+
+  /** A frame for a board that is not open yet on the socket: Hocuspocus lets it wait. */
+  function takeEarly(frame: Frame): void {
+    if (frame.step === syncStep.missing) {
+      closeSocket(state, closeCodes.badFrame) // an answer to a question that nobody has asked
+    } else if (frame.type === frameType.awareness) keepEarly(state, frame)
+    else if (frame.type !== frameType.queryAwareness) {
+      if (frame.type === frameType.auth && sockets.isStranger(state)) waitForAttempt()
+      client.handleMessage(frame.bytes)
+    }
+  }
+
+  /** Nothing more of a stranger's is read until its attempt to authenticate has come to its end. */
+  function waitForAttempt(): void {
+    intake.hold()
+    state.attempted = () => {
+      state.attempted = null
+      strangerBytes = 0
+      intake.release()
+    }
+  }
+
+  /** As for a board that is not there or not to be seen. */
+  function refuse(frame: Frame): void {
+    if (frame.type === frameType.auth) {
+      socket.send(refusalFrame(frame.address, refusals.board))
+      state.refusals += 1
+    }
+    if (frame.type !== frameType.auth || state.refusals > bounds.maxRefusals)
+      closeSocket(state, closeCodes.badFrame)
+  }
+
+  const intake = new Intake<Frame | null>({
+    take,
+    waitMs: (frame) => (frame ? waitMs(state.rates, frame) : 0),
+    isOpen: () => webSocket.readyState === WebSocket.OPEN,
+    pause: () => webSocket.pause(),
+    resume: () => webSocket.resume(),
+  })
+
+  /** A ping or a pong: over the rate nothing of the account's is read for a while. */
+  function takeControlFrame(): boolean {
+    const { frames } = state.rates
+    if (frames.take(controlFrameCost)) return true
+    if (!intake.isHeld) intake.rest(frames.waitMs)
+    return false
+  }
+
+  // ws checks frames against one bound for all sockets; what a stranger sends is counted here, frame or no frame.
+  let strangerBytes = 0
+  stream.on('data', function count(chunk: Buffer) {
+    if (!sockets.isStranger(state)) {
+      stream.off('data', count)
+      return
+    }
+    strangerBytes += chunk.byteLength
+    if (strangerBytes <= bounds.maxStrangerBytes || intake.isHeld) return
+    closeSocket(state, closeCodes.tooBig)
+    intake.hold()
+    stream.end()
+  })
+
+  state.keepAlive = (now) => {
+    const [open] = state.connections.keys()
+    if (open === undefined) return
+    if (now - socket.sentAt >= bounds.keepAliveMs) socket.send(emptyAwareness(open))
+    if (now - client.lastMessageReceivedAt >= bounds.keepAliveMs) webSocket.ping()
+  }
+
+  webSocket.on('message', (data: RawData, isBinary: boolean) => {
+    const bytes = data as Buffer
+    if (isBinary)
+      intake.receive(readFrame(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), bounds))
+    else closeSocket(state, closeCodes.badFrame)
+  })
+  webSocket.on('ping', (data) => {
+    if (takeControlFrame()) socket.pong(data)
+  })
+  webSocket.on('pong', () => {
+    if (takeControlFrame() && state.connections.size > 0) client.lastMessageReceivedAt = Date.now()
+  })
+  webSocket.on('close', (code, reason) => {
+    clearTimeout(deadline)
+    sockets.remove(state)
+    client.handleClose({ code, reason: reason.toString() })
+  })
+  webSocket.on('error', (error) => log.debug({ err: error }, 'a socket failed'))
+}
+
+/** Updates are not metered: they wait for their commits. */
+const isMetered = ({ step }: Frame): boolean => step !== syncStep.missing && step !== syncStep.update
+
+/** What costs an answer, or the way through Hocuspocus' hooks. */
+const isQuestion = (frame: Frame): boolean => isMetered(frame) && frame.type !== frameType.awareness
+
+function waitMs({ frames, queries }: Rates, frame: Frame): number {
+  const ms = isMetered(frame) ? frames.waitMs : 0
+  const longest = isQuestion(frame) ? Math.max(ms, queries.waitMs) : ms
+  // Not all sockets of an account at the same moment, or the first of them would always be the first.
+  return longest && longest + Math.random() * spreadMs
+}
+
+const spreadMs = 20
+
+/** The newest of each board. What does not fit comes again: a provider renews its state. */
+function keepEarly({ early }: SocketState, { address, payload }: Frame): void {
+  early.delete(address)
+  const bytes = [...early.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (bytes + payload.byteLength <= maxEarlyBytes) early.set(address, payload.slice())
+}
+
+/** Nothing else of the request matters after the upgrade. */
+const upgradeRequest = new Request('http://localhost/collab')

@@ -1,0 +1,177 @@
+/** The update log of a board: how updates are framed in its rows, and how a document catches up with it. */
+import * as Y from 'yjs'
+import type { Database } from '../../sql/database.ts'
+
+/** Updates one after the other, each after its length as four bytes, big-endian. In pieces, none of which is copied. */
+export function frame(updates: Uint8Array[]): Uint8Array[] {
+  return updates.flatMap((update) => {
+    const length = Buffer.allocUnsafe(4)
+    length.writeUInt32BE(update.byteLength)
+    return [length, update]
+  })
+}
+
+export function unframe(framed: Uint8Array): Uint8Array[] {
+  const view = new DataView(framed.buffer, framed.byteOffset, framed.byteLength)
+  const updates: Uint8Array[] = []
+  for (let at = 0; at < framed.byteLength;) {
+    const length = view.getUint32(at)
+    updates.push(framed.subarray(at + 4, at + 4 + length))
+    at += 4 + length
+  }
+  return updates
+}
+
+/** Whether the lengths in a log row add up to its size. */
+export function isFramed(framed: Uint8Array): boolean {
+  const view = new DataView(framed.buffer, framed.byteOffset, framed.byteLength)
+  let at = 0
+  while (at + 4 <= framed.byteLength) at += 4 + view.getUint32(at)
+  return at === framed.byteLength
+}
+/** The size of updates. */
+export const bytesOf = (updates: Uint8Array[]): number =>
+  updates.reduce((sum, update) => sum + update.byteLength, 0)
+
+export interface LogContent {
+  /** V2 */
+  snapshot: Uint8Array | null
+  updates: Uint8Array[]
+}
+
+/**
+ * Applies a log in one transaction. What is in it was applied before; should an update fail all the same, the others
+ * are applied, since a board that cannot be loaded would be lost.
+ */
+export function replay(
+  document: Y.Doc,
+  log: LogContent,
+  options: { origin?: unknown; failed?: (error: unknown) => void } = {},
+): void {
+  const attempt = (apply: () => void) => {
+    try {
+      apply()
+    } catch (error) {
+      options.failed?.(error)
+    }
+  }
+  keepFormats(document)
+  document.transact(() => {
+    const { snapshot } = log
+    if (snapshot) attempt(() => Y.applyUpdateV2(document, snapshot, options.origin))
+    for (const update of log.updates) attempt(() => Y.applyUpdate(document, update, options.origin))
+  }, options.origin)
+}
+
+/**
+ * Keeps Yjs from tidying up formatting marks after a transaction: for each deleted item it passes all that lie beside it,
+ * which is quadratic. Editors tidy up their own, and what they delete comes as their updates.
+ */
+export function keepFormats(document: Y.Doc): void {
+  document.on('afterTransaction', (transaction) => {
+    transaction._needFormattingCleanup = false
+  })
+}
+
+/** A board's counters, as its row had them. */
+export interface BoardHead {
+  seq: number
+  /** The card index holds everything up to this position. */
+  indexedSeq: number
+  apiClient: number
+  apiClock: number
+  topZ: number
+  /** Log rows after the snapshot and their bytes. */
+  logRows: number
+  logBytes: number
+}
+
+export interface Tail extends BoardHead {
+  workspaceId: string
+  /** The account that owns the workspace. */
+  ownerId: string
+  snapshotSeq: number
+  snapshotBytes: number
+  /** V2 encoding of all up to `snapshotSeq`; only when that is later than what was asked for. */
+  snapshot: Uint8Array | null
+  /** All updates after `from`, or after the snapshot. */
+  updates: Uint8Array[]
+  /** The first position whose row is missing or cut off; null when the log is whole. */
+  damagedAt: number | null
+}
+
+interface TailRow {
+  seq: number
+  updates: Buffer | null
+  snapshot: Buffer | null
+  workspace_id: string | null
+  owner_id: string | null
+  head:
+    | [
+        indexed: number,
+        client: number,
+        clock: number,
+        top: number,
+        rows: number,
+        bytes: number,
+        snapshotSeq: number,
+        snapshotBytes: number,
+      ]
+    | null
+}
+
+/**
+ * What the log of a board holds after position `from`: one statement, one snapshot of the database.
+ * Null when there is no such board.
+ */
+export async function tail(database: Database, boardId: string, from: number): Promise<Tail | null> {
+  const rows = await database.asSystem(
+    (tx) => tx<TailRow[]>`
+      with document as (
+        select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
+      )
+      select seq, null as updates, case when snapshot_seq > ${from} then snapshot end as snapshot, workspace_id, owner_id,
+        json_build_array(indexed_seq, api_client, api_clock, top_z, log_rows, log_bytes, snapshot_seq, coalesce(length(snapshot), 0)) as head
+      from document
+      union all
+      (
+        select u.seq, u.updates, null, null, null, null
+        from document d
+        join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
+        order by u.seq
+      )`,
+  )
+  const head = rows.find((row) => row.head !== null)
+  if (!head?.head || head.workspace_id === null || head.owner_id === null) return null
+  const log = rows.filter((row) => row !== head)
+  const [indexedSeq, apiClient, apiClock, topZ, logRows, logBytes, snapshotSeq, snapshotBytes] = head.head
+  log.sort((a, b) => a.seq - b.seq)
+  return {
+    workspaceId: head.workspace_id,
+    ownerId: head.owner_id,
+    seq: head.seq,
+    indexedSeq,
+    apiClient,
+    apiClock,
+    topZ,
+    logRows,
+    logBytes,
+    snapshotSeq,
+    snapshotBytes,
+    snapshot: head.snapshot,
+    damagedAt: firstDamage(log, Math.max(from, snapshotSeq), head.seq),
+    updates: log.flatMap((row) => (row.updates ? unframe(row.updates) : [])),
+  }
+}
+
+function firstDamage(
+  log: { seq: number; updates: Buffer | null }[],
+  after: number,
+  last: number,
+): number | null {
+  for (const [at, { seq, updates }] of log.entries()) {
+    const expected = after + 1 + at
+    if (seq !== expected || !updates || !isFramed(updates)) return expected
+  }
+  return after + log.length < last ? after + log.length + 1 : null
+}

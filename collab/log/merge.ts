@@ -1,0 +1,28 @@
+/** Merges the log of a board, in a worker thread. */
+import * as Y from 'yjs'
+import { cutUpdate } from '../updates/cut.ts'
+import { replay, type LogContent } from './log.ts'
+
+/** @returns the document as a Yjs update (V2) @throws when a part of the log can't be read, or builds on what is not there */
+export function mergeLog(log: LogContent): Uint8Array {
+  for (const update of log.updates) Y.decodeUpdate(update)
+  const document = merged(log, (error) => {
+    throw error
+  })
+  if (document.store.pendingStructs || document.store.pendingDs)
+    throw new Error('Updates build on others that are not in the log.')
+  return Y.encodeStateAsUpdateV2(document)
+}
+
+/** @returns the document as updates (V1), to be applied in order; each takes little time */
+export function mergeIntoParts(log: LogContent): Uint8Array[] {
+  const parts = cutUpdate(Y.encodeStateAsUpdate(merged(log)))
+  if (!parts) throw new Error('The merged document is malformed.')
+  return parts
+}
+
+function merged(log: LogContent, failed?: (error: unknown) => void): Y.Doc {
+  const document = new Y.Doc()
+  replay(document, log, failed ? { failed } : {})
+  return document
+}

@@ -1,0 +1,171 @@
+/** What `verify` holds against the card index itself: identifiers, counters, times and the search index. */
+import { fold } from '../../core/fold.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
+import type { Difference } from './difference.ts'
+import type { ReadLog } from './verify-log.ts'
+
+interface IndexedTimes {
+  id: string
+  created_at: Date
+  updated_at: Date
+  moved_from: string | null
+}
+
+type Fault = Omit<Difference, 'boardId'>
+
+const stale = (what: Fault['what'], id: string, detail: string): Fault => ({
+  what,
+  id,
+  fault: 'stale',
+  detail,
+})
+
+/** @returns the faults, and times of creation that are to be set right */
+export async function verifyDerived(
+  tx: Transaction,
+  boardId: string,
+  log: ReadLog,
+): Promise<{ faults: Fault[]; born: Map<string, Date> }> {
+  const times = await tx<IndexedTimes[]>`
+    select card_id as id, created_at, updated_at, moved_from
+    from card_index
+    where board_id = ${boardId} and deleted_at is null`
+  const born = wrongBirths(times, log)
+  return {
+    faults: [
+      ...(await wrongIdentifiers(tx, boardId)).map((id) => stale('card', id, 'card_identifiers')),
+      ...[...born.keys()].map((id) => stale('card', id, 'created_at')),
+      ...(await wrongWords(tx, boardId)).map((id) => stale('search', id, 'search_index')),
+      ...(await wrongTop(tx, boardId)),
+      ...(await wrongRemoved(tx, boardId)),
+      ...(['api_clock', 'log_rows', 'log_bytes'] as const)
+        .filter((name) => log.stored[name] !== log.derived[name])
+        .map((name) => stale('count', name, `${log.stored[name]}, the log has ${log.derived[name]}`)),
+    ],
+    born,
+  }
+}
+
+/**
+ * A card is not older than the log row that brought it, nor younger than its last change. A card that came from another
+ * board keeps the time that it had there.
+ */
+function wrongBirths(times: IndexedTimes[], { births }: ReadLog): Map<string, Date> {
+  const wrong = new Map<string, Date>()
+  for (const { id, created_at, updated_at, moved_from } of times) {
+    const birth = moved_from === null ? births?.get(id) : undefined
+    if (created_at > updated_at || (birth && created_at < birth)) wrong.set(id, birth ?? updated_at)
+  }
+  return wrong
+}
+
+async function wrongIdentifiers(tx: Transaction, boardId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    with derived as (
+      select c.card_id, i.scope, i.value, c.workspace_id
+      from card_index c
+      cross join lateral jsonb_to_recordset(c.identifiers) as i(scope text, value text)
+      where c.board_id = ${boardId} and c.deleted_at is null
+    ), stored as (
+      select card_id, scope, value, workspace_id from card_identifiers where board_id = ${boardId}
+    )
+    select distinct card_id as id
+    from ((table derived except table stored) union all (table stored except table derived)) as differing
+    order by 1`
+  return rows.map(({ id }) => id)
+}
+
+async function wrongTop(tx: Transaction, boardId: string): Promise<Fault[]> {
+  const [row] = await tx<{ top_z: number; highest: number }[]>`
+    select d.top_z, c.highest
+    from board_documents d
+    cross join lateral (
+      select max(z) as highest from card_index where board_id = d.board_id and deleted_at is null
+    ) c
+    where d.board_id = ${boardId} and d.top_z < c.highest`
+  return row ? [stale('count', 'top_z', `${row.top_z}, the highest card is at ${row.highest}`)] : []
+}
+
+/** Removed cards count in the owner's quota until they can't be restored any more. */
+async function wrongRemoved(tx: Transaction, boardId: string): Promise<Fault[]> {
+  const [row] = await tx<{ removed_bytes: number; actual: number }[]>`
+    select d.removed_bytes, r.actual
+    from board_documents d
+    cross join lateral (
+      select coalesce(sum(octet_length(state)), 0)::bigint as actual from removed_cards where board_id = d.board_id
+    ) r
+    where d.board_id = ${boardId} and d.removed_bytes <> r.actual`
+  return row ? [stale('count', 'removed_bytes', `${row.removed_bytes}, it is ${row.actual}`)] : []
+}
+
+/** Cards, and '' for the board's name. Words that are still to be indexed, or that can't be, are no fault. */
+async function wrongWords(tx: Transaction, boardId: string): Promise<string[]> {
+  const [pending] = await tx`select from search_pending where board_id = ${boardId} limit 1`
+  if (pending) return []
+  const expected = await tx<{ id: string; title: string; body: string }[]>`
+    select card_id as id, coalesce(title, '') as title, coalesce(body, '') as body
+    from card_index
+    where board_id = ${boardId} and deleted_at is null
+    union all
+    select '', name, '' from boards where id = ${boardId}`
+  const indexed = await tx<{ id: string; title: string; body: string }[]>`
+    select card_id as id, title, body from search_index where board_id = ${boardId}`
+  const setAside = await tx<{ id: string }[]>`
+    select card_id as id from search_set_aside where board_id = ${boardId}`
+  const skipped = new Set(setAside.map(({ id }) => id))
+  const left = new Map(indexed.map((row) => [row.id, row]))
+  const wrong: string[] = []
+  for (const { id, title, body } of expected) {
+    const row = left.get(id)
+    left.delete(id)
+    if ((row?.title !== fold(title) || row.body !== fold(body)) && !skipped.has(id)) wrong.push(id)
+  }
+  return [...wrong, ...left.keys()]
+}
+
+/** Writes anew what is derived. @returns whether the board was still at the position of `log` */
+export function repairDerived(
+  database: Database,
+  boardId: string,
+  log: ReadLog,
+  born: Map<string, Date>,
+): Promise<boolean> {
+  return database.asSystem(async (tx) => {
+    const [head] = await tx`
+      select from board_documents where board_id = ${boardId} and seq = ${log.seq} for update`
+    if (!head) return false
+    if (born.size > 0)
+      await tx`
+        update card_index c
+        set created_at = b.at
+        from unnest(${[...born.keys()]}::text[], ${[...born.values()].map((at) => at.toISOString())}::text[]::timestamptz[])
+          as b(id, at)
+        where c.board_id = ${boardId} and c.card_id = b.id`
+    await tx`delete from card_identifiers where board_id = ${boardId}`
+    await tx`
+      insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
+      select distinct c.board_id, c.card_id, c.workspace_id, i.scope, i.value
+      from card_index c
+      cross join lateral jsonb_to_recordset(c.identifiers) as i(scope text, value text)
+      where c.board_id = ${boardId} and c.deleted_at is null`
+    await tx`
+      update board_documents d
+      set card_count = c.count,
+        top_z = greatest(d.top_z, c.highest),
+        removed_bytes = (select coalesce(sum(octet_length(state)), 0) from removed_cards where board_id = ${boardId}),
+        api_clock = ${log.derived.api_clock},
+        log_rows = ${log.derived.log_rows},
+        log_bytes = ${log.derived.log_bytes}
+      from (
+        select count(*) as count, max(z) as highest from card_index where board_id = ${boardId} and deleted_at is null
+      ) c
+      where d.board_id = ${boardId}`
+    if ((await wrongWords(tx, boardId)).length > 0) {
+      await tx`delete from search_index where board_id = ${boardId}`
+      await tx`
+        insert into search_pending (board_id, workspace_id, changed_at)
+        select id, workspace_id, '-infinity' from boards where id = ${boardId}`
+    }
+    return true
+  }, 'background')
+}

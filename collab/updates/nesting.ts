@@ -1,0 +1,174 @@
+/**
+ * Where an update would put things: how deep it nests shared types and plain values, and whether it writes entries of
+ * maps as no editor does.
+ *
+ * Yjs deletes, collects and reads nested types by recursion, here and in every browser, and a value that one stack can
+ * hold another cannot.
+ */
+import * as Y from 'yjs'
+import { isPlainObject } from '../../core/card.ts'
+
+type Structs = ReturnType<typeof Y.decodeUpdate>['structs']
+
+/** Values in one plain value: an object with millions of keys takes half a second each time it is looked at. */
+const maxValues = 100_000
+
+/** `badFrame` for too deep or misplaced, `tooBig` for too much, null for neither. */
+export function nestingFault(
+  document: Y.Doc,
+  structs: Structs,
+  maxNesting: number,
+): 'badFrame' | 'tooBig' | null {
+  let places: Places | null = null
+  for (const struct of structs) {
+    if (!(struct instanceof Y.Item)) continue
+    const { content, parent, length } = struct
+    if (content instanceof Y.ContentType) {
+      if (typeof parent === 'string') continue
+      places ??= new Places(document, structs, maxNesting)
+      if (places.depthOf(struct) > maxNesting) return 'badFrame'
+      continue
+    }
+    // An entry of a map has one value. Of several, some would be deleted and merged in memory other than in the log.
+    if (length > 1 && !(content instanceof Y.ContentDeleted)) {
+      places ??= new Places(document, structs, maxNesting)
+      if (places.isEntry(struct)) return 'badFrame'
+    }
+    const budget = { left: maxValues }
+    for (const value of plainValues(content)) {
+      if (!isWithin(value, maxNesting, budget)) return budget.left < 0 ? 'tooBig' : 'badFrame'
+    }
+  }
+  return null
+}
+
+function plainValues(content: Y.Item['content']): unknown[] {
+  if (content instanceof Y.ContentAny || content instanceof Y.ContentJSON) return content.arr
+  if (content instanceof Y.ContentEmbed) return [content.embed]
+  return content instanceof Y.ContentFormat ? [content.value] : []
+}
+
+function isWithin(value: unknown, levels: number, budget: { left: number }): boolean {
+  budget.left -= 1
+  if (budget.left < 0) return false
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true
+  // An object that came with a key __proto__ is written into the log other than it was read.
+  if (levels === 0 || !(Array.isArray(value) || isPlainObject(value))) return false
+  for (const inner of Array.isArray(value) ? (value as unknown[]) : Object.values(value))
+    if (!isWithin(inner, levels - 1, budget)) return false
+  return true
+}
+
+/**
+ * Where the items of an update lie. An item tells its parent, or its neighbour, whose parent is its own; each may be in
+ * the document or in the update itself. The way may be long, and run in a circle: no recursion. What is in neither has
+ * to wait, and is looked at again.
+ */
+class Places {
+  readonly #document: Y.Doc
+  readonly #maxDepth: number
+  readonly #structs: Structs
+  #clients: Map<number, Structs> | null = null
+  readonly #depths = new Map<Y.Item, number>()
+  readonly #entries = new Map<Y.Item, boolean>()
+
+  constructor(document: Y.Doc, structs: Structs, maxDepth: number) {
+    this.#document = document
+    this.#structs = structs
+    this.#maxDepth = maxDepth
+  }
+
+  /** Levels of types above an item; 0 directly under a root. */
+  depthOf(item: Y.Item): number {
+    const way = new Map<Y.Item, number>()
+    let climbed = 0
+    let depth = 0
+    for (let at: Y.Item | null = item; at !== null;) {
+      const known = this.#depths.get(at)
+      if (known !== undefined || way.has(at)) {
+        depth = known ?? Infinity
+        break
+      }
+      way.set(at, climbed)
+      const neighbour = neighbourOf(at)
+      const above: Y.ID | null = neighbour ?? (at.parent instanceof Y.ID ? at.parent : null)
+      if (!above) break
+      if (!neighbour) climbed += 1
+      const found = this.#find(above)
+      if (found?.isKnown) depth = this.#depthInDocument(found.item)
+      at = found && !found.isKnown ? found.item : null
+    }
+    for (const [passed, climbedBefore] of way) this.#depths.set(passed, climbed + depth - climbedBefore)
+    return climbed + depth
+  }
+
+  /** Whether an item is an entry of a map. */
+  isEntry(item: Y.Item): boolean {
+    const way = new Set<Y.Item>()
+    let isEntry = false
+    for (let at: Y.Item | null = item; at !== null && !way.has(at);) {
+      const known = this.#entries.get(at)
+      if (known !== undefined) {
+        isEntry = known
+        break
+      }
+      way.add(at)
+      const neighbour = neighbourOf(at)
+      const found: Found | null = neighbour && this.#find(neighbour)
+      if (!neighbour) isEntry = at.parentSub !== null
+      else if (found?.isKnown) isEntry = found.item.parentSub !== null
+      at = found && !found.isKnown ? found.item : null
+    }
+    for (const passed of way) this.#entries.set(passed, isEntry)
+    return isEntry
+  }
+
+  #find(id: Y.ID): Found | null {
+    const { store } = this.#document
+    if (id.clock < Y.getState(store, id.client)) {
+      const item: unknown = Y.getItem(store, id)
+      return item instanceof Y.Item ? { item, isKnown: true } : null
+    }
+    const structs = this.#structsOf(id.client)
+    let low = 0
+    let high = structs.length - 1
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const struct = structs[middle]!
+      if (struct.id.clock > id.clock) high = middle - 1
+      else if (struct.id.clock + struct.length <= id.clock) low = middle + 1
+      else return struct instanceof Y.Item ? { item: struct, isKnown: false } : null
+    }
+    return null
+  }
+
+  #structsOf(client: number): Structs {
+    if (!this.#clients) {
+      this.#clients = new Map()
+      for (const struct of this.#structs) {
+        const of = this.#clients.get(struct.id.client)
+        if (of) of.push(struct)
+        else this.#clients.set(struct.id.client, [struct])
+      }
+    }
+    return this.#clients.get(client) ?? []
+  }
+
+  #depthInDocument(item: Y.Item): number {
+    let depth = 0
+    for (let at: Y.Item | null = item; at !== null && depth <= this.#maxDepth;) {
+      const parent: unknown = at.parent
+      at = parent instanceof Y.AbstractType ? parent._item : null
+      if (at) depth += 1
+    }
+    return depth
+  }
+}
+
+interface Found {
+  item: Y.Item
+  /** It is in the document already. */
+  isKnown: boolean
+}
+
+const neighbourOf = (item: Y.Item): Y.ID | null => item.origin ?? item.rightOrigin

@@ -1,0 +1,94 @@
+/**
+ * Passwords as argon2id (RFC 9106) in the PHC string format, with the parameters in each: they can be raised, and what
+ * was hashed before goes on until its next use. Off the main thread, few at a time: each takes 19 MB and a core for tens
+ * of milliseconds.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { ServiceError } from '../../core/errors.ts'
+
+export interface PasswordCost {
+  memoryKib: number
+  passes: number
+  parallelism: number
+}
+
+export interface PasswordCheck {
+  isRight: boolean
+  /** It was hashed at another cost than is now asked for. */
+  isOutdated: boolean
+}
+
+export interface Passwords {
+  /** @throws ServiceError `storage_unavailable` when too many wait */
+  hash(password: string): Promise<string>
+  /** The same work, whether there is anything to check against or not. @throws as `hash` */
+  check(password: string, phc: string | null): Promise<PasswordCheck>
+}
+
+/** What OWASP's Password Storage Cheat Sheet asks for at least, of memory 19 MiB. */
+const defaultCost: PasswordCost = { memoryKib: 19_456, passes: 2, parallelism: 1 }
+const saltBytes = 16
+const tagBytes = 32
+/** The pool of threads has four: file and name look-ups need some. */
+const atOnce = 2
+const mostWaiting = 64
+
+export function openPasswords(cost: PasswordCost = defaultCost): Passwords {
+  const queue: (() => void)[] = []
+  let running = 0
+
+  async function tagOf(password: string, salt: Buffer, by: PasswordCost, tagLength: number): Promise<Buffer> {
+    if (running < atOnce) running += 1
+    else if (queue.length < mostWaiting) await new Promise<void>((resolve) => queue.push(resolve))
+    else throw new ServiceError('storage_unavailable', 'Too many are signing in. Try again shortly.')
+    try {
+      return await promisify(argon2)('argon2id', {
+        message: password.normalize('NFKC'),
+        nonce: salt,
+        memory: by.memoryKib,
+        passes: by.passes,
+        parallelism: by.parallelism,
+        tagLength,
+      })
+    } finally {
+      const next = queue.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
+
+  const unknown = { cost, salt: randomBytes(saltBytes), tag: randomBytes(tagBytes) }
+  return {
+    async hash(password) {
+      const salt = randomBytes(saltBytes)
+      return phcOf(cost, salt, await tagOf(password, salt, cost, tagBytes))
+    },
+    async check(password, phc) {
+      const known = phc === null ? null : parsePhc(phc)
+      const { cost: by, salt, tag } = known ?? unknown
+      const given = await tagOf(password, salt, by, tag.byteLength)
+      const isRight = timingSafeEqual(given, tag) && known !== null
+      const isOutdated =
+        by.memoryKib !== cost.memoryKib || by.passes !== cost.passes || by.parallelism !== cost.parallelism
+      return { isRight, isOutdated }
+    },
+  }
+}
+
+const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+
+const phcOf = ({ memoryKib, passes, parallelism }: PasswordCost, salt: Buffer, tag: Buffer) =>
+  `$argon2id$v=19$m=${memoryKib},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
+
+/** @throws when it is none */
+function parsePhc(phc: string): { cost: PasswordCost; salt: Buffer; tag: Buffer } {
+  const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(phc)
+  if (!parts) throw new Error('A stored password is not in the format of argon2id.')
+  const [, memory, passes, parallelism, salt = '', tag = ''] = parts
+  return {
+    cost: { memoryKib: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  }
+}

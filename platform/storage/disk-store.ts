@@ -1,0 +1,216 @@
+/**
+ * Files in a folder. Nothing is ever seen half: what comes is written beside, synced, and then renamed.
+ *
+ *   objects/<two characters>/<key>       the objects; a key's slashes are folders
+ *   parts/<upload id>/<number>.<md5>     the parts of uploads that are not completed
+ *   incoming/<random>                    what is being written
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../../core/errors.ts'
+import { fileChunkBytes, syncFolder, writeDurably } from './durable-file.ts'
+import { byPartNumber, storeUnavailable, type CompletedPart, type ObjectStore } from './object-store.ts'
+import type { PartUrls } from './part-urls.ts'
+import type { Clock } from '../clock.ts'
+
+export interface DiskStoreOptions {
+  folder: string
+  urls: PartUrls
+  clock: Clock
+  /** Where clients reach the service, without a slash. */
+  publicUrl(): string
+}
+
+/** `unknown`: no such upload any more. */
+export type PartOutcome =
+  { outcome: 'stored'; etag: string } | { outcome: 'unknown' } | { outcome: 'wrong-size' }
+
+export interface DiskStore extends ObjectStore {
+  /** Takes a part whose URL was verified. */
+  putPart(part: { uploadId: string; partNumber: number; bytes: number }, body: Readable): Promise<PartOutcome>
+}
+
+export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptions): DiskStore {
+  const [objects, parts, incoming] = ['objects', 'parts', 'incoming'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const objectPath = (key: string) => {
+    if (!keyPattern.test(key) || key.split('/').some((part) => /^\.*$/.test(part)))
+      throw new Error(`${JSON.stringify(key)} is no key of a file`)
+    return join(objects, key.slice(0, 2), key)
+  }
+  const uploadPath = (uploadId: string) => {
+    if (!uploadIdPattern.test(uploadId)) throw new Error(`${JSON.stringify(uploadId)} is no upload`)
+    return join(parts, uploadId)
+  }
+
+  async function* allParts(names: string[]): AsyncGenerator<Buffer> {
+    for (const name of names)
+      yield* createReadStream(name, { highWaterMark: fileChunkBytes }) as AsyncIterable<Buffer>
+  }
+
+  return {
+    async check() {
+      try {
+        await Promise.all(
+          [objects, parts, incoming].map((path) => mkdir(path, { recursive: true, mode: 0o700 })),
+        )
+        const probe = join(incoming, randomUUID())
+        await (await open(probe, 'wx')).close()
+        await rm(probe)
+      } catch (error) {
+        throw new Error(`The folder of files ${folder} cannot be written: ${(error as Error).message}.`, {
+          cause: error,
+        })
+      }
+    },
+
+    tidy: () =>
+      faults(async () => {
+        for (const name of await readdir(incoming).catch(whenMissing([]))) {
+          const draft = join(incoming, name)
+          const found = await stat(draft).catch(whenMissing(null))
+          // What is still being written has been written lately.
+          if (found && found.mtimeMs < Date.now() - draftIdleMs) await rm(draft, { force: true })
+        }
+      }),
+
+    put: (key, body, { granted, ownsChunks }) =>
+      faults(async () => {
+        const path = objectPath(key)
+        const file = { incoming, body, place: () => path, makesFolder: true }
+        return (await writeDurably({ ...file, granted, ownsChunks }))!
+      }),
+
+    head: (key) =>
+      faults(async () => {
+        const found = await stat(objectPath(key)).catch(whenMissing(null))
+        return found && { bytes: found.size }
+      }),
+
+    get: (key, range) =>
+      faults(async () => {
+        // Not by a FileHandle, whose reads are promises.
+        const stream = createReadStream(objectPath(key), { ...range, highWaterMark: fileChunkBytes })
+        const opened = once(stream, 'open').then(() => stream)
+        return opened.catch(whenMissing(null))
+      }),
+
+    remove: (keys) =>
+      faults(async () => {
+        for (const key of keys) await rm(objectPath(key), { force: true })
+      }),
+
+    async *list() {
+      const entries = await readdir(objects, { recursive: true, withFileTypes: true }).catch(whenMissing([]))
+      for (const entry of entries) {
+        if (!entry.isFile()) continue
+        const path = join(entry.parentPath, entry.name)
+        const found = await stat(path).catch(whenMissing(null))
+        const key = relative(objects, path).split(sep).slice(1).join('/')
+        if (found) yield { key, bytes: found.size }
+      }
+    },
+
+    beginMultipart: () =>
+      faults(async () => {
+        const uploadId = randomBytes(18).toString('base64url')
+        await mkdir(uploadPath(uploadId), { recursive: true })
+        await syncFolder(parts)
+        return uploadId
+      }),
+
+    signParts(key, uploadId, plan, lifetimeSeconds) {
+      const expires = Math.floor(clock.now() / 1000) + lifetimeSeconds
+      return Promise.resolve(
+        new Map(
+          plan.map(({ partNumber, bytes }) => [
+            partNumber,
+            publicUrl() + urls.sign({ key, uploadId, partNumber, bytes, expires }),
+          ]),
+        ),
+      )
+    },
+
+    complete: (key, uploadId, completed) =>
+      faults(async () => {
+        const path = objectPath(key)
+        const there = await readdir(uploadPath(uploadId)).catch(whenMissing(null))
+        if (!there) return { outcome: 'unknown' }
+        const names = completed.toSorted(byPartNumber).map(partName)
+        if (names.length === 0 || !names.every((name) => there.includes(name)))
+          return { outcome: 'wrong-parts' }
+        const body = allParts(names.map((name) => join(uploadPath(uploadId), name)))
+        // A part that was sent again meanwhile is gone under its old ETag.
+        const stored = await writeDurably({ incoming, body, place: () => path, makesFolder: true }).catch(
+          whenMissing(null),
+        )
+        if (stored === null) return { outcome: 'wrong-parts' }
+        await rm(uploadPath(uploadId), { recursive: true, force: true })
+        return { outcome: 'stored' }
+      }),
+
+    abort: (_key, uploadId) => faults(() => rm(uploadPath(uploadId), { recursive: true, force: true })),
+
+    putPart: ({ uploadId, partNumber, bytes }, body) =>
+      faults(async (): Promise<PartOutcome> => {
+        const upload = uploadPath(uploadId)
+        if (!(await stat(upload).catch(whenMissing(null)))) return { outcome: 'unknown' }
+        const md5 = createHash('md5')
+        let etag = ''
+        let gone = false
+        const place = (came: number) => {
+          if (came !== bytes) return null
+          etag = md5.digest('hex')
+          return join(upload, partName({ partNumber, etag }))
+        }
+        const part = { incoming, body, place, md5, limit: bytes }
+        const stored = await writeDurably(part).catch((error: NodeJS.ErrnoException) => {
+          gone = error.syscall === 'rename' && error.code === 'ENOENT' // aborted meanwhile
+          if (!gone) throw error
+          return null
+        })
+        if (stored === null) return { outcome: gone ? 'unknown' : 'wrong-size' }
+        for (const other of await readdir(upload)) {
+          if (other.startsWith(`${partNumber}.`) && other !== partName({ partNumber, etag }))
+            await rm(join(upload, other), { force: true })
+        }
+        return { outcome: 'stored', etag }
+      }),
+  }
+}
+
+const draftIdleMs = 10 * 60_000
+const keyPattern = /^[\w-][\w./-]{2,400}$/
+const uploadIdPattern = /^[\w-]{10,100}$/
+
+const partName = ({ partNumber, etag }: CompletedPart) =>
+  `${partNumber}.${/^[0-9a-f]{32}$/.test(etag) ? etag : 'none'}`
+
+const whenMissing =
+  <T>(value: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return value
+    throw error
+  }
+
+/** Faults of the file system are the store's; what a body fails with is passed on. */
+async function faults<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { syscall = '' } = error as NodeJS.ErrnoException
+    throw syscallsOnFiles.has(syscall) && !(error instanceof ServiceError) ? storeUnavailable(error) : error
+  }
+}
+
+/** A socket's `read` and `write` fail with a name of their own. */
+const syscallsOnFiles = new Set([
+  'open', 'write', 'writev', 'fsync', 'fdatasync', 'rename', 'mkdir', 'stat', 'lstat', 'scandir', 'rm', 'rmdir', 'unlink', 'close',
+]) // prettier-ignore

@@ -1,0 +1,131 @@
+/**
+ * Files in a bucket of Supabase Storage. Its own API serves whole objects; uploads in parts go through its S3 endpoint,
+ * since neither its signed uploads nor TUS answer with an ETag.
+ */
+import { StorageClient } from '@supabase/storage-js'
+import { Readable } from 'node:stream'
+import { ServiceError } from '../../core/errors.ts'
+import { withKnownSize } from './known-size.ts'
+import { storeUnavailable, type ObjectStore, type StoredObject } from './object-store.ts'
+import { openS3Store, type S3Options } from './s3-store.ts'
+
+export interface SupabaseOptions {
+  /** Of the project. */
+  url: string
+  serviceKey: string
+  bucket: string
+  /** Null: no uploads in parts. */
+  s3: S3Options | null
+}
+
+/** The shape of what storage-js returns as `error`; a server that is dead is one, too. */
+interface StorageFault {
+  message: string
+  status?: number
+  statusCode?: string
+}
+
+export function openSupabaseStore({ url, serviceKey, bucket, s3 }: SupabaseOptions): ObjectStore {
+  const headers = { apikey: serviceKey, authorization: `Bearer ${serviceKey}` }
+  const client = new StorageClient(`${url}/storage/v1`, headers)
+  const files = () => client.from(bucket)
+  const parts = s3 ? openS3Store(s3) : null
+
+  const inParts = () => {
+    if (parts) return parts
+    throw new ServiceError(
+      'storage_unavailable',
+      'Uploads in parts are not set up on this server: its storage has no S3 keys.',
+    )
+  }
+
+  async function* listFolder(folder: string): AsyncGenerator<StoredObject> {
+    for (let offset = 0; ; offset += listPageSize) {
+      const { data, error } = await files().list(folder, {
+        limit: listPageSize,
+        offset,
+        sortBy: { column: 'name', order: 'asc' },
+      })
+      if (error) throw storeUnavailable(error)
+      for (const { id, name, metadata } of data) {
+        const key = folder === '' ? name : `${folder}/${name}`
+        if (id === null) yield* listFolder(key)
+        else yield { key, bytes: (metadata as { size?: number } | null)?.size ?? 0 }
+      }
+      if (data.length < listPageSize) return
+    }
+  }
+
+  return {
+    async check() {
+      const refuse = (what: string, error: StorageFault) =>
+        new Error(
+          `The Supabase bucket ${bucket} at ${url} cannot be ${what}: ${error.message}. Check SUPABASE_URL, SUPABASE_SERVICE_KEY and S3_BUCKET.`,
+          { cause: error },
+        )
+      const found = await client.getBucket(bucket)
+      if (found.error) throw refuse('found', found.error)
+      const probe = 'corkboard-check'
+      const written = await files().upload(probe, new Uint8Array([1]), {
+        upsert: true,
+        contentType: 'image/png',
+      })
+      if (written.error) throw refuse('written', written.error)
+      const removed = await files().remove([probe])
+      if (removed.error) throw refuse('written', removed.error)
+      await parts?.check()
+    },
+
+    put: (key, body, { bytes, contentType, granted }) =>
+      withKnownSize(body, bytes, async (sized, length) => {
+        await granted
+        const { error } = await files().upload(key, length === 0 ? new Uint8Array() : sized, {
+          upsert: true,
+          contentType,
+          headers: { 'content-length': String(length) },
+        })
+        if (error) throw sized.errored ?? storeUnavailable(error)
+        return length
+      }),
+
+    async head(key) {
+      const { data, error } = await files().info(key)
+      if (error) return missingOrFault(error)
+      return { bytes: Number(data.size) }
+    },
+
+    async get(key, range) {
+      const from = range ? files().setHeader('range', `bytes=${range.start}-${range.end}`) : files()
+      const { data, error } = await from.download(key).asStream()
+      if (error) return missingOrFault(error)
+      return Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
+    },
+
+    async remove(keys) {
+      for (let at = 0; at < keys.length; at += removePageSize) {
+        const { error } = await files().remove(keys.slice(at, at + removePageSize))
+        if (error && !isMissing(error)) throw storeUnavailable(error)
+      }
+    },
+
+    list: () => listFolder(''),
+
+    beginMultipart: async (key, contentType) => inParts().beginMultipart(key, contentType),
+    signParts: async (...args) => inParts().signParts(...args),
+    complete: async (...args) => inParts().complete(...args),
+    abort: async (...args) => inParts().abort(...args),
+    tidy: () => Promise.resolve(),
+  }
+}
+
+const listPageSize = 1000
+const removePageSize = 500
+
+/** The server's errors come as HTTP 400; the truth is in `statusCode`. */
+const isMissing = ({ status, statusCode }: StorageFault) =>
+  status === 404 || statusCode === '404' || statusCode === 'NoSuchKey'
+
+function missingOrFault(error: StorageFault): null {
+  if (isMissing(error)) return null
+  throw storeUnavailable(error)
+}

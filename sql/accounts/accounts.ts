@@ -1,0 +1,77 @@
+/** Writes accounts, workspaces, memberships and shares. The service itself does this, not a request: run it `asSystem`. */
+import type { Transaction } from '../database.ts'
+
+export class AccountError extends Error {}
+
+export type MemberRole = 'owner' | 'editor' | 'viewer' | 'none'
+export type ShareRole = 'editor' | 'viewer' | 'none'
+
+/** An account with its personal workspace. @throws AccountError when the address is taken */
+export async function addUser(
+  tx: Transaction,
+  user: { email: string; name: string; tier: 'free' | 'pro' },
+): Promise<{ userId: string; workspaceId: string }> {
+  const [row] = await tx<{ id: string }[]>`
+    insert into users (email, display_name, tier) values (${user.email}, ${user.name}, ${user.tier})
+    on conflict (lower(email)) do nothing
+    returning id`
+  if (!row) throw new AccountError(`There is an account with the e-mail ${user.email} already.`)
+  const [workspace] = await tx<{ id: string }[]>`
+    insert into workspaces (name, owner_id, personal) values (${user.name}, ${row.id}, true) returning id`
+  return { userId: row.id, workspaceId: workspace!.id }
+}
+
+/** @throws AccountError when there is none */
+export async function findUser(tx: Transaction, email: string): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`
+    select id from users u
+    where lower(email) = lower(${email}) and not exists (select from service_accounts s where s.id = u.id)`
+  if (!row) throw new AccountError(`There is no account with the e-mail ${email}.`)
+  return row.id
+}
+
+export async function addWorkspace(
+  tx: Transaction,
+  workspace: { name: string; ownerId: string },
+): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`
+    insert into workspaces (name, owner_id) values (${workspace.name}, ${workspace.ownerId}) returning id`
+  return row!.id
+}
+
+/** A new owner takes the workspace over, and who owned it stays as an editor. */
+export async function setMember(
+  tx: Transaction,
+  member: { workspaceId: string; userId: string; role: MemberRole },
+): Promise<void> {
+  const { workspaceId, userId, role } = member
+  const [workspace] = await tx<{ owner_id: string; personal: boolean }[]>`
+    select owner_id, personal from workspaces where id = ${workspaceId} for update`
+  if (!workspace) throw new AccountError(`There is no workspace ${workspaceId}.`)
+  if (workspace.owner_id === userId) {
+    if (role === 'owner') return
+    throw new AccountError('This account owns the workspace. Make another one the owner first.')
+  }
+  await tx`delete from workspace_members where workspace_id = ${workspaceId} and user_id = ${userId}`
+  if (role === 'none') return
+  if (role === 'owner') {
+    if (workspace.personal) throw new AccountError('A personal workspace stays with its account.')
+    await tx`update workspaces set owner_id = ${userId} where id = ${workspaceId}`
+    await tx`
+      insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${workspace.owner_id}, 'editor')`
+    return
+  }
+  await tx`insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${userId}, ${role})`
+}
+
+export async function shareBoard(
+  tx: Transaction,
+  share: { boardId: string; userId: string; role: ShareRole },
+): Promise<void> {
+  const { boardId, userId, role } = share
+  const [board] = await tx`select from boards where id = ${boardId} for update`
+  if (!board) throw new AccountError(`There is no board ${boardId}.`)
+  await tx`delete from board_shares where board_id = ${boardId} and user_id = ${userId}`
+  if (role === 'none') return
+  await tx`insert into board_shares (board_id, user_id, role) values (${boardId}, ${userId}, ${role})`
+}

@@ -1,0 +1,198 @@
+/** Access tokens: 256 random bits, a prefix to recognise them by, a checksum to tell a typo; SHA-256 at rest. */
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { endsTokens, type Database, type Transaction } from '../database.ts'
+import { SeenTokens } from './seen-tokens.ts'
+
+export const scopes = ['read', 'write', 'delete'] as const
+export type Scope = (typeof scopes)[number]
+
+/** Milliseconds since 1970. */
+interface Clock {
+  now(): number
+}
+
+/** Who is behind a request or a socket. */
+export interface Principal {
+  userId: string
+  tokenId: string
+  /** Null for a person. */
+  serviceAccountId: string | null
+  /** Of an access token that an application got: what it was allowed, whose tokens share an hour, and who it is. */
+  grantId: string | null
+  clientId: string | null
+  email: string
+  displayName: string | null
+  tier: 'free' | 'pro'
+  /** `write` and `delete` imply `read`. */
+  scopes: Scope[]
+  /** Requests per hour; null takes the configured one. */
+  rateLimit: number | null
+}
+
+export const tokenPrefix = 'cork_'
+const tokenPattern = /^cork_([A-Za-z0-9_-]{43})([0-9a-z]{7})$/
+
+export function makeToken(): string {
+  const secret = randomBytes(32).toString('base64url')
+  return `${tokenPrefix}${secret}${checksum(secret)}`
+}
+
+/** The hash under which a token is stored, or null for what cannot be one. */
+export function tokenHash(token: string): Buffer | null {
+  const [, secret, sum] = tokenPattern.exec(token) ?? []
+  if (secret === undefined || sum !== checksum(secret)) return null
+  return createHash('sha256').update(token).digest()
+}
+
+function checksum(secret: string): string {
+  return crc32(secret).toString(36).padStart(7, '0')
+}
+
+export interface NewToken {
+  userId: string
+  name: string
+  scopes: Scope[]
+  ttlDays?: number | undefined
+  rateLimit?: number | undefined
+}
+
+/** @returns the token itself, this once, and its id */
+export async function mintToken(
+  tx: Transaction,
+  token: NewToken,
+): Promise<{ token: string; tokenId: string }> {
+  const value = makeToken()
+  const [row] = await tx<{ id: string }[]>`
+    insert into tokens (user_id, name, prefix, hash, scopes, rate_limit, expires_at)
+    values (
+      ${token.userId}, ${token.name}, ${value.slice(0, 9)}, ${tokenHash(value)}, ${token.scopes}, ${token.rateLimit ?? null},
+      now() + ${token.ttlDays ?? null}::integer * interval '1 day'
+    )
+    returning id`
+  return { token: value, tokenId: row!.id }
+}
+
+export interface NewAccessToken {
+  value: string
+  grantId: string
+  userId: string
+  /** Of its client. */
+  name: string
+  scopes: Scope[]
+  lastsSeconds: number
+}
+
+/** The token of an application, under what its user has allowed it. */
+export async function saveAccessToken(tx: Transaction, token: NewAccessToken): Promise<void> {
+  await tx`
+    insert into tokens (user_id, name, prefix, hash, scopes, expires_at, grant_id)
+    values (
+      ${token.userId}, ${token.name}, ${token.value.slice(0, 9)}, ${tokenHash(token.value)}, ${token.scopes},
+      now() + ${token.lastsSeconds} * interval '1 second', ${token.grantId}
+    )`
+}
+
+export async function revokeAccessToken(tx: Transaction, value: string): Promise<void> {
+  endsTokens(tx)
+  await tx`update tokens set revoked_at = now() where hash = ${tokenHash(value)} and revoked_at is null`
+}
+
+/** Of applications, a day after their end. @returns how many */
+export async function purgeAccessTokens(tx: Transaction, now: Date, batch: number): Promise<number> {
+  const { count } = await tx`
+    delete from tokens
+    where id = any (array(
+      select id from tokens
+      where grant_id is not null and expires_at < ${now}::timestamptz - interval '1 day'
+      limit ${batch}
+      for update skip locked
+    ))`
+  return count
+}
+
+/** @returns whether there was such a token that was not revoked yet */
+export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
+  endsTokens(tx)
+  const rows =
+    await tx`update tokens set revoked_at = now() where id = ${tokenId} and revoked_at is null returning id`
+  return rows.length > 0
+}
+
+/**
+ * Looks tokens up, and remembers each answer for a second: a look-up for every request would cost a third of the
+ * throughput. All answers are forgotten as soon as a token is revoked: at once in the process that revokes it, elsewhere
+ * when the database's message arrives, or after the second.
+ */
+export class TokenVerifier {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #maxAgeMs: number
+  readonly #known = new Map<string, { principal: Promise<Principal | null>; at: number }>()
+  readonly #lastUsed = new Map<string, number>()
+  readonly #seen = new SeenTokens()
+
+  constructor(options: { database: Database; clock: Clock; maxAgeMs?: number }) {
+    this.#database = options.database
+    this.#clock = options.clock
+    this.#maxAgeMs = options.maxAgeMs ?? 1000
+    this.#database.onTokensEnded(() => this.forget())
+  }
+
+  /** The next request with any token looks it up. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  /**
+   * Null for a token that is unknown, revoked or expired. Throws `storage_unavailable`.
+   *
+   * @param mayLookUp whether a token that was not valid in the last hour is looked up; if not, it counts as unknown
+   */
+  async verify(token: string, mayLookUp: () => boolean = () => true): Promise<Principal | null> {
+    const hash = tokenHash(token)
+    if (!hash) return null
+    const now = this.#clock.now()
+    const key = hash.toString('base64')
+    const known = this.#known.get(key)
+    if (known && now - known.at < this.#maxAgeMs) return known.principal
+    if (this.#seen.isUnknown(key, now) || (!this.#seen.wasValid(key, now) && !mayLookUp())) return null
+    if (this.#known.size > 20_000) this.#known.clear()
+    const principal = this.#lookUp(hash)
+    this.#known.set(key, { principal, at: now })
+    try {
+      const found = await principal
+      if (found) this.#seen.found(key, now)
+      else {
+        this.#seen.missed(key, now)
+        this.#known.delete(key) // tokens of strangers take no room from those of others
+      }
+      return found
+    } catch (error) {
+      if (this.#known.get(key)?.principal === principal) this.#known.delete(key)
+      throw error
+    }
+  }
+
+  async #lookUp(hash: Buffer): Promise<Principal | null> {
+    return this.#database.asSystem(async (tx) => {
+      const [row] = await tx<(Omit<Principal, 'scopes'> & { scopes: Scope[] })[]>`
+        select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", t.grant_id as "grantId",
+          g.client_id as "clientId", u.email, u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit"
+        from tokens t
+        join users u on u.id = t.user_id
+        left join oauth_grants g on g.id = t.grant_id
+        left join service_accounts s on s.id = t.user_id
+        left join workspaces w on w.id = s.workspace_id
+        left join users payer on payer.id = w.owner_id
+        where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
+      if (!row) return null
+      if (this.#clock.now() - (this.#lastUsed.get(row.tokenId) ?? 0) > 60_000) {
+        if (this.#lastUsed.size > 20_000) this.#lastUsed.clear()
+        this.#lastUsed.set(row.tokenId, this.#clock.now())
+        await tx`update tokens set last_used_at = now() where id = ${row.tokenId}`
+      }
+      return { ...row, scopes: scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)) }
+    })
+  }
+}

@@ -1,0 +1,51 @@
+/** Writes registered clients. Run it `asSystem`. */
+import type { Transaction } from '../database.ts'
+
+export async function saveClient(tx: Transaction, client: { id: string; metadata: Buffer }): Promise<void> {
+  await tx`
+    insert into oauth_clients (client_id, metadata) values (${client.id}, ${client.metadata})
+    on conflict (client_id) do update set metadata = excluded.metadata`
+}
+
+/** @returns its metadata as they were saved */
+export async function findClient(tx: Transaction, id: string): Promise<Buffer | null> {
+  const [row] = await tx<{ metadata: Buffer }[]>`select metadata from oauth_clients where client_id = ${id}`
+  return row?.metadata ?? null
+}
+
+export async function deleteClient(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from oauth_clients where client_id = ${id}`
+}
+
+/** To the day, so that it is no write with each token. */
+export async function clientUsed(tx: Transaction, id: string): Promise<void> {
+  await tx`
+    update oauth_clients set used_at = now()
+    where client_id = ${id} and (used_at is null or used_at < now() - interval '1 day')`
+}
+
+/**
+ * Forgets clients under which nothing is valid: those that nobody ever allowed anything a week after they registered,
+ * others when they have not been used for `idleDays`.
+ *
+ * @returns how many
+ */
+export async function reapClients(
+  tx: Transaction,
+  { now, idleDays, batch }: { now: Date; idleDays: number; batch: number },
+): Promise<number> {
+  const { count } = await tx`
+    delete from oauth_clients
+    where client_id = any (array(
+      select c.client_id
+      from oauth_clients c
+      where c.created_at < ${now}::timestamptz - interval '7 days'
+        and (c.used_at is null or c.used_at < ${now}::timestamptz - ${idleDays} * interval '1 day')
+        and not exists (
+          select from oauth_grants g where g.client_id = c.client_id and g.revoked_at is null and g.ends_at > ${now}
+        )
+      limit ${batch}
+      for update skip locked
+    ))`
+  return count
+}

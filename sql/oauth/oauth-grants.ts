@@ -1,0 +1,84 @@
+/** Writes what accounts have allowed clients. Run it `asSystem`, but for `disconnectApplication`. */
+import { endsTokens, type Transaction } from '../database.ts'
+import type { Scope } from '../accounts/tokens.ts'
+
+export interface StoredGrant {
+  key: Buffer
+  payload: Buffer
+  userId: string
+  clientId: string
+  scopes: Scope[]
+}
+
+/** How long a grant lasts under which nothing has been issued yet. */
+const untilFirstUseSeconds = 600
+
+export async function saveGrant(tx: Transaction, grant: StoredGrant): Promise<void> {
+  await tx`
+    insert into oauth_grants (key, payload, user_id, client_id, scopes, ends_at)
+    values (
+      ${grant.key}, ${grant.payload}, ${grant.userId}, ${grant.clientId}, ${grant.scopes},
+      now() + ${untilFirstUseSeconds} * interval '1 second'
+    )
+    on conflict (key) do update set payload = excluded.payload, scopes = excluded.scopes`
+}
+
+/** As the account's list shows it. */
+export async function describeGrant(
+  tx: Transaction,
+  key: Buffer,
+  { clientName, redirectHost }: { clientName: string; redirectHost: string },
+): Promise<void> {
+  await tx`
+    update oauth_grants set client_name = ${clientName}, redirect_host = ${redirectHost} where key = ${key}`
+}
+
+export async function findGrant(tx: Transaction, key: Buffer): Promise<Buffer | null> {
+  const [row] = await tx<{ payload: Buffer }[]>`
+    select payload from oauth_grants where key = ${key} and revoked_at is null`
+  return row?.payload ?? null
+}
+
+/**
+ * Holds a grant still while something is issued under it, which lasts for so long at least.
+ *
+ * @returns its id and the name of its client; null when it has ended
+ */
+export async function useGrant(
+  tx: Transaction,
+  key: Buffer,
+  lastsSeconds: number,
+): Promise<{ id: string; clientName: string } | null> {
+  const [row] = await tx<{ id: string; clientName: string }[]>`
+    update oauth_grants
+    set ends_at = greatest(ends_at, now() + ${lastsSeconds} * interval '1 second')
+    where key = ${key} and revoked_at is null
+    returning id, client_name as "clientName"`
+  return row ?? null
+}
+
+/** Nothing that was issued under it is good any more. */
+export async function endGrant(tx: Transaction, key: Buffer): Promise<void> {
+  endsTokens(tx)
+  await tx`select end_oauth_grants(array(select id from oauth_grants where key = ${key}))`
+}
+
+/** Run it `asUser`. @returns how many grants of the account ended */
+export async function disconnectApplication(tx: Transaction, clientId: string): Promise<number> {
+  endsTokens(tx)
+  const [row] = await tx<{ count: number }[]>`select disconnect_application(${clientId}) as count`
+  return row!.count
+}
+
+/** A day after their end, with their tokens. @returns how many */
+export async function purgeGrants(tx: Transaction, now: Date, batch: number): Promise<number> {
+  const { count } = await tx`
+    delete from oauth_grants
+    where id = any (array(
+      select id from oauth_grants
+      where least(ends_at, revoked_at) < ${now}::timestamptz - interval '1 day'
+      limit ${batch}
+      for update skip locked
+    ))`
+  return count
+}

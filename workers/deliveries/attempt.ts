@@ -1,0 +1,76 @@
+/** One attempt: signs a delivery, sends it, and says what came of it. */
+import { limits } from '../../core/limits.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { ClaimedDelivery } from './claim.ts'
+import { parseRetryAfter, type AttemptResult } from './retry.ts'
+import { signatureHeaders, type Secrets, type SigningKeys } from './sign.ts'
+
+/** What a delivery needs of the way out. It never rejects for what the receiver does. */
+export type Send = (request: {
+  url: string
+  method: 'POST'
+  headers: Record<string, string>
+  body: Uint8Array
+  timeoutMs: number
+  maxAnswerBytes: number
+}) => Promise<
+  | { outcome: 'answered'; status: number; headers: Record<string, string>; durationMs: number }
+  | { outcome: string; error: string; durationMs: number }
+>
+
+export interface AttemptOptions {
+  clock: Clock
+  log: Logger
+  send: Send
+  /** The keys of a webhook's secret, which is given encrypted. */
+  keysOf(sealed: Uint8Array, webhookId: string): SigningKeys
+}
+
+const maxAnswerBytes = 64 * 1024
+const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0' }
+
+export async function exchange(options: AttemptOptions, delivery: ClaimedDelivery): Promise<AttemptResult> {
+  const { clock, send, keysOf } = options
+  const attemptedAt = clock.now()
+  const failed = (error: string): AttemptResult => ({
+    attemptedAt,
+    durationMs: 0,
+    statusCode: null,
+    error,
+    retryAfterMs: null,
+  })
+  let secrets: Secrets
+  try {
+    secrets = {
+      current: keysOf(delivery.secret, delivery.webhookId),
+      previous: delivery.previousSecret ? keysOf(delivery.previousSecret, delivery.webhookId) : undefined,
+      failuresInARow: delivery.failuresInARow,
+    }
+  } catch (error) {
+    options.log.error({ err: error, webhookId: delivery.webhookId }, 'the secret of a webhook cannot be read')
+    return failed('not sent: the secret of this webhook cannot be read')
+  }
+  const { id, event, payload: body } = delivery
+  const timestamp = Math.floor(attemptedAt / 1000)
+  const answer = await send({
+    url: delivery.url,
+    method: 'POST',
+    headers: Object.assign(signatureHeaders({ id, event, body, timestamp }, secrets), plainHeaders),
+    body,
+    timeoutMs: limits.webhooks.attemptMs,
+    maxAnswerBytes,
+  })
+  const { durationMs } = answer
+  if (!('status' in answer)) return { ...failed(answer.error), durationMs }
+  const { status } = answer
+  if (status >= 200 && status < 300)
+    return { attemptedAt, durationMs, statusCode: status, error: null, retryAfterMs: null }
+  return {
+    attemptedAt,
+    durationMs,
+    statusCode: status,
+    error: `answered ${status}`,
+    retryAfterMs: parseRetryAfter(answer.headers['retry-after'], clock.now()),
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * The statements of the search indexer. A batch is read in one transaction; its texts are read, folded and written part
+ * by part, and folding is outside of any transaction.
+ *
+ * Whoever deletes the rows of `search_pending` that a board had when its batch was read has indexed the board. A part is
+ * written only while all of these rows are there, under their locks. So what another process wrote since is never
+ * overwritten by older words: that process has deleted these rows with its own.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { fold } from '../../core/fold.ts'
+import type { Transaction } from '../../sql/database.ts'
+
+/** A board of a batch. */
+export interface PendingBoard {
+  readonly id: string
+  readonly workspaceId: string
+  /** The owner of the workspace. */
+  readonly account: string
+  /** Its rows of `search_pending`, by their ids. */
+  readonly rows: number[]
+  /** Where the next batch goes on, when this one does not reach the end. */
+  readonly next: Position | null
+  /** Entries of the batch that are not yet written. */
+  left: number
+}
+
+/** After the card with this time and id. */
+interface Position {
+  changedAt: string
+  after: string
+}
+
+/** A card whose words are written to the index, or taken out of it; or the name of a board. */
+export interface Entry {
+  readonly board: PendingBoard
+  /** '' is the board itself. */
+  readonly cardId: string
+  readonly changedAt: string
+  readonly gone: boolean
+  /** A version of it is set aside. */
+  readonly setAside: 'this version' | 'an earlier version' | null
+}
+
+/** What is indexed in one transaction: at most about 300 ms of PostgreSQL's time, and 500 ms for one card. */
+const batchCards = 250
+const batchBoards = 50
+/** Of texts as they are, before folding. The last card may go beyond. */
+const batchBytes = 64 * 1024
+/** Of a board that is gone, index rows that are deleted at once. */
+const goneRows = 5000
+/** Rows of `search_pending` that one batch takes of a board. Their ids are given just before their commit. */
+const pendingRows = 1000
+/**
+ * Far more than any entry within the limits takes. The wait for a lock ends long before, so that a statement that takes
+ * too long is known to be about its entries.
+ */
+const [statementTimeoutMs, lockTimeoutMs] = [10_000, 2000]
+
+export interface BatchRequest {
+  /** Null for all. */
+  boardIds: string[] | null
+  except: string[]
+  /** The account that had the last turn of the batch before. */
+  lastAccount: string
+}
+
+export interface Batch {
+  entries: Entry[]
+  lastAccount: string
+}
+
+/** Reads what is pending next. Accounts take turns: the first card of each, then the second of each. */
+export async function readBatch(
+  tx: Transaction,
+  { boardIds, except, lastAccount }: BatchRequest,
+): Promise<Batch> {
+  const oldest =
+    boardIds === null
+      ? tx`
+          select x.id, x.board_id, x.workspace_id
+          from pending_workspaces w
+          cross join lateral (
+            select * from search_pending p
+            where p.workspace_id = w.id and p.board_id <> all (${except}::uuid[])
+            order by p.id
+            limit ${batchBoards}
+          ) x`
+      : tx`
+          select x.id, x.board_id, x.workspace_id
+          from unnest(${boardIds}::uuid[]) as b(id)
+          cross join lateral (select * from search_pending p where p.board_id = b.id order by p.id limit 1) x
+          where b.id <> all (${except}::uuid[])`
+  const boards = await tx<BoardRow[]>`
+    with recursive pending_workspaces as (
+      (select workspace_id as id from search_pending order by workspace_id limit 1)
+      union all
+      select (select p.workspace_id from search_pending p where p.workspace_id > w.id order by p.workspace_id limit 1)
+      from pending_workspaces w
+      where w.id is not null
+    ), boards_by_age as (
+      select o.board_id, coalesce(w.owner_id, o.workspace_id) as account, min(o.id) as first
+      from (${oldest}) o
+      left join workspaces w on w.id = o.workspace_id
+      group by 1, 2
+    ), in_turns as (
+      select board_id, account, row_number() over (partition by account order by first) as turn
+      from boards_by_age
+      order by turn, account <= ${lastAccount}, account
+      limit ${batchBoards}
+    )
+    select t.account, t.board_id, p.*, b.id is null as gone, coalesce(b.updated_at, now())::text as named_at,
+      case when a.changed_at = b.updated_at then 'this version' when a.changed_at is not null then 'an earlier version' end as set_aside
+    from in_turns t
+    cross join lateral (
+      select array_agg(p.id) as rows,
+        (array_agg(p.workspace_id order by p.id))[1] as workspace_id,
+        (array_agg(p.changed_at::text order by p.changed_at, p.after))[1] as changed_at,
+        (array_agg(p.after order by p.changed_at, p.after))[1] as after
+      from (select * from search_pending p where p.board_id = t.board_id order by p.id limit ${pendingRows}) p
+    ) p
+    left join boards b on b.id = t.board_id
+    left join search_set_aside a on a.board_id = t.board_id and a.card_id = ''
+    where p.rows is not null -- another process has deleted them meanwhile
+    order by t.turn, t.account <= ${lastAccount}, t.account`
+  if (boards.length === 0) return { entries: [], lastAccount }
+
+  const share = Math.floor(batchCards / boards.length)
+  const cards = await tx<CardRow[]>`
+    select p.board_id, c.*
+    from unnest(
+      ${boards.map((row) => row.board_id)}::uuid[],
+      ${boards.map((row) => row.changed_at)}::text[]::timestamptz[],
+      ${boards.map((row) => row.after)}::text[]
+    ) as p(board_id, changed_at, after)
+    cross join lateral (
+      select c.card_id, c.updated_at::text as changed_at, c.deleted_at is not null as gone,
+        coalesce(octet_length(c.title), 0) + coalesce(octet_length(c.body), 0) as bytes,
+        case when a.changed_at = c.updated_at then 'this version' when a.changed_at is not null then 'an earlier version' end as set_aside
+      from card_index c
+      left join search_set_aside a on a.board_id = c.board_id and a.card_id = c.card_id
+      where c.board_id = p.board_id and (c.updated_at, c.card_id) > (p.changed_at, p.after)
+      order by c.updated_at, c.card_id
+      limit ${share}
+    ) c
+    order by c.changed_at::timestamptz, c.card_id`
+
+  const cardsOf = Map.groupBy(cards, (card) => card.board_id)
+  const boardsOf = Map.groupBy(boards, (board) => board.account)
+  const queued = inTurns(
+    [...boardsOf.values()].map((ofAccount) =>
+      inTurns(ofAccount.map((board) => cardsOf.get(board.board_id) ?? [])),
+    ),
+  )
+  const taken = new Set(withinBytes(queued))
+  const entries: Entry[] = []
+  const served = new Set<string>()
+  for (const board of boards) {
+    const all = cardsOf.get(board.board_id) ?? []
+    const here = all.filter((card) => taken.has(card))
+    if (here.length === 0 && all.length > 0) continue // no room for it in this batch
+    served.add(board.account)
+    entries.push(...entriesOf(board, here, here.length < all.length || all.length === share))
+  }
+  const accounts = [...boardsOf.keys()]
+  const waiting = accounts.findIndex((account) => !served.has(account))
+  return { entries, lastAccount: accounts.at(waiting < 0 ? -1 : waiting - 1)! }
+}
+
+type SetAside = Entry['setAside']
+
+interface BoardRow {
+  account: string
+  board_id: string
+  workspace_id: string
+  rows: number[]
+  changed_at: string
+  after: string
+  gone: boolean
+  named_at: string
+  set_aside: SetAside
+}
+
+interface CardRow {
+  board_id: string
+  card_id: string
+  changed_at: string
+  gone: boolean
+  bytes: number
+  set_aside: SetAside
+}
+
+/** The first of each list, then the second of each, and so on. */
+function inTurns<Item>(lists: Item[][]): Item[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length))
+  return Array.from({ length: longest }, (_, turn) =>
+    lists.flatMap((list) => list.slice(turn, turn + 1)),
+  ).flat()
+}
+
+/** The first cards, up to the bytes of a batch. Taking a card out of the index costs nothing here. */
+function withinBytes(cards: CardRow[]): CardRow[] {
+  let bytes = 0
+  const fitting: CardRow[] = []
+  for (const card of cards) {
+    if (bytes >= batchBytes) break
+    if (!card.gone && card.set_aside !== 'this version') bytes += card.bytes
+    fitting.push(card)
+  }
+  return fitting
+}
+
+/** `cards` begin where the board's last batch ended. */
+function entriesOf(row: BoardRow, cards: CardRow[], more: boolean): Entry[] {
+  const last = cards.at(-1)
+  const board: PendingBoard = {
+    id: row.board_id,
+    workspaceId: row.workspace_id,
+    account: row.account,
+    rows: row.rows,
+    next: more && last ? { changedAt: last.changed_at, after: last.card_id } : null,
+    left: 0,
+  }
+  const changed = cards.filter((card) => card.set_aside !== 'this version')
+  const entries: Entry[] = [
+    // Always there, so that each board has an entry with which its rows are deleted.
+    { board, cardId: '', changedAt: row.named_at, gone: row.gone, setAside: row.set_aside },
+    ...changed.map((card) => ({
+      board,
+      cardId: card.card_id,
+      changedAt: card.changed_at,
+      gone: card.gone || row.gone,
+      setAside: card.set_aside,
+    })),
+  ]
+  board.left = entries.length
+  return entries
+}
+
+interface Words {
+  entry: Entry
+  title: string
+  body: string
+}
+
+/** Reads the texts of these entries as they are now, and folds them. What is gone, or set aside, has none. */
+export async function readWords(
+  asSystem: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>,
+  entries: Entry[],
+): Promise<Words[]> {
+  const wanted = entries.filter(({ gone, setAside }) => !gone && setAside !== 'this version')
+  const texts = await asSystem(
+    (tx) => tx<{ n: number; title: string; body: string }[]>`
+      select e.n::integer, coalesce(c.title, b.name, '') as title, coalesce(c.body, '') as body
+      from unnest(${wanted.map(({ board }) => board.id)}::uuid[], ${wanted.map(({ cardId }) => cardId)}::text[])
+        with ordinality as e(board_id, card_id, n)
+      left join card_index c on c.board_id = e.board_id and c.card_id = e.card_id
+      left join boards b on b.id = e.board_id and e.card_id = ''
+      where c.card_id is not null or b.id is not null`,
+  )
+  const words: Words[] = []
+  for (const { n, title, body } of texts) {
+    words.push({ entry: wanted[n - 1]!, title: fold(title), body: fold(body) })
+    if (title.length + body.length > 2000) await setImmediate()
+  }
+  return words
+}
+
+/** Writes entries to the index, or takes them out of it. Those of boards that another process has indexed are left out. */
+export async function writeWords(tx: Transaction, entries: Entry[], words: Words[]): Promise<void> {
+  const mine = await claim(tx, entries)
+  const goneBoards = mine.filter(({ gone, cardId }) => gone && cardId === '').map(({ board }) => board)
+  const gone = mine.filter((entry) => entry.gone && entry.cardId !== '')
+  const unfinished = new Set<PendingBoard>()
+  for (const board of goneBoards) {
+    const deleted = await tx`
+      delete from search_index
+      where ctid = any (array(select ctid from search_index where board_id = ${board.id} limit ${goneRows}))`
+    if (deleted.count === goneRows) unfinished.add(board)
+    await tx`delete from search_set_aside where board_id = ${board.id}`
+  }
+  if (gone.length > 0)
+    await tx`
+      delete from search_index s
+      using unnest(${gone.map(({ board }) => board.id)}::uuid[], ${gone.map(({ cardId }) => cardId)}::text[]) as c(board_id, id)
+      where s.board_id = c.board_id and s.card_id = c.id`
+  const mended = mine.filter(({ setAside }) => setAside === 'an earlier version')
+  if (mended.length > 0)
+    await tx`
+      delete from search_set_aside s
+      using unnest(${mended.map(({ board }) => board.id)}::uuid[], ${mended.map(({ cardId }) => cardId)}::text[]) as c(board_id, id)
+      where s.board_id = c.board_id and s.card_id = c.id`
+  const claimed = new Set(mine)
+  const written = words.filter(({ entry }) => claimed.has(entry))
+  if (written.length > 0)
+    await tx`
+      insert into search_index as s (board_id, card_id, workspace_id, title, body, changed_at)
+      select *
+      from unnest(
+        ${written.map(({ entry }) => entry.board.id)}::uuid[],
+        ${written.map(({ entry }) => entry.cardId)}::text[],
+        ${written.map(({ entry }) => entry.board.workspaceId)}::uuid[],
+        ${written.map(({ title }) => title)}::text[],
+        ${written.map(({ body }) => body)}::text[],
+        ${written.map(({ entry }) => entry.changedAt)}::text[]::timestamptz[]
+      )
+      on conflict (board_id, card_id) do update
+      set title = excluded.title, body = excluded.body, changed_at = excluded.changed_at
+      where s.title <> excluded.title or s.body <> excluded.body`
+  await finishBoards(tx, mine, unfinished)
+}
+
+/** Remembers that this version can't be indexed, and takes older words out of the index. */
+export async function setAside(tx: Transaction, entry: Entry, error: string): Promise<boolean> {
+  const [mine] = await claim(tx, [entry])
+  if (!mine) return false
+  await tx`
+    insert into search_set_aside (board_id, card_id, changed_at, error)
+    values (${entry.board.id}, ${entry.cardId}, ${entry.changedAt}::text::timestamptz, ${error})
+    on conflict (board_id, card_id) do update
+    set changed_at = excluded.changed_at, error = excluded.error, set_aside_at = excluded.set_aside_at`
+  await tx
+    .savepoint(
+      (nested) =>
+        nested`delete from search_index where board_id = ${entry.board.id} and card_id = ${entry.cardId}`,
+    )
+    .catch(() => undefined) // the index doesn't let go of it either: a search finds it by its older words
+  await finishBoards(tx, [entry], new Set())
+  return true
+}
+
+/** The entries whose boards are still this process's to index. Locks their rows of `search_pending`. */
+async function claim(tx: Transaction, entries: Entry[]): Promise<Entry[]> {
+  const boards = [...new Set(entries.map(({ board }) => board))]
+  await tx`
+    select set_config('statement_timeout', ${String(statementTimeoutMs)}, true), set_config('lock_timeout', ${String(lockTimeoutMs)}, true)`
+  const locked = await tx<{ board_id: string; rows: number }[]>`
+    select board_id, count(*)::integer as rows
+    from (
+      select board_id from search_pending
+      where id = any (${boards.flatMap(({ rows }) => rows)}::bigint[])
+      for update skip locked
+    ) p
+    group by board_id`
+  const rowsOf = new Map(locked.map((row) => [row.board_id, row.rows]))
+  return entries.filter(({ board }) => rowsOf.get(board.id) === board.rows.length)
+}
+
+/** Deletes what was pending of the boards that have no other entries left, and keeps pending what follows their batch. */
+async function finishBoards(tx: Transaction, entries: Entry[], unfinished: Set<PendingBoard>): Promise<void> {
+  const counts = Map.groupBy(entries, ({ board }) => board)
+  const finished = [...counts.keys()].filter(
+    (board) => counts.get(board)!.length === board.left && !unfinished.has(board),
+  )
+  if (finished.length === 0) return
+  await tx`delete from search_pending where id = any (${finished.flatMap(({ rows }) => rows)}::bigint[])`
+  const more = finished.filter(({ next }) => next !== null)
+  if (more.length > 0)
+    await tx`
+      insert into search_pending (board_id, workspace_id, changed_at, after)
+      select *
+      from unnest(
+        ${more.map(({ id }) => id)}::uuid[],
+        ${more.map(({ workspaceId }) => workspaceId)}::uuid[],
+        ${more.map(({ next }) => next!.changedAt)}::text[]::timestamptz[],
+        ${more.map(({ next }) => next!.after)}::text[]
+      )`
+}
