@@ -10,13 +10,7 @@ import type { Logger } from '../../platform/log.ts'
 import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
-import type {
-  BoardQueue,
-  CommittedWrite,
-  CommittingDocument,
-  FlushRows,
-  QueuedEdit,
-} from '../commit/board-queue.ts'
+import type { BoardQueue, CommittedWrite, CommittingDocument, FlushRows } from '../commit/board-queue.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, type Indexed, type LogOrigin } from './origin.ts'

@@ -8,7 +8,13 @@ import { apiRoot } from '../../api/http/root.ts'
 import { routes } from '../../api/routes.ts'
 import { compose, type ComposeOptions, type Service } from '../../server/compose.ts'
 import { readConfig, type Config } from '../../server/config.ts'
-import { addUser, setMember, shareBoard, type MemberRole, type ShareRole } from '../../sql/accounts/accounts.ts'
+import {
+  addUser,
+  setMember,
+  shareBoard,
+  type MemberRole,
+  type ShareRole,
+} from '../../sql/accounts/accounts.ts'
 import { mintToken, type Scope } from '../../sql/accounts/tokens.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { operationFinder } from './description.ts'
