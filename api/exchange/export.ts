@@ -4,13 +4,13 @@ import { captureBoard } from '../../collab/boards/capture.ts'
 import { cardTimes } from '../../collab/boards/read.ts'
 import { presentBoard, readBoard, type BoardRow } from '../boards/board.ts'
 import { route, type ApiContext } from '../http/route.ts'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { Board, boardParams, Card, Group, timestamp } from '../http/schemas.ts'
 import { jsonExport } from './json-export.ts'
 import { omcExport } from './omc-export.ts'
-import { Turns } from './turns.ts'
 
 /** Each holds a board in memory until its client has read it. */
-const turns = new Turns(2)
+const exports = new FairQueue({ atOnce: Infinity, atOncePerAccount: 2 })
 
 /** A client that reads more slowly than this is cut off: it holds memory and a turn. */
 const limitsMs = { toRead: 5 * 60_000, chunk: 30_000 }
@@ -57,7 +57,7 @@ export const exportBoard = route({
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const { row, children } = await readRows(context, principal.userId, params.id)
-    const end = (await turns.take(principal.userId))!
+    const end = await exports.take(principal.userId)
     try {
       const capture = await captureBoard(context.live, params.id, { raw: query.format !== 'omc' })
       const exported = {

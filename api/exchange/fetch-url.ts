@@ -5,10 +5,10 @@ import { ServiceError, type ErrorCode } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Fetched, FetchOutcome } from '../../platform/egress/egress.ts'
 import { storeImage, type StoredImage } from '../files/store-image.ts'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
 import type { ApiContext } from '../http/route.ts'
 import { kindOf, type RemoteKind } from './kind-of.ts'
 import { storeFile, type StoredFile } from './store-file.ts'
-import { Turns } from './turns.ts'
 
 export interface Failed {
   error: string
@@ -40,8 +40,12 @@ interface Request<Page> {
   stored(file: RemoteFile): void
 }
 
-/** Fetches of an account that run at the same time, of imports and of uploads from a URL. */
-export const fetchTurns = new Turns(limits.import.atOnce)
+/** Fetches of imports and of uploads from a URL. */
+const fetches = new FairQueue({ atOnce: Infinity, atOncePerAccount: limits.import.atOnce })
+
+/** @returns a function that ends the turn; null when the turn did not come within `waitMs` */
+export const takeFetchTurn = (account: string, waitMs: number): Promise<(() => void) | null> =>
+  fetches.take(account, { signal: AbortSignal.timeout(Math.max(0, Math.ceil(waitMs))) }).catch(() => null)
 
 const codes: Record<Exclude<FetchOutcome<never>['outcome'], 'received'>, ErrorCode> = {
   refused: 'bad_request',

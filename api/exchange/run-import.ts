@@ -9,12 +9,12 @@ import { limits } from '../../core/limits.ts'
 import { readCapacity } from '../boards/capacity.ts'
 import { cardChange } from '../cards/card-input.ts'
 import { showWritten } from '../files/show-images.ts'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
 import type { ApiContext } from '../http/route.ts'
 import { fetchCard } from './fetch-card.ts'
-import { failedBy, fetchTurns, type Failed } from './fetch-url.ts'
+import { failedBy, takeFetchTurn, type Failed } from './fetch-url.ts'
 import type { ImportProgress } from './import-progress.ts'
 import type { ImportItem } from './import-item.ts'
-import { Turns } from './turns.ts'
 import { inOrder } from './in-order.ts'
 
 interface Import {
@@ -45,8 +45,8 @@ interface Task {
 type Result =
   { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
 
-/** Two imports on one board look for what is there, and create, one after the other; other processes meet at the commit. */
-const creating = new Turns(1)
+/** By board: two imports on one board look for what is there, and create, one after the other. Other processes meet at the commit. */
+const creating = new FairQueue({ atOnce: Infinity, atOncePerAccount: 1 })
 
 /** @throws ServiceError `bad_request` for an item whose form is wrong; then nothing happens */
 export async function runImport(context: ApiContext, request: Import): Promise<Record<string, unknown>> {
@@ -148,7 +148,7 @@ async function fetchAll(context: ApiContext, request: Import, open: Task[], room
     async (task) => {
       if (isFull || counts.fetched >= room) return void (task.result = full())
       counts.running += 1
-      const end = await fetchTurns.take(account, Math.max(0, deadline - performance.now()))
+      const end = await takeFetchTurn(account, deadline - performance.now())
       try {
         const timeoutMs = Math.min(context.importMs.item, deadline - performance.now())
         if (!end || timeoutMs <= 0) return void (task.result = notBegun(context.importMs.call))
@@ -193,8 +193,7 @@ async function createAll(
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const made = { cards: [] as PresentedCard[], live: true }
   if (!open.some(({ fetched }) => fetched)) return made
-  const end = (await creating.take(request.boardId))!
-  try {
+  return creating.run(request.boardId, async () => {
     const fetched = open.filter((task) => task.fetched)
     await settleExisting(context, request, fetched)
     const left = fetched.filter(({ result }) => !result)
@@ -209,9 +208,7 @@ async function createAll(
       made.live &&= some.live
     }
     return made
-  } finally {
-    end()
-  }
+  })
 }
 
 /** The commit refuses what other processes have brought meanwhile: then those that are still missing. */

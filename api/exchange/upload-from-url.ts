@@ -6,7 +6,7 @@ import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
 import { nullable, uuid } from '../http/schemas.ts'
-import { fetchTurns, fetchUrl, type Failed, type RemoteFile } from './fetch-url.ts'
+import { fetchUrl, takeFetchTurn, type Failed, type RemoteFile } from './fetch-url.ts'
 
 const uploaded = Type.Object({
   key: Type.String({
@@ -52,7 +52,7 @@ export const uploadFromUrl = route({
     const account = principal.userId
     const boardId = query.board.toLowerCase()
     await requireWritable(context.database, account, boardId)
-    const endTurn = await fetchTurns.take(account, context.importMs.item)
+    const endTurn = await takeFetchTurn(account, context.importMs.item)
     if (!endTurn) throw tooManyFetches()
     try {
       const got = await fetchUrl(context, {

@@ -3,24 +3,36 @@
  * by one piece at most for each slot. What waits is bounded, for each account and in all.
  */
 export interface FairQueueBounds {
-  /** Pieces that run at the same time. */
+  /** Units that are in use at the same time. A piece takes one unit, or as many as it says: bytes, for example. */
   atOnce: number
-  /** Pieces that may run at the same time for one account. Default `atOnce`. */
+  /** Units that one account may use at the same time. Default `atOnce`. */
   atOncePerAccount?: number
-  /** Pieces that may wait. */
-  waiting: number
-  waitingPerAccount: number
+  /** Pieces that may wait. Default: no bound, for queues whose callers are bounded already. */
+  waiting?: number
+  waitingPerAccount?: number
+}
+
+export interface Turn {
+  /** Default 1. */
+  units?: number
+  /** Gives up while the piece still waits. */
+  signal?: AbortSignal
 }
 
 /** Thrown instead of queueing. The caller says what is busy, and when to try again. */
 export class QueueFull extends Error {
-  constructor() {
+  /** Whose bound is reached. */
+  readonly whose: 'account' | 'all'
+
+  constructor(whose: 'account' | 'all') {
     super('the queue is full')
     this.name = 'QueueFull'
+    this.whose = whose
   }
 }
 
 interface Waiting {
+  units: number
   start(): void
 }
 
@@ -28,92 +40,133 @@ export class FairQueue {
   readonly #bounds: Required<FairQueueBounds>
   /** By account, each first in first out. The account whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>()
-  readonly #running = new Map<string, number>()
-  #runningCount = 0
+  readonly #used = new Map<string, number>()
+  #usedCount = 0
   #waitingCount = 0
 
   constructor(bounds: FairQueueBounds) {
-    this.#bounds = { atOncePerAccount: bounds.atOnce, ...bounds }
+    this.#bounds = {
+      atOncePerAccount: bounds.atOnce,
+      waiting: Infinity,
+      waitingPerAccount: Infinity,
+      ...bounds,
+    }
   }
 
+  /** Units in use. */
   get running(): number {
-    return this.#runningCount
+    return this.#usedCount
   }
 
+  /** Pieces that wait. */
   get waiting(): number {
     return this.#waitingCount
   }
 
   /**
-   * Resolves or rejects as `work` does.
+   * Resolves or rejects as `work` does. `work` begins at once when there is room.
+   *
    * @throws {QueueFull} when the queue, or the account's part of it, is full
    * @throws the signal's reason, when it is aborted while `work` still waits
    */
-  async run<Result>(
-    account: string,
-    work: () => Result | Promise<Result>,
-    { signal }: { signal?: AbortSignal } = {},
-  ): Promise<Result> {
-    signal?.throwIfAborted()
-    if (!this.#hasRoom(account)) await this.#turn(account, signal)
-    else this.#started(account)
+  async run<Result>(account: string, work: () => Result | Promise<Result>, turn: Turn = {}): Promise<Result> {
+    const begun = this.#begin(account, turn)
+    if (begun) await begun
     try {
       return await work()
     } finally {
-      this.#ended(account)
+      this.#end(account, turn.units ?? 1)
     }
   }
 
-  #hasRoom(account: string): boolean {
-    return (
-      this.#runningCount < this.#bounds.atOnce &&
-      (this.#running.get(account) ?? 0) < this.#bounds.atOncePerAccount
-    )
+  /**
+   * For work that has no single function: the caller says when it ends.
+   *
+   * @returns a function that ends the turn; calling it again does nothing
+   * @throws as `run` does
+   */
+  async take(account: string, turn: Turn = {}): Promise<() => void> {
+    const begun = this.#begin(account, turn)
+    if (begun) await begun
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#end(account, turn.units ?? 1)
+      isHeld = false
+    }
   }
 
-  #turn(account: string, signal: AbortSignal | undefined): Promise<void> {
+  /** Null when the piece has its units already. */
+  #begin(account: string, { units = 1, signal }: Turn): Promise<void> | null {
+    signal?.throwIfAborted()
+    if (this.#waiting.has(account) || !this.#fits(account, units)) return this.#wait(account, units, signal)
+    this.#use(account, units)
+    return null
+  }
+
+  #wait(account: string, units: number, signal: AbortSignal | undefined): Promise<void> {
     const line = this.#waiting.get(account) ?? []
-    if (this.#waitingCount >= this.#bounds.waiting || line.length >= this.#bounds.waitingPerAccount)
-      throw new QueueFull()
+    if (line.length >= this.#bounds.waitingPerAccount) throw new QueueFull('account')
+    if (this.#waitingCount >= this.#bounds.waiting) throw new QueueFull('all')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const giveUp = () => {
+      this.#remove(account, line, line.indexOf(waiting))
+      reject(signal!.reason as Error)
+      this.#startNext() // the others may have waited behind it
+    }
     const waiting: Waiting = {
+      units,
       start: () => {
-        signal?.removeEventListener('abort', leave)
-        this.#started(account)
+        signal?.removeEventListener('abort', giveUp)
         resolve()
       },
     }
-    const leave = () => {
-      line.splice(line.indexOf(waiting), 1)
-      if (line.length === 0) this.#waiting.delete(account)
-      this.#waitingCount -= 1
-      reject(signal!.reason as Error)
-    }
-    signal?.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', giveUp, { once: true })
     line.push(waiting)
     this.#waiting.set(account, line)
     this.#waitingCount += 1
     return promise
   }
 
-  #started(account: string): void {
-    this.#runningCount += 1
-    this.#running.set(account, (this.#running.get(account) ?? 0) + 1)
+  #remove(account: string, line: Waiting[], at: number): void {
+    line.splice(at, 1)
+    this.#waitingCount -= 1
+    if (line.length === 0) this.#waiting.delete(account)
   }
 
-  #ended(account: string): void {
-    this.#runningCount -= 1
-    const left = this.#running.get(account)! - 1
-    if (left > 0) this.#running.set(account, left)
-    else this.#running.delete(account)
-    for (const [next, line] of this.#waiting) {
-      if (!this.#hasRoom(next)) continue
-      const first = line.shift()!
-      this.#waitingCount -= 1
-      // The account goes to the end of the round.
-      this.#waiting.delete(next)
-      if (line.length > 0) this.#waiting.set(next, line)
-      return first.start()
+  #fits(account: string, units: number): boolean {
+    return this.#fitsShare(account, units) && this.#usedCount + units <= this.#bounds.atOnce
+  }
+
+  #fitsShare(account: string, units: number): boolean {
+    return (this.#used.get(account) ?? 0) + units <= this.#bounds.atOncePerAccount
+  }
+
+  #use(account: string, units: number): void {
+    this.#usedCount += units
+    const used = (this.#used.get(account) ?? 0) + units
+    if (used > 0) this.#used.set(account, used)
+    else this.#used.delete(account)
+  }
+
+  #end(account: string, units: number): void {
+    this.#use(account, -units)
+    this.#startNext()
+  }
+
+  /** Starts what fits, in turns. Smaller pieces do not overtake one that waits for units of all. */
+  #startNext(): void {
+    for (const [account, line] of [...this.#waiting]) {
+      const first = line[0]!
+      if (!this.#fitsShare(account, first.units)) continue
+      if (!this.#fits(account, first.units)) return
+      this.#remove(account, line, 0)
+      if (line.length > 0) {
+        // The account goes to the end of the round.
+        this.#waiting.delete(account)
+        this.#waiting.set(account, line)
+      }
+      this.#use(account, first.units)
+      first.start()
     }
   }
 }

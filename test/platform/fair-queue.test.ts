@@ -75,3 +75,36 @@ test('[WK2] work that is given up while it waits never begins, and work that fai
   expect(began).toEqual(['a1'])
   expect(queue).toMatchObject({ running: 0, waiting: 0 })
 })
+
+test('[WK1] pieces that take several units do not let smaller ones of others pass for ever', async () => {
+  const queue = new FairQueue({ atOnce: 4, atOncePerAccount: 3 })
+  const order: string[] = []
+  const take = async (account: string, units: number) => {
+    const end = await queue.take(account, { units })
+    order.push(`${account}${units}`)
+    return end
+  }
+  const [first, second] = await Promise.all([take('a', 3), take('b', 1)])
+  const rest = [take('c', 2), take('b', 1), take('d', 1)]
+  second()
+  second() // does nothing more
+  await Promise.resolve()
+  expect(order).toEqual(['a3', 'b1'])
+  first()
+  for (const one of rest) (await one)()
+  expect(order).toEqual(['a3', 'b1', 'c2', 'b1', 'd1'])
+  expect(queue).toMatchObject({ running: 0, waiting: 0 })
+})
+
+test('[WK2] work that is given up makes room for what waited behind it', async () => {
+  const queue = new FairQueue({ atOnce: 2 })
+  const first = await queue.take('a')
+  const giving = new AbortController()
+  const large = queue.take('b', { units: 2, signal: giving.signal })
+  const small = queue.take('b')
+  giving.abort(new Error('given up'))
+  await expect(large).rejects.toThrow('given up')
+  ;(await small)()
+  first()
+  expect(queue).toMatchObject({ running: 0, waiting: 0 })
+})
