@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import type { TransactionSql } from 'postgres'
 import postgres from './driver.ts'
 
 const here = import.meta.dirname
@@ -8,8 +9,11 @@ const here = import.meta.dirname
 const migrationMinutes = 60
 
 /**
- * Brings the schema to the newest version: the numbered files of `migrations/` once each and in order, then each file
- * of `functions/` whenever its text has changed. One process at a time; the others wait.
+ * Brings the schema to the newest version. One process at a time; the others wait. In this order:
+ *
+ * - `roles.sql`, then each file of `functions/`, whenever its text has changed. Functions come first, because policies,
+ *   triggers and indexes name them. Their bodies may name tables that do not exist yet.
+ * - The numbered files of `migrations/`, once each.
  *
  * @returns the names of the files that were run
  * @throws if a migration that was applied has changed since, or if the database is newer than this code
@@ -34,39 +38,88 @@ export async function migrate(url: string): Promise<string[]> {
         create table if not exists corkboard.schema_files (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`
-      const applied = new Map(
-        (await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`).map(
-          (row) => [row.name, row.checksum],
-        ),
-      )
-      const ran: string[] = []
-      const migrations = await sqlFiles('migrations')
-      const unknown = [...applied.keys()].find(
-        (name) => name.startsWith('migrations/') && !migrations.some((file) => file.name === name),
-      )
-      if (unknown) throw new Error(`The database is newer than this version of Corkboard: it has ${unknown}.`)
-      for (const file of [...migrations, ...(await sqlFiles('functions'))]) {
-        const known = applied.get(file.name)
-        if (known === file.checksum) continue
-        if (known !== undefined && file.name.startsWith('migrations/')) {
-          throw new Error(`${file.name} has changed after it was applied. Migrations are append-only.`)
-        }
-        await tx.unsafe(file.text)
+      const files = await readSchema()
+      const changed = changedFiles(files, await tx<Applied[]>`select name, checksum from schema_files`)
+      const rerun = changed.filter((file) => !isMigration(file))
+      if (rerun.length > 0) await runFunctions(tx, rerun)
+      for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
+      if (changed.length > 0) await checkFunctions(tx)
+      for (const { name, checksum } of changed)
         await tx`
-          insert into schema_files (name, checksum) values (${file.name}, ${file.checksum})
+          insert into schema_files (name, checksum) values (${name}, ${checksum})
           on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
-        ran.push(file.name)
-      }
-      return ran
+      return changed.map(({ name }) => name)
     })) as string[]
   } finally {
     await sql.end({ timeout: 5 })
   }
 }
 
+interface Applied {
+  name: string
+  checksum: string
+}
+
+interface SchemaFile extends Applied {
+  text: string
+}
+
+const isMigration = ({ name }: Applied) => name.startsWith('migrations/')
+
+/** The files to run. Throws if the database and these files have different migrations behind them. */
+function changedFiles(files: SchemaFile[], applied: Applied[]): SchemaFile[] {
+  const unknown = applied.find((row) => isMigration(row) && !files.some(({ name }) => name === row.name))
+  if (unknown)
+    throw new Error(`The database is newer than this version of Corkboard: it has ${unknown.name}.`)
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
+  const changed = files.filter(({ name, checksum }) => checksums.get(name) !== checksum)
+  const edited = changed.find((file) => isMigration(file) && checksums.has(file.name))
+  if (edited)
+    throw new Error(
+      `${edited.name} has changed after it was applied. Restore it, and put the change into a new numbered file.`,
+    )
+  return changed
+}
+
+/**
+ * Runs `files` without a look at the functions' bodies, then sets what holds for every function: nobody but
+ * corkboard_system may call it unless its file grants that, and corkboard_system owns the `security definer` ones.
+ */
+async function runFunctions(tx: TransactionSql, files: SchemaFile[]): Promise<void> {
+  await tx`set local check_function_bodies = off`
+  for (const file of files) await tx.unsafe(file.text)
+  await tx.unsafe(`
+    grant create on schema corkboard to corkboard_system; -- a function's owner needs it
+    do $$
+    declare
+      f regprocedure;
+    begin
+      for f in
+        select p.oid
+        from pg_proc p
+        where p.pronamespace = 'corkboard'::regnamespace and p.prosecdef and p.proowner <> 'corkboard_system'::regrole
+      loop
+        execute format('alter function %s owner to corkboard_system', f);
+      end loop;
+    end $$;
+    revoke create on schema corkboard from corkboard_system;
+    revoke all on all functions in schema corkboard from public;
+    grant execute on all functions in schema corkboard to corkboard_system;
+    set local check_function_bodies = on`)
+}
+
+/** Throws if the body of a function names what is not in the schema. */
+async function checkFunctions(tx: TransactionSql): Promise<void> {
+  await tx`
+    select case l.lanname when 'sql' then fmgr_sql_validator(p.oid) else plpgsql_validator(p.oid) end
+    from pg_proc p
+    join pg_language l on l.oid = p.prolang
+    where p.pronamespace = 'corkboard'::regnamespace`
+}
+
 /** The files that this version consists of; `schema_files` holds them all once `migrate` has run. */
-export async function schemaFiles(): Promise<{ name: string; checksum: string }[]> {
-  return [...(await sqlFiles('migrations')), ...(await sqlFiles('functions'))]
+export async function schemaFiles(): Promise<Applied[]> {
+  return readSchema()
 }
 
 /** Whether the schema is this version's: `empty` before the first migration, `other` for an older or a newer one. */
@@ -75,28 +128,29 @@ export async function schemaState(url: string): Promise<'empty' | 'current' | 'o
   try {
     const [table] = await sql`select to_regclass('corkboard.schema_files') as name`
     if (table!['name'] === null) return 'empty'
-    const applied = await sql<{ name: string; checksum: string }[]>`
-      select name, checksum from corkboard.schema_files`
+    const applied = await sql<Applied[]>`select name, checksum from corkboard.schema_files`
     return isCurrent(await schemaFiles(), applied) ? 'current' : 'other'
   } finally {
     await sql.end({ timeout: 5 })
   }
 }
 
-export function isCurrent(
-  expected: { name: string; checksum: string }[],
-  applied: { name: string; checksum: string }[],
-): boolean {
+export function isCurrent(expected: Applied[], applied: Applied[]): boolean {
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
   return expected.every(({ name, checksum }) => checksums.get(name) === checksum)
 }
 
-async function sqlFiles(folder: string): Promise<{ name: string; checksum: string; text: string }[]> {
-  const names = (await readdir(`${here}/${folder}`)).filter((name) => name.endsWith('.sql')).sort()
+/** In the order in which they run. */
+async function readSchema(): Promise<SchemaFile[]> {
+  const names = [
+    'roles.sql',
+    ...(await readdir(`${here}/functions`)).sort().map((name) => `functions/${name}`),
+    ...(await readdir(`${here}/migrations`)).sort().map((name) => `migrations/${name}`),
+  ]
   return Promise.all(
     names.map(async (name) => {
-      const text = await readFile(`${here}/${folder}/${name}`, 'utf8')
-      return { name: `${folder}/${name}`, checksum: createHash('sha256').update(text).digest('hex'), text }
+      const text = await readFile(`${here}/${name}`, 'utf8')
+      return { name, checksum: createHash('sha256').update(text).digest('hex'), text }
     }),
   )
 }

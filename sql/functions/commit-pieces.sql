@@ -1,7 +1,4 @@
 -- A large commit in pieces: sent in one statement, it would be encoded in one step by the process that sends it.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
-end $$;
 
 -- Keeps a piece until its commit. The first piece of a commit removes what calls that never came left behind.
 create or replace function stage_commit_piece(p_commit uuid, p_part text, p_n integer, p_bytes bytea) returns void
@@ -39,10 +36,4 @@ begin
   return commit_batch(p_commit, p_again, p_free_cap, p_items, blob, card_rows, group_rows, removed);
 end $$;
 
-alter function stage_commit_piece(uuid, text, integer, bytea) owner to corkboard_system;
-revoke all on function stage_commit_piece(uuid, text, integer, bytea) from public;
-grant execute on function stage_commit_piece(uuid, text, integer, bytea) to corkboard_app;
-alter function commit_staged(uuid, boolean, integer, json, integer) owner to corkboard_system;
-revoke all on function commit_staged(uuid, boolean, integer, json, integer) from public;
-grant execute on function commit_staged(uuid, boolean, integer, json, integer) to corkboard_app;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function stage_commit_piece, commit_staged to corkboard_app;

@@ -36,34 +36,6 @@
 --   guest      refused: the account is a guest, and has added its share of that storage
 --   storage    refused; detail: [used, quota, bytes], of the storage of the owner, who would get files of this size
 -- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
-end $$;
-
--- [scope, value, card] of one of the claimed identifiers that a card carries which is not among those of the claim; or null.
--- Exact under the lock of the board's row: the index has what the API wrote.
-create or replace function identifier_carried(p_board uuid, p_claims jsonb) returns json
-language plpgsql stable set search_path = corkboard, pg_temp
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-declare
-  carried json;
-begin
-  if p_claims is null then
-    return null;
-  end if;
-  select json_build_array(v.scope, v.value, c.card_id) into carried
-  from jsonb_to_recordset(p_claims -> 'identifiers') as v(scope text, value text)
-  cross join lateral (
-    select x.card_id
-    from card_identifiers x
-    where x.board_id = p_board and x.scope = v.scope and x.value = v.value and not (p_claims -> 'cards') ? x.card_id
-    limit 1
-  ) c
-  limit 1;
-  return carried;
-end $$;
-alter function identifier_carried(uuid, jsonb) owner to corkboard_system;
-revoke all on function identifier_carried(uuid, jsonb) from public;
 
 create or replace function commit_batch(
   p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
@@ -521,7 +493,4 @@ begin
   return answer;
 end $$;
 
-alter function commit_batch(uuid, boolean, integer, json, bytea, json, json, json) owner to corkboard_system;
-revoke all on function commit_batch(uuid, boolean, integer, json, bytea, json, json, json) from public;
-grant execute on function commit_batch(uuid, boolean, integer, json, bytea, json, json, json) to corkboard_app;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function commit_batch to corkboard_app;

@@ -280,21 +280,3 @@ begin
   where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
   return kept;
 end $$;
-
-do $$
-declare
-  f text;
-begin
-  foreach f in array array[
-    'claim_deliveries(timestamptz, timestamptz, uuid[], integer[], integer, integer, integer, text)',
-    'land_deliveries(uuid[], bigint[])',
-    'land_lapsed(timestamptz, integer)',
-    'give_back_deliveries(uuid[], bigint[], bigint[], timestamptz[])',
-    'settle_successes(uuid[], uuid[], bigint[], integer[], integer[], integer[], bigint[])',
-    'settle_flown(uuid[], bigint[], integer[], integer[], integer[], bigint[], bigint[])',
-    'reset_failures(uuid[])'
-  ] loop
-    execute format('revoke all on function %s from public', f);
-    execute format('grant execute on function %s to corkboard_system', f);
-  end loop;
-end $$;

@@ -1,16 +1,5 @@
 -- The storage of documents: how large boards are, what an account's boards take together, and how much of it a guest
 -- has added.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
-end $$;
-
--- Bytes of each board by kind, and their sum. The only place where the kinds are added up. octet_length reads the length
--- of a snapshot without reading the snapshot.
-create or replace view document_sizes with (security_invoker = true) as
-select d.board_id, d.workspace_id, coalesce(octet_length(d.snapshot), 0)::bigint as snapshot_bytes, d.log_bytes, d.removed_bytes,
-  coalesce(octet_length(d.snapshot), 0) + d.log_bytes + d.removed_bytes as bytes
-from board_documents d;
-grant select on document_sizes to corkboard_system;
 
 -- Bytes of all boards in the workspaces that an account owns, those in the trash included.
 create or replace function owner_documents(owner uuid) returns bigint
@@ -63,6 +52,7 @@ language sql stable set search_path = corkboard, pg_temp as $$
     else 'ok'
   end
 $$;
+
 -- After a board got smaller by so many bytes: what its guests added gets smaller in proportion. The caller holds the
 -- board's row.
 create or replace function shrink_guest_bytes(board uuid, freed bigint) returns void
@@ -78,16 +68,4 @@ begin
   delete from guest_bytes g where g.board_id = board and g.bytes <= 0;
 end $$;
 
-do $$
-declare
-  f text;
-begin
-  foreach f in array array['owner_documents(uuid)', 'my_documents()', 'document_room(uuid)',
-                           'guest_is_full(uuid, uuid, bigint, bigint, bigint)',
-                           'room_outcome(json, boolean, boolean, uuid, uuid)', 'shrink_guest_bytes(uuid, bigint)'] loop
-    execute format('alter function %s owner to corkboard_system', f);
-    execute format('revoke all on function %s from public', f);
-  end loop;
-end $$;
-grant execute on function my_documents() to corkboard_app;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function my_documents to corkboard_app;

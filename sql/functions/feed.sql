@@ -31,5 +31,5 @@ language sql volatile set search_path = corkboard, pg_temp as $$
     )
   )
 $$;
-revoke all on function feed_horizon() from public;
-grant execute on function feed_horizon() to corkboard_app, corkboard_system;
+
+grant execute on function stamp, feed_horizon to corkboard_app;

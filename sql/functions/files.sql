@@ -1,7 +1,27 @@
 -- Files that cards name, and the workspaces that have them. A file has a row in each workspace that it came to; its bytes
 -- are there once.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
+
+create or replace function images_stamp() returns trigger
+language plpgsql set search_path = corkboard, pg_temp as $$
+begin
+  new.created_at := stamp();
+  return new;
+end $$;
+
+create or replace function images_usage() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  if tg_op <> 'INSERT' then
+    update storage_usage u set stored = u.stored - o.bytes
+    from (select workspace_id, sum(coalesce(bytes, 0)) as bytes from old_rows group by workspace_id) o
+    where u.workspace_id = o.workspace_id;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into storage_usage as u (workspace_id, stored)
+    select workspace_id, sum(coalesce(bytes, 0)) from new_rows group by workspace_id
+    on conflict (workspace_id) do update set stored = u.stored + excluded.stored;
+  end if;
+  return null;
 end $$;
 
 -- What the caller has to know of files before a card on a board names them. `dead`: the caller can't read it, or there is
@@ -83,14 +103,5 @@ begin
   perform set_config('corkboard.user_id', '', true);
 end $$;
 
-do $$
-declare
-  f text;
-begin
-  foreach f in array array['named_files(text[], uuid)', 'take_files(uuid, uuid, json)'] loop
-    execute format('alter function %s owner to corkboard_system', f);
-    execute format('revoke all on function %s from public', f);
-  end loop;
-end $$;
-grant execute on function named_files(text[], uuid) to corkboard_app;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function named_files to corkboard_app;
+grant execute on function images_stamp, images_usage to corkboard_app;

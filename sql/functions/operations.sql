@@ -1,7 +1,4 @@
 -- What a request leaves behind of itself, written with its work; see sql/operation.ts for the fields of an operation.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
-end $$;
 
 -- p_records: [{o: operation, u: account, b: board, w: workspace, r: [id of what was made]}]
 create or replace function record_operations(p_records json, p_at timestamptz) returns void
@@ -68,15 +65,4 @@ begin
   return true;
 end $$;
 
-do $$
-declare
-  f text;
-begin
-  foreach f in array array['record_operations(json, timestamptz)', 'record_operation(json, json)'] loop
-    execute format('alter function %s owner to corkboard_system', f);
-    execute format('revoke all on function %s from public', f);
-    execute format('grant execute on function %s to corkboard_system', f);
-  end loop;
-  grant execute on function record_operation(json, json) to corkboard_app;
-end $$;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function record_operation to corkboard_app;

@@ -1,7 +1,4 @@
 -- The schedule of boards: published, cancelled, and whom a change is told to.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
-end $$;
 
 -- Holds a board still that the caller may publish or cancel: a writer of its workspace, as for deleting it.
 create or replace function lock_schedule(board uuid) returns void
@@ -47,15 +44,12 @@ begin
     returning b.sched_status, b.sched_version, b.sched_published_at;
 end $$;
 
--- Who can read a board: board_access the other way round.
-create or replace function board_readers(board uuid, workspace uuid) returns setof uuid
-language sql stable security definer set search_path = corkboard, pg_temp as $$
-  select owner_id from workspaces where id = workspace
-  union
-  select user_id from workspace_members where workspace_id = workspace
-  union
-  select user_id from board_shares where board_id = board
-$$;
+create or replace function notifications_stamp() returns trigger
+language plpgsql set search_path = corkboard, pg_temp as $$
+begin
+  new.created_at := stamp();
+  return new;
+end $$;
 
 -- Tells everybody who can read the board, but for who made the change, in the transaction of the change. A writer names
 -- boards that are to be changed quietly in corkboard.quiet_boards, comma-separated, for its transaction. The processes
@@ -91,24 +85,6 @@ begin
   end loop;
   return null;
 end $$;
-create or replace trigger boards_notify after update on boards for each row
-  when (
-    old.sched_status <> 'draft' and new.sched_status <> 'draft' and new.deleted_at is null
-    and (old.scheduled_date, old.scheduled_end, old.day_label) is distinct from (new.scheduled_date, new.scheduled_end, new.day_label)
-  )
-  execute function boards_notify();
 
-do $$
-declare
-  f text;
-begin
-  foreach f in array array['lock_schedule(uuid)', 'publish_board(uuid)', 'cancel_board(uuid)', 'board_readers(uuid, uuid)', 'boards_notify()'] loop
-    execute format('alter function %s owner to corkboard_system', f);
-    execute format('revoke all on function %s from public', f);
-    execute format('grant execute on function %s to corkboard_system', f);
-  end loop;
-  foreach f in array array['publish_board(uuid)', 'cancel_board(uuid)', 'boards_notify()'] loop
-    execute format('grant execute on function %s to corkboard_app', f);
-  end loop;
-end $$;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function publish_board, cancel_board to corkboard_app;
+grant execute on function notifications_stamp, boards_notify to corkboard_app;

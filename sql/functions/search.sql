@@ -15,9 +15,6 @@
 --
 -- p_bound matches come from the index of grams, and when there are more, p_bound of those whose title begins with the
 -- phrase, and p_bound of those among the newest 10,000 cards: a word that is everywhere costs no more than this.
-do $$ begin
-  execute format('grant create on schema %I to corkboard_system', 'corkboard');
-end $$;
 
 create or replace function search(
   p_account uuid, p_boards boolean, p_cards boolean, p_phrase text, p_words text[], p_workspace uuid,
@@ -181,12 +178,4 @@ begin
   end loop;
 end $$;
 
-do $$
-declare
-  f constant text := 'search(uuid, boolean, boolean, text, text[], uuid, integer, integer, bigint, boolean)';
-begin
-  execute format('alter function %s owner to corkboard_system', f);
-  execute format('revoke all on function %s from public', f);
-  execute format('grant execute on function %s to corkboard_app, corkboard_system', f);
-end $$;
-revoke create on schema corkboard from corkboard_system;
+grant execute on function search to corkboard_app;

@@ -1,31 +1,25 @@
--- Service accounts: users of one workspace that nobody signs in as. Each is an editor by its membership, so that every
--- predicate knows it without a word; the workspace's owner manages it, by the functions below alone.
-grant create on schema corkboard to corkboard_system; -- for the ownership of functions; taken back below
+-- Personal workspaces, service accounts and personal tokens.
 
-create table service_accounts (
-  id uuid primary key references users on delete cascade, -- the account that it acts as
-  workspace_id uuid not null references workspaces on delete cascade,
-  name text not null check (char_length(name) between 1 and 200),
-  rate_limit integer check (rate_limit between 1 and 100000), -- of tokens that are minted without one
-  created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
-  retired_at timestamptz
-);
-create index service_accounts_workspace on service_accounts (workspace_id, created_at, id);
-
-alter table service_accounts enable row level security;
-alter table service_accounts force row level security;
-create policy system on service_accounts to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on service_accounts to corkboard_system;
-create policy app_select on service_accounts for select to corkboard_app
-  using (workspace_id in (select owned_workspaces(current_user_id())));
-grant select on service_accounts to corkboard_app;
-
--- Their tokens are for the owner to see; the subquery goes by the policy above.
-create policy app_select_service on tokens for select to corkboard_app
-  using (user_id in (select s.id from service_accounts s));
+-- The workspace that boards of the caller go to when none is named: the personal one, made on demand; of a service
+-- account the one that it belongs to.
+create or replace function personal_workspace() returns uuid
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  found_id uuid;
+begin
+  select workspace_id into found_id from service_accounts where id = current_user_id();
+  if found then
+    return found_id;
+  end if;
+  insert into workspaces (name, owner_id, personal)
+  select coalesce(u.display_name, 'Personal'), u.id, true from users u where u.id = current_user_id()
+  on conflict (owner_id) where personal do nothing;
+  select id into found_id from workspaces where owner_id = current_user_id() and personal;
+  return found_id;
+end $$;
 
 -- What the caller may do with a service account: 'write', 'read' (nothing but knowing of it) or null.
-create function service_account_access(account uuid) returns text
+create or replace function service_account_access(account uuid) returns text
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select case
     when s.workspace_id in (select owned_workspaces(current_user_id())) then 'write'
@@ -35,7 +29,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where s.id = account
 $$;
 
-create function create_service_account(account uuid, workspace uuid, account_name text, requests_per_hour integer) returns void
+create or replace function create_service_account(account uuid, workspace uuid, account_name text, requests_per_hour integer) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if workspace not in (select owned_workspaces(current_user_id())) then
@@ -48,7 +42,7 @@ begin
 end $$;
 
 -- Waits for a retirement that is under way, so that no token is minted past it.
-create function mint_service_token(
+create or replace function mint_service_token(
   account uuid, token_name text, token_prefix text, token_hash bytea, token_scopes text[], requests_per_hour integer, days integer
 ) returns uuid
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
@@ -73,7 +67,7 @@ begin
 end $$;
 
 -- Its tokens end and its membership with them, so that open sockets are cut off.
-create function retire_service_account(account uuid) returns void
+create or replace function retire_service_account(account uuid) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if service_account_access(account) is distinct from 'write' then
@@ -85,7 +79,7 @@ begin
 end $$;
 
 -- False when the account has no such token.
-create function revoke_service_token(account uuid, token uuid) returns boolean
+create or replace function revoke_service_token(account uuid, token uuid) returns boolean
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if service_account_access(account) is distinct from 'write' then
@@ -97,34 +91,33 @@ begin
   return found;
 end $$;
 
--- The workspace that boards of the caller go to when none is named: the personal one, made on demand; of a service
--- account the one that it belongs to.
-create or replace function personal_workspace() returns uuid
+-- False when there is a token with this id already: a form that is sent again makes no second one.
+create or replace function create_personal_token(
+  token uuid, token_name text, token_prefix text, token_hash bytea, token_scopes text[], days integer
+) returns boolean
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
-declare
-  found_id uuid;
 begin
-  select workspace_id into found_id from service_accounts where id = current_user_id();
-  if found then
-    return found_id;
+  if current_user_id() is null or exists (select from service_accounts where id = current_user_id()) then
+    raise exception 'not a person' using errcode = '42501';
   end if;
-  insert into workspaces (name, owner_id, personal)
-  select coalesce(u.display_name, 'Personal'), u.id, true from users u where u.id = current_user_id()
-  on conflict (owner_id) where personal do nothing;
-  select id into found_id from workspaces where owner_id = current_user_id() and personal;
-  return found_id;
+  insert into tokens (id, user_id, name, prefix, hash, scopes, expires_at)
+  values (
+    token, current_user_id(), token_name, token_prefix, token_hash, token_scopes,
+    date_trunc('milliseconds', clock_timestamp()) + days * interval '1 day'
+  )
+  on conflict (id) do nothing;
+  return found;
 end $$;
 
-do $$
-declare
-  f text;
+-- False when the caller has no such token, or it is revoked already.
+create or replace function revoke_personal_token(token uuid) returns boolean
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
-  foreach f in array array['service_account_access(uuid)', 'create_service_account(uuid, uuid, text, integer)',
-                           'mint_service_token(uuid, text, text, bytea, text[], integer, integer)',
-                           'retire_service_account(uuid)', 'revoke_service_token(uuid, uuid)'] loop
-    execute format('alter function %s owner to corkboard_system', f);
-    execute format('revoke all on function %s from public', f);
-    execute format('grant execute on function %s to corkboard_app, corkboard_system', f);
-  end loop;
+  update tokens
+  set revoked_at = date_trunc('milliseconds', clock_timestamp())
+  where id = token and user_id = current_user_id() and revoked_at is null;
+  return found;
 end $$;
-revoke create on schema corkboard from corkboard_system;
+
+grant execute on function personal_workspace, service_account_access, create_service_account, mint_service_token,
+  retire_service_account, revoke_service_token, create_personal_token, revoke_personal_token to corkboard_app;

@@ -1,0 +1,59 @@
+-- Who may see and do what. These predicates are the one definition: the policies use them, and so does commit_batch.
+-- They return sets, to be used as `x in (select f(...))`, which is evaluated once per statement; a correlated `exists`
+-- would run for each row.
+
+create or replace function current_user_id() returns uuid
+language sql stable parallel safe set search_path = corkboard, pg_temp as $$
+  select nullif(current_setting('corkboard.user_id', true), '')::uuid -- '' after a transaction that had set it
+$$;
+
+create or replace function readable_workspaces(account uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select id from workspaces where owner_id = account
+  union all
+  select workspace_id from workspace_members where user_id = account
+$$;
+
+create or replace function writable_workspaces(account uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select id from workspaces where owner_id = account
+  union all
+  select workspace_id from workspace_members where user_id = account and role = 'editor'
+$$;
+
+create or replace function owned_workspaces(account uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select id from workspaces where owner_id = account
+$$;
+
+create or replace function readable_shared_boards(account uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select board_id from board_shares where user_id = account
+$$;
+
+create or replace function writable_shared_boards(account uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select board_id from board_shares where user_id = account and role = 'editor'
+$$;
+
+-- For the functions that act for many users in one statement: 'write', 'read' or null.
+create or replace function board_access(account uuid, board uuid, workspace uuid) returns text
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select case
+    when workspace in (select writable_workspaces(account)) or board in (select writable_shared_boards(account)) then 'write'
+    when workspace in (select readable_workspaces(account)) or board in (select readable_shared_boards(account)) then 'read'
+  end
+$$;
+
+-- Who can read a board: board_access the other way round.
+create or replace function board_readers(board uuid, workspace uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select owner_id from workspaces where id = workspace
+  union
+  select user_id from workspace_members where workspace_id = workspace
+  union
+  select user_id from board_shares where board_id = board
+$$;
+
+grant execute on function current_user_id, readable_workspaces, writable_workspaces, owned_workspaces,
+  readable_shared_boards, writable_shared_boards, board_access to corkboard_app;

@@ -1,0 +1,98 @@
+-- Triggers of boards, their locks, and the count of cards that an owner's plan is held to.
+
+create or replace function boards_stamp() returns trigger
+language plpgsql set search_path = corkboard, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    new.updated_at := stamp();
+    new.created_at := coalesce(new.created_at, new.updated_at);
+  elsif new is distinct from old then
+    new.updated_at := stamp();
+  end if;
+  return new;
+end $$;
+
+-- Moving, deleting and restoring a board is for writers of its workspace; a shared editor changes what is on it.
+-- Identifiers belong to the workspace as well: who sees only a part of it could learn from a refusal what the rest carries.
+create or replace function boards_guard() returns trigger
+language plpgsql set search_path = corkboard, pg_temp as $$
+begin
+  if (new.parent_board_id is distinct from old.parent_board_id or new.deleted_at is distinct from old.deleted_at
+      or new.workspace_id is distinct from old.workspace_id or new.id is distinct from old.id
+      or new.identifiers is distinct from old.identifiers)
+     and current_user = 'corkboard_app'
+     and old.workspace_id not in (select writable_workspaces(current_user_id())) then
+    raise exception using errcode = 'insufficient_privilege',
+      message = 'only a writer of the workspace moves, deletes, restores or identifies its boards';
+  end if;
+  return new;
+end $$;
+
+-- Opens the documents of all boards that one statement makes.
+create or replace function boards_open_document() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  insert into board_documents (board_id, workspace_id, api_client, changed_at)
+  select n.id, n.workspace_id, (2::bigint ^ 32)::bigint + 1 + floor(random() * ((2::bigint ^ 52)::bigint))::bigint, clock_timestamp()
+  from new_rows n;
+  return null;
+end $$;
+
+-- The document row is a board's lock: what a commit may do to the board holds still while it is taken.
+create or replace function lock_board(board uuid) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+begin
+  if board_access(current_user_id(), board, (select workspace_id from boards where id = board)) = 'write' then
+    perform from board_documents d where d.board_id = board for update;
+  end if;
+end $$;
+
+-- As lock_board, of many; in the order in which commit_batch goes.
+create or replace function lock_boards(p_boards uuid[]) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+begin
+  perform from board_documents d
+  where d.board_id = any (p_boards)
+    and (d.workspace_id in (select writable_workspaces(current_user_id()))
+         or d.board_id in (select writable_shared_boards(current_user_id())))
+  order by d.board_id
+  for update;
+end $$;
+
+-- The cards that count against an owner's cap: all kinds, on live boards.
+create or replace function owner_card_count(owner uuid) returns bigint
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select coalesce(sum(d.card_count), 0)::bigint
+  from workspaces w
+  join boards b on b.workspace_id = w.id and b.deleted_at is null
+  join board_documents d on d.board_id = b.id
+  where w.owner_id = owner
+$$;
+
+-- What a reader of a board may know of its owner: the tier and the count of cards. Nothing for a board that is not theirs
+-- to see. `used` is null for a plan without a cap.
+create or replace function board_capacity(board uuid) returns table (tier text, used bigint)
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select u.tier, case u.tier when 'free' then owner_card_count(u.id) end
+  from boards b
+  join workspaces w on w.id = b.workspace_id
+  join users u on u.id = w.owner_id
+  where b.id = board and board_access(current_user_id(), b.id, b.workspace_id) is not null
+$$;
+
+-- Holds the owner's count still while a transaction decides on it. Taken after the locks of boards.
+create or replace function lock_board_owner(board uuid) returns table (tier text, used bigint)
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  owner uuid;
+begin
+  if board_access(current_user_id(), board, (select workspace_id from boards where id = board)) is distinct from 'write' then
+    return;
+  end if;
+  select w.owner_id into owner from boards b join workspaces w on w.id = b.workspace_id where b.id = board;
+  perform from users u where u.id = owner for no key update;
+  return query select u.tier, case u.tier when 'free' then owner_card_count(u.id) end from users u where u.id = owner;
+end $$;
+
+grant execute on function lock_board, lock_boards, board_capacity, lock_board_owner to corkboard_app;
+grant execute on function boards_stamp, boards_guard, boards_open_document to corkboard_app;

@@ -1,0 +1,176 @@
+-- Triggers of the card index and of documents, which keep counters and identifiers equal to the cards.
+
+-- The counter of live cards, for the card cap and for trees.
+create or replace function card_index_count() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    update board_documents d
+    set card_count = d.card_count + n.delta
+    from (
+      select board_id, count(*) as delta from new_rows where deleted_at is null group by board_id
+    ) n
+    where d.board_id = n.board_id;
+  elsif tg_op = 'DELETE' then
+    update board_documents d
+    set card_count = d.card_count - n.delta
+    from (
+      select board_id, count(*) as delta from old_rows where deleted_at is null group by board_id
+    ) n
+    where d.board_id = n.board_id;
+  else
+    update board_documents d
+    set card_count = d.card_count + n.delta
+    from (
+      select board_id, sum(delta) as delta
+      from (
+        select board_id, 1 as delta from new_rows where deleted_at is null
+        union all
+        select board_id, -1 from old_rows where deleted_at is null
+      ) c
+      group by board_id
+      having sum(delta) <> 0
+    ) n
+    where d.board_id = n.board_id;
+  end if;
+  return null;
+end $$;
+
+-- Keeps removed_bytes, and what guests have added, equal to the removed cards.
+create or replace function removed_cards_size() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+declare
+  r record;
+begin
+  if tg_op = 'INSERT' then
+    update board_documents d
+    set removed_bytes = d.removed_bytes + n.bytes
+    from (select board_id, sum(octet_length(state)) as bytes from new_rows group by board_id) n
+    where d.board_id = n.board_id;
+  else
+    for r in select board_id, sum(octet_length(state))::bigint as bytes from old_rows group by board_id order by board_id loop
+      update board_documents set removed_bytes = removed_bytes - r.bytes where board_id = r.board_id;
+      perform shrink_guest_bytes(r.board_id, r.bytes);
+    end loop;
+  end if;
+  return null;
+end $$;
+
+-- Rows that go with their document: the tables have no foreign keys.
+create or replace function board_documents_drop() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  delete from board_updates where board_id in (select board_id from old_rows);
+  delete from card_index where board_id in (select board_id from old_rows);
+  delete from group_index where board_id in (select board_id from old_rows);
+  delete from removed_cards where board_id in (select board_id from old_rows);
+  delete from guest_bytes where board_id in (select board_id from old_rows);
+  return null;
+end $$;
+
+create or replace function boards_insert_identifiers() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  if exists (select from new_rows where identifiers <> '[]') then
+    insert into board_identifiers (workspace_id, scope, value, board_id)
+    select distinct n.workspace_id, i.scope, i.value, n.id
+    from new_rows n
+    cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
+    where n.deleted_at is null;
+  end if;
+  return null;
+end $$;
+
+create or replace function boards_update_identifiers() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  delete from board_identifiers where board_id = new.id;
+  if new.deleted_at is null then
+    insert into board_identifiers (workspace_id, scope, value, board_id)
+    select distinct new.workspace_id, i.scope, i.value, new.id
+    from jsonb_to_recordset(new.identifiers) as i(scope text, value text);
+  end if;
+  return null;
+end $$;
+
+-- Most cards carry none, and a commit must not pay for those that do. An index row that only moves on the board keeps
+-- its identifiers: what is not in both is written.
+create or replace function card_index_identify() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    if not exists (select from new_rows where identifiers <> '[]') then
+      return null;
+    end if;
+    insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
+    select distinct n.board_id, n.card_id, n.workspace_id, i.scope, i.value
+    from new_rows n
+    cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
+    where n.deleted_at is null and n.identifiers <> '[]';
+    return null;
+  end if;
+
+  if not exists (select from old_rows where identifiers <> '[]') and not exists (select from new_rows where identifiers <> '[]') then
+    return null;
+  end if;
+  delete from card_identifiers c
+  using (
+    select o.place
+    from (
+      select n.board_id, n.card_id, i.scope, i.value
+      from old_rows n
+      cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
+      where n.deleted_at is null and n.identifiers <> '[]'
+      except
+      select n.board_id, n.card_id, i.scope, i.value
+      from new_rows n
+      cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
+      where n.deleted_at is null and n.identifiers <> '[]'
+    ) gone
+    cross join lateral (
+      select x.ctid as place
+      from card_identifiers x
+      where x.board_id = gone.board_id and x.card_id = gone.card_id and x.scope = gone.scope and x.value = gone.value
+      offset 0
+    ) o
+    offset 0
+  ) g
+  where c.ctid = g.place;
+  insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
+  select n.board_id, n.card_id, n.workspace_id, i.scope, i.value
+  from new_rows n
+  cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
+  where n.deleted_at is null and n.identifiers <> '[]'
+  except
+  select n.board_id, n.card_id, n.workspace_id, i.scope, i.value
+  from old_rows n
+  cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
+  where n.deleted_at is null and n.identifiers <> '[]';
+  return null;
+end $$;
+
+-- [scope, value, card] of one of the claimed identifiers that a card carries which is not among those of the claim; or null.
+-- Exact under the lock of the board's row: the index has what the API wrote.
+create or replace function identifier_carried(p_board uuid, p_claims jsonb) returns json
+language plpgsql stable set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+  carried json;
+begin
+  if p_claims is null then
+    return null;
+  end if;
+  select json_build_array(v.scope, v.value, c.card_id) into carried
+  from jsonb_to_recordset(p_claims -> 'identifiers') as v(scope text, value text)
+  cross join lateral (
+    select x.card_id
+    from card_identifiers x
+    where x.board_id = p_board and x.scope = v.scope and x.value = v.value and not (p_claims -> 'cards') ? x.card_id
+    limit 1
+  ) c
+  limit 1;
+  return carried;
+end $$;
+
+grant execute on function card_index_count, boards_insert_identifiers, boards_update_identifiers, card_index_identify
+  to corkboard_app;

@@ -1,0 +1,43 @@
+-- What ends access: revoked tokens, ended sessions, disconnected applications.
+
+create or replace function notify_revocation() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  perform pg_notify('corkboard_nodes', '{"kind":"revoked"}');
+  return null;
+end $$;
+
+create or replace function forget_rate_counter() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  delete from rate_counters where token_id = old.id;
+  return null;
+end $$;
+
+-- The end of grants: nothing that was issued under them is good any more.
+create or replace function end_oauth_grants(ended uuid[]) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+begin
+  perform from oauth_grants g where g.id = any (ended) order by g.id for update; -- before their tokens, as issuing does
+  update oauth_grants set revoked_at = date_trunc('milliseconds', clock_timestamp())
+  where id = any (ended) and revoked_at is null;
+  update tokens set revoked_at = date_trunc('milliseconds', clock_timestamp())
+  where grant_id = any (ended) and revoked_at is null;
+  delete from oauth_artifacts where grant_id = any (ended);
+end $$;
+
+-- All that the caller has allowed a client; how many grants that was.
+create or replace function disconnect_application(client text) returns integer
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  ended uuid[];
+begin
+  ended := array(
+    select g.id from oauth_grants g where g.user_id = current_user_id() and g.client_id = client and g.revoked_at is null
+  );
+  perform end_oauth_grants(ended);
+  return cardinality(ended);
+end $$;
+
+grant execute on function disconnect_application to corkboard_app;
+grant execute on function notify_revocation to corkboard_app;

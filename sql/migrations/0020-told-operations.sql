@@ -1,2 +1,0 @@
--- It says whether it has written something; functions/operations.sql makes it anew.
-drop function if exists record_operation(json, json);
