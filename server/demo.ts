@@ -3,6 +3,7 @@ import { limits } from '../core/limits.ts'
 import { addUser } from '../sql/accounts/accounts.ts'
 import type { Database } from '../sql/database.ts'
 import { makeLink } from '../sql/accounts/sign-in-links.ts'
+import { locks } from '../sql/locks.ts'
 import { mintToken } from '../sql/accounts/tokens.ts'
 import { linkUrl } from './link-url.ts'
 
@@ -16,7 +17,7 @@ export interface Demo {
 /** Null when there are accounts already. */
 export async function makeDemo(database: Database): Promise<Demo | null> {
   return database.asSystem(async (tx) => {
-    await tx`select pg_advisory_xact_lock(1129270350)`
+    await tx`select pg_advisory_xact_lock(${locks.demo})`
     const [user] = await tx`select from users limit 1`
     if (user) return null
     const { userId, workspaceId } = await addUser(tx, {

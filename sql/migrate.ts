@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { TransactionSql } from 'postgres'
 import postgres from './driver.ts'
+import { locks } from './locks.ts'
 
 const here = import.meta.dirname
 
@@ -28,7 +29,7 @@ export async function migrate(url: string): Promise<string[]> {
   })
   try {
     return (await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(1129270348)`
+      await tx`select pg_advisory_xact_lock(${locks.migration})`
       const [server] = await tx<{ version: string; number: number }[]>`
         select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
       if (server!.number < 150_000)

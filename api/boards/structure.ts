@@ -5,10 +5,11 @@
  * Order of locks: workspaces, documents of boards, rows of boards, owners.
  */
 import type { Transaction } from '../../sql/database.ts'
+import { locks } from '../../sql/locks.ts'
 
 export async function lockStructure(tx: Transaction, workspaceIds: Iterable<string>): Promise<void> {
   await tx`
-    select pg_advisory_xact_lock(1129270349, key)
+    select pg_advisory_xact_lock(${locks.structure}, key)
     from (
       select distinct hashtext(workspace) as key from unnest(${[...new Set(workspaceIds)]}::text[]) as workspace order by key
     ) keys`

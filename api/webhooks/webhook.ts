@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { locks } from '../../sql/locks.ts'
 import { named } from '../http/named.ts'
 import { createdAt, updatedAt, workspaceId } from '../http/schemas.ts'
 
@@ -90,7 +91,7 @@ export async function requireWorkspaceWriter(tx: Transaction, workspaceId: strin
 
 /** Lets those who switch webhooks on in a workspace go one after the other, so that the count is exact. */
 export async function requireRoomForActive(tx: Transaction, workspaceId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(1463961451, hashtext(${workspaceId}))`
+  await tx`select pg_advisory_xact_lock(${locks.activeWebhooks}, hashtext(${workspaceId}))`
   const [found] = await tx<{ count: number }[]>`
     select count(*)::integer as count from webhooks where workspace_id = ${workspaceId} and active`
   const most = limits.webhooks.activePerWorkspace

@@ -1,5 +1,6 @@
 /** The change feeds as a whole; see functions/feed.sql. */
 import type { Transaction } from '../database.ts'
+import { locks } from '../locks.ts'
 
 /** How far the feeds are behind, in milliseconds. Up to a second and a bit under steady writing. */
 export async function feedLagMs(tx: Transaction): Promise<number> {
@@ -14,7 +15,7 @@ export async function feedHolders(tx: Transaction): Promise<(number | null)[]> {
     with holders as materialized (
       select l.pid, l.objid::bigint as second
       from pg_locks l
-      where l.locktype = 'advisory' and l.classid = 1129270347 and l.objsubid = 2
+      where l.locktype = 'advisory' and l.classid = ${locks.stamps} and l.objsubid = 2
         and l.database = (select d.oid from pg_database d where d.datname = current_database())
     )
     select pid from holders where second = (select min(second) from holders) limit 5`

@@ -10,6 +10,7 @@ import type { ServiceEvent } from '../../core/events.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
+import { locks } from '../../sql/locks.ts'
 import { fanOut, type Reservation } from './fan-out.ts'
 import { startLoop, type Loop } from '../loop.ts'
 
@@ -48,7 +49,6 @@ const appBoards = 200
 const appBatch = 5000
 /** Rests between two runs that were woken: most requests come from workspaces that nobody listens to. */
 const restMs = { delivered: 2, nothing: 50 }
-const pickUpLock = 1129270350
 /**
  * When many events wait whose receivers all answer quickly, they leave the outbox as fast as they are delivered: queued
  * under a lease, they need not be claimed. `first`: as many as one webhook has slots when nothing is known of it yet.
@@ -207,7 +207,7 @@ async function takeApp(tx: Transaction, pollSeconds: number) {
     )
     select board_id from due limit ${appBoards}`
   if (boards.length === 0) return { taken: 0, events: [] }
-  const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${pickUpLock}) as held`
+  const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${locks.pickUp}) as held`
   if (!lock?.held) return { taken: 0, events: [] }
   const ids = boards.flatMap(({ board_id: id }) => (id === null ? [] : [id]))
   const rows = await tx<OutboxRow[]>`
