@@ -10,8 +10,8 @@ export interface Asked {
   queuedAt: number
 }
 
-/** Resolves or rejects the promise of whoever asked for a write. */
-interface Settle<Result> {
+/** Whoever asked for a write, and waits for how it ends. */
+interface Caller<Result> {
   resolve(result: Result): void
   reject(error: unknown): void
 }
@@ -28,14 +28,14 @@ export class SingleWrite {
   readonly kind = 'single'
   readonly request: WriteRequest
   readonly asked: Asked
-  readonly #settle: Settle<Written>
+  readonly #caller: Caller<Written>
   #isSettled = false
   #isSlow = false
 
-  constructor(request: WriteRequest, asked: Asked, settle: Settle<Written>) {
+  constructor(request: WriteRequest, asked: Asked, caller: Caller<Written>) {
     this.request = request
     this.asked = asked
-    this.#settle = settle
+    this.#caller = caller
   }
 
   get reads(): WriteRequest['reads'] {
@@ -58,13 +58,13 @@ export class SingleWrite {
   resolve(written: Written): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#settle.resolve(written)
+    this.#caller.resolve(written)
   }
 
   reject(error: unknown): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#settle.reject(error)
+    this.#caller.reject(error)
   }
 }
 
@@ -121,7 +121,7 @@ export class PairedWrites {
   readonly halves: readonly [HalfWrite, HalfWrite] = [new HalfWrite(this, 0), new HalfWrite(this, 1)]
   readonly request: PairRequest
   readonly asked: Asked
-  readonly #settle: Settle<[Written, Written]>
+  readonly #caller: Caller<[Written, Written]>
   readonly #written: Written[] = []
   #isSettled = false
 
@@ -129,12 +129,12 @@ export class PairedWrites {
     queues: [BoardQueue, BoardQueue],
     request: PairRequest,
     asked: Asked,
-    settle: Settle<[Written, Written]>,
+    caller: Caller<[Written, Written]>,
   ) {
     this.queues = queues
     this.request = request
     this.asked = asked
-    this.#settle = settle
+    this.#caller = caller
   }
 
   get isSettled(): boolean {
@@ -147,13 +147,13 @@ export class PairedWrites {
     const [first, second] = this.#written
     if (!first || !second) return
     this.#isSettled = true
-    this.#settle.resolve([first, second])
+    this.#caller.resolve([first, second])
   }
 
   reject(error: unknown): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#settle.reject(error)
+    this.#caller.reject(error)
   }
 }
 

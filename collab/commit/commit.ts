@@ -95,9 +95,9 @@ export class CommitQueue {
     const operation = currentOperation()?.onBoard()
     return this.#withRoom(boardId, () => {
       if (this.#stopped) return Promise.reject(shuttingDown())
-      const { promise, ...settle } = Promise.withResolvers<Written>()
+      const { promise, ...caller } = Promise.withResolvers<Written>()
       const queue = this.board(boardId)
-      queue.push(new SingleWrite(request, this.#asked(operation), settle))
+      queue.push(new SingleWrite(request, this.#asked(operation), caller))
       this.#activate(queue)
       return promise
     })
@@ -113,9 +113,9 @@ export class CommitQueue {
     const [first, second] = request.boardIds
     return this.#withRoom(second, () => {
       if (this.#stopped) return Promise.reject(shuttingDown())
-      const { promise, ...settle } = Promise.withResolvers<[Written, Written]>()
+      const { promise, ...caller } = Promise.withResolvers<[Written, Written]>()
       const queues: [BoardQueue, BoardQueue] = [this.board(first), this.board(second)]
-      const { halves } = new PairedWrites(queues, request, this.#asked(operation), settle)
+      const { halves } = new PairedWrites(queues, request, this.#asked(operation), caller)
       for (const side of [0, 1] as const) {
         queues[side].push(halves[side])
         this.#activate(queues[side])

@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
-import * as Y from 'yjs'
 import type { Logger } from '../../platform/log.ts'
 import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
@@ -12,8 +11,9 @@ import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { BoardQueue } from '../commit/board-queue.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
+import { applyWrites, inlineApplyBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
-import { authorsOf, isFromLog, nothing, type Indexed, type LogOrigin } from './origin.ts'
+import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
 import { bytesOf, keepFormats, tail } from '../log/log.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -23,9 +23,6 @@ export interface DocumentContext {
   loader: LogLoader
   log: Logger
 }
-
-/** A commit whose updates are larger is applied in turns. */
-const inlineApplyBytes = 256 * 1024
 
 /** How long a broadcast may wait for more. */
 export const broadcastWindowMs = 4
@@ -208,8 +205,16 @@ export class BoardDocument implements CommittingDocument {
     }
     this.#know(seq)
     const size = writes.reduce((sum, { updates }) => sum + bytesOf(updates), 0)
-    if (size > inlineApplyBytes) this.#follow(inTurns(this.#applyWrites(seq, writes)))
-    else atOnce(this.#applyWrites(seq, writes))
+    if (size > inlineApplyBytes) this.#follow(inTurns(this.#apply(seq, writes)))
+    else atOnce(this.#apply(seq, writes))
+  }
+
+  *#apply(seq: number, writes: CommittedWrite[]): Steps<void> {
+    for (const applied of applyWrites(this.document, writes, this.#applyFailed)) {
+      this.#sizeBytes += applied
+      yield
+    }
+    this.#appliedSeq = seq
   }
 
   noticed(seq: number): void {
@@ -278,7 +283,12 @@ export class BoardDocument implements CommittingDocument {
       throw new Error('The board is not there.')
     }
     const { updates, snapshot, ownerId, ...head } = found
-    const origin: LogOrigin = { source: 'local', skipStoreHooks: false, fromLog: true, indexed: nothing }
+    const origin: LogOrigin = {
+      source: 'local',
+      skipStoreHooks: false,
+      fromLog: true,
+      indexed: nothingIndexed,
+    }
     const how = { account: ownerId, origin, failed: this.#applyFailed }
     this.merged(await this.#context.loader.apply(this.document, { snapshot, updates }, how))
     this.#sizeBytes = head.snapshotBytes + head.logBytes
@@ -286,38 +296,6 @@ export class BoardDocument implements CommittingDocument {
     this.#know(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
     return head
-  }
-
-  *#applyWrites(seq: number, writes: CommittedWrite[]): Steps<void> {
-    for (const { updates, ...indexed } of writes) {
-      for (const part of partsOf(updates)) {
-        this.#applyFromLog(part, indexed)
-        yield
-      }
-    }
-    this.#appliedSeq = seq
-  }
-
-  #applyFromLog(updates: Uint8Array[], indexed: Indexed): void {
-    // If editors' structs wait for what now comes, more than the written cards may change.
-    const waiting = this.document.store.pendingStructs !== null
-    const origin: LogOrigin = {
-      source: 'local',
-      skipStoreHooks: false,
-      fromLog: true,
-      indexed: waiting ? nothing : indexed,
-    }
-    const apply = () => {
-      for (const update of updates) {
-        try {
-          Y.applyUpdate(this.document, update, origin)
-        } catch (error) {
-          this.#applyFailed(error) // it is committed: to fail here would be to write it again
-        }
-        this.#sizeBytes += update.byteLength
-      }
-    }
-    Y.transact(this.document, apply, origin, false)
   }
 
   readonly #applyFailed = (error: unknown): void => {
@@ -332,16 +310,4 @@ export class BoardDocument implements CommittingDocument {
     this.#sizeBytes += update.byteLength
     this.#context.queue.edit(this.queue, { update, ...authorsOf(origin, update) })
   }
-}
-
-/** Updates that are applied in one transaction: about as many bytes as take a few milliseconds. */
-function* partsOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
-  let part: Uint8Array[] = []
-  for (const update of updates) {
-    part.push(update)
-    if (bytesOf(part) < inlineApplyBytes) continue
-    yield part
-    part = []
-  }
-  if (part.length > 0) yield part
 }

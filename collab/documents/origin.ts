@@ -8,7 +8,7 @@ export interface Indexed {
 }
 
 /** No row went with it: each card that changes may be ahead of the index. */
-export const nothing: Indexed = { cards: new Set(), groups: new Set() }
+export const nothingIndexed: Indexed = { cards: new Set(), groups: new Set() }
 
 /** Origin of what comes from the log: it is committed, and must not be queued again. */
 export interface LogOrigin {

@@ -7,7 +7,7 @@ import type { Database } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canvas/project.ts'
 import type { FlushRows } from '../commit/committing-document.ts'
-import { isFromLog, nothing, type Indexed } from './origin.ts'
+import { isFromLog, nothingIndexed, type Indexed } from './origin.ts'
 
 /** Rows of one flush: the commits of all boards wait while they are written. More of them go in parts. */
 const maxFlushRows = 1000
@@ -115,7 +115,7 @@ export class Unindexed {
 
   /** Notes what a transaction changed. */
   readonly onTransaction = (transaction: Y.Transaction): void => {
-    const indexed = isFromLog(transaction.origin) ? transaction.origin.indexed : nothing
+    const indexed = isFromLog(transaction.origin) ? transaction.origin.indexed : nothingIndexed
     for (const [type, keys] of transaction.changed) {
       const place = rootEntry(type)
       const kind = place && this.#kindOf(place.root)
