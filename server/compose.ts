@@ -309,7 +309,7 @@ export async function compose(
     await Promise.race([indexed.catch(() => undefined), delay(finishIndexMs, undefined, { ref: false })])
     await queue.stop(5000)
     await reads.flush()
-    await tokenLimiter.settle()
+    await tokenLimiter.giveBack()
     documents.stop()
     await Promise.all([compactor.stop(), pool.close()])
     await nodes.stop()

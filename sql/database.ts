@@ -144,7 +144,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** What to throw in place of a fault; remembers that the server refuses writes. */
   function translate(error: unknown): unknown {
     if (refusesWrites(error)) writesRefusedAt = performance.now()
-    return unavailable(error) ? storageUnavailable(error) : error
+    return isUnavailable(error) ? storageUnavailable(error) : error
   }
 
   async function run<T>(
@@ -311,7 +311,7 @@ const readOnlyTransaction = '25006'
 const diskFull = '53100'
 
 /** Whether the database could not be reached, went away, did not answer in time, or takes no writes. */
-export function unavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   const code = errorCode(error)
   return (
     unavailableCodes.has(code) ||
@@ -348,7 +348,7 @@ export function errorCode(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 
-/** What a client is told when `unavailable` holds. */
+/** What a client is told when `isUnavailable` holds. */
 export function storageUnavailable(cause: unknown): ServiceError {
   const message = refusesWrites(cause)
     ? 'The database takes no writes at the moment. Try again shortly.'

@@ -32,7 +32,7 @@ const options = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: '`true`: compute the layout and write nothing.' })),
 })
 
-const Seat = named(
+const cardPlace = named(
   'CardPlace',
   Type.Object({
     id: cardId,
@@ -55,7 +55,7 @@ export const arrangeBoard = route({
     200: Type.Object({
       board_id: boardId,
       layout,
-      cards: Type.Array(Seat, { description: 'The cards that the layout is for.' }),
+      cards: Type.Array(cardPlace, { description: 'The cards that the layout is for.' }),
       moved: Type.Integer({ description: 'How many cards get another place or size by it.' }),
       not_found: notFound,
       dry_run: Type.Boolean({ description: 'True when nothing was written.' }),
@@ -74,10 +74,10 @@ export const arrangeBoard = route({
       options: layoutOptions(given),
       ids: card_ids ?? null,
       dryRun: dry_run,
-      remember: ({ seats, moved, notFound }) =>
+      remember: ({ places, moved, notFound }) =>
         operation?.draft({
           ...answer,
-          cards: seats,
+          cards: places,
           moved: moved.length,
           not_found: notFound,
           live: true,

@@ -134,7 +134,7 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
     return { status: 416, body, headers: { 'content-range': `bytes */${file.bytes}` } }
   }
   const stream = await files.get(file.image_key, range ?? undefined)
-  if (!stream) throw unavailable()
+  if (!stream) throw contentsUnavailable()
   const length = range ? range.end - range.start + 1 : file.bytes
   return {
     status: range ? 206 : 200,
@@ -148,7 +148,7 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
   }
 }
 
-const unavailable = () =>
+const contentsUnavailable = () =>
   new ServiceError(
     'storage_unavailable',
     'The contents of this file are temporarily unavailable. Try again later.',
@@ -207,7 +207,7 @@ async function resized(
     format,
     async open() {
       const stream = await files.get(key)
-      if (!stream) throw unavailable()
+      if (!stream) throw contentsUnavailable()
       return stream
     },
     keep: (made) =>

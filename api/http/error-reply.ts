@@ -1,7 +1,7 @@
 /** Whatever goes wrong in a request → `{error, code}` with its status. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf, type ErrorCode } from '../../core/errors.ts'
-import { errorCode, storageUnavailable, unavailable } from '../../sql/database.ts'
+import { errorCode, isUnavailable, storageUnavailable } from '../../sql/database.ts'
 
 export interface SchemaError {
   instancePath: string
@@ -49,7 +49,7 @@ export function toServiceError(error: unknown): ServiceError {
         { cause: error },
       )
   }
-  if (unavailable(error)) return storageUnavailable(error)
+  if (isUnavailable(error)) return storageUnavailable(error)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ServiceError('bad_request', `The request is malformed: ${(error as Error).message}`, {
       cause: error,

@@ -101,13 +101,13 @@ export class TokenLimiter {
   }
 
   /** Gives back what is not used, so that the next process goes on from here. */
-  async settle(): Promise<void> {
+  async giveBack(): Promise<void> {
     const leases = [...this.#tokens.values()].flatMap(({ lease }) => lease ?? [])
     this.#tokens.clear()
-    await this.#settle(leases)
+    await this.#giveBack(leases)
   }
 
-  async #settle(leases: UsedLease[]): Promise<void> {
+  async #giveBack(leases: UsedLease[]): Promise<void> {
     try {
       for (let at = 0; at < leases.length; at += 500)
         await this.#options.database.asSystem(async (tx) => {
@@ -129,9 +129,9 @@ export class TokenLimiter {
     }
     if (ended.length === 0) return
     // Who asks meanwhile waits, or what was not used would count against it.
-    const settled = this.#settle(ended.map(([, { lease }]) => lease!)).then(() => {
+    const givenBack = this.#giveBack(ended.map(([, { lease }]) => lease!)).then(() => {
       for (const [tokenId] of ended) this.#tokens.delete(tokenId)
     })
-    for (const [, hour] of ended) hour.taking = settled
+    for (const [, hour] of ended) hour.taking = givenBack
   }
 }

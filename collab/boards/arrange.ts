@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises'
 import type * as Y from 'yjs'
 import { ServiceError } from '../../core/errors.ts'
 import { arrangeAgain, type planArrangement } from '../../core/layout/arrange.ts'
-import type { LayoutName, LayoutOptions, Seat } from '../../core/layout/arrangement.ts'
+import type { LayoutName, LayoutOptions, CardPlace } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { task } from '../../platform/work/worker-pool.ts'
 import { requireWritable } from '../access.ts'
 import { buildPatch, emptyWrite, finish, nextUpdate } from './build.ts'
-import type { Written } from '../commit/board-queue.ts'
+import type { Written } from '../commit/write-request.ts'
 import { cardsOf, findCard, readShapeOf, readShapes, type CardShape } from '../canvas/canvas.ts'
 import { UpdateBuilder } from '../canvas/edit.ts'
 import { showLive, type LiveBoards } from './live.ts'
@@ -30,9 +30,9 @@ export interface ArrangeRequest {
 }
 
 export interface ArrangePlan {
-  seats: Seat[]
-  /** Those of the seats that are not where the card is. */
-  moved: Seat[]
+  places: CardPlace[]
+  /** Those of the places that are not where the card is. */
+  moved: CardPlace[]
   notFound: string[]
 }
 
@@ -54,10 +54,10 @@ const maxAttempts = 5
 export async function arrangeCards(
   live: LiveBoards,
   request: ArrangeRequest,
-): Promise<{ cards: Seat[]; moved: number; notFound: string[]; live: boolean }> {
+): Promise<{ cards: CardPlace[]; moved: number; notFound: string[]; live: boolean }> {
   const { boardId, account } = request
   await requireWritable(live.database, account, boardId)
-  let plan: ArrangePlan = { seats: [], moved: [], notFound: [] }
+  let plan: ArrangePlan = { places: [], moved: [], notFound: [] }
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     await catchUp(live, boardId)
     const write = (planned: (() => ArrangePlan) | null): Promise<Written> =>
@@ -109,7 +109,7 @@ export async function arrangeCards(
     }
   })
   return {
-    cards: plan.seats,
+    cards: plan.places,
     moved: plan.moved.length,
     notFound: plan.notFound,
     live: written ? await showLive(live, boardId, written.seq) : true,
@@ -146,7 +146,7 @@ async function planElsewhere(
   const input = inputOf(request, shapes)
   const solved = await offload(live.pool, arrangeTask, input, request.account)
   if ('refused' in solved) throw new ServiceError('bad_request', solved.refused)
-  return planOf(request, shapes, () => solved.seats)
+  return planOf(request, shapes, () => solved.places)
 }
 
 function inputOf({ layout, options, ids }: ArrangeRequest, shapes: Map<string, CardShape>): Arrange {
@@ -163,19 +163,19 @@ function inputOf({ layout, options, ids }: ArrangeRequest, shapes: Map<string, C
 function planOf(
   request: ArrangeRequest,
   shapes: Map<string, CardShape>,
-  solve: (input: Arrange) => Seat[],
+  solve: (input: Arrange) => CardPlace[],
 ): ArrangePlan {
-  const seats = solve(inputOf(request, shapes))
-  const isElsewhere = ({ id, x, y, w, h }: Seat) => {
+  const places = solve(inputOf(request, shapes))
+  const isElsewhere = ({ id, x, y, w, h }: CardPlace) => {
     const shape = shapes.get(id)!
     return shape.x !== x || shape.y !== y || shape.w !== w || shape.h !== h
   }
-  const moved = seats.filter(isElsewhere)
+  const moved = places.filter(isElsewhere)
   if (moved.length > limits.cardsPerCommit) {
     throw new ServiceError(
       'bad_request',
       `${moved.length} cards would move, and one request moves at most ${limits.cardsPerCommit}: name some in card_ids.`,
     )
   }
-  return { seats, moved, notFound: [...new Set(request.ids)].filter((id) => !shapes.has(id)) }
+  return { places, moved, notFound: [...new Set(request.ids)].filter((id) => !shapes.has(id)) }
 }

@@ -5,7 +5,7 @@ import { boundNumber, type CardChange, type CardContent } from '../../core/card.
 import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import type { Places } from '../../core/layout/place-new.ts'
-import type { BuiltWrite } from '../commit/board-queue.ts'
+import type { BuiltWrite } from '../commit/write-request.ts'
 import { cardsRoot, findCard, readContent, type CardShape, type SharedMap } from '../canvas/canvas.ts'
 import { copyInto, storedFields, UpdateBuilder, type CopyChanges } from '../canvas/edit.ts'
 import { claimsOf } from './identifiers.ts'

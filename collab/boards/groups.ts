@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { groupDefaults, type Group, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { requireWritable } from '../access.ts'
-import type { BuiltWrite } from '../commit/board-queue.ts'
+import type { BuiltWrite } from '../commit/write-request.ts'
 import { emptyWrite, fieldBytes, finish, nextUpdate } from './build.ts'
 import {
   cardsOf,

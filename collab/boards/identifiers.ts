@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Identifier } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { BuiltWrite } from '../commit/board-queue.ts'
+import type { BuiltWrite } from '../commit/write-request.ts'
 import type { LiveBoards } from './live.ts'
 import { catchUp } from './read.ts'
 

@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireWritable } from '../access.ts'
 import { cardsOf, cardsRoot, findCard, readContent, readShapeOf } from '../canvas/canvas.ts'
-import type { BuiltWrite } from '../commit/board-queue.ts'
+import type { BuiltWrite } from '../commit/write-request.ts'
 import { emptyWrite, finish, nextUpdate } from './build.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import { UpdateBuilder, type StoredFields } from '../canvas/edit.ts'
@@ -144,7 +144,7 @@ function* buildCopies(
   }
   write.adds = moved.length
   write.made = moved.map(({ id, was }) => `${was}>${id}`)
-  write.claims = claimsOf(moved)
+  write.claims = claimsOfMoved(moved)
   finish(write, builder)
   write.grows = bytesOf(write.updates)
   if (write.grows > limits.movedBytes) throw tooMuch(write.grows)
@@ -155,7 +155,7 @@ function* buildCopies(
  * None of them may be on another card of the target. What the cards share with each other an editor has pasted, as well
  * as a card that is there under the same id.
  */
-function claimsOf(moved: MovedCard[]): BuiltWrite['claims'] {
+function claimsOfMoved(moved: MovedCard[]): BuiltWrite['claims'] {
   const identifiers = new Map(
     moved.flatMap(({ content }) => content.identifiers.map((one) => [identifierKey(one), one])),
   )

@@ -2,7 +2,7 @@
 import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
-import type { Written } from '../commit/board-queue.ts'
+import type { Written } from '../commit/write-request.ts'
 import { cardOrder } from './card-order.ts'
 import { findCard, readContent, readRaw } from '../canvas/canvas.ts'
 import type { BoardDocument } from '../documents/document.ts'
@@ -122,7 +122,7 @@ export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardD
     (tx) => tx<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
   )
   if (head) board.noticed(head.seq)
-  await board.settled()
+  await board.caughtUp()
   return board
 }
 

@@ -7,7 +7,7 @@ import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { requireWritable } from '../access.ts'
 import { findCard, findGroup, readContent, type SharedMap } from '../canvas/canvas.ts'
-import type { BuiltWrite, Written } from '../commit/board-queue.ts'
+import type { BuiltWrite, Written } from '../commit/write-request.ts'
 import {
   buildCreates,
   buildPatch,

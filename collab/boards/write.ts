@@ -4,7 +4,7 @@ import { isCardId, type CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { requireWritable } from '../access.ts'
-import type { Written } from '../commit/board-queue.ts'
+import type { Written } from '../commit/write-request.ts'
 import {
   buildCreates,
   buildPatch,

@@ -90,16 +90,6 @@ function readShape(shared: SharedMap): CardShape {
   }
 }
 
-/** All cards, in no order. */
-export function readCards(doc: Y.Doc): Map<string, CardContent> {
-  const cards = new Map<string, CardContent>()
-  for (const id of cardsOf(doc).keys()) {
-    const content = readCard(doc, id)
-    if (content) cards.set(id, content)
-  }
-  return cards
-}
-
 export function readContent(shared: SharedMap): CardContent {
   const texts = {} as Record<TextField, string | null>
   for (const field of textFields) texts[field] = readText(shared, field)

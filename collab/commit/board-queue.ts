@@ -1,191 +1,336 @@
 /** What waits for a commit, board by board; see commit.ts. */
-import type { Identifier } from '../../core/card.ts'
-import type { Steps } from '../../platform/work/loop-turn.ts'
 import type { BoardHead } from '../log/log.ts'
-import type { CardRow, GroupRow } from '../canvas/project.ts'
+import type { CommittingDocument } from './committing-document.ts'
+import { EditBacklog } from './edit-backlog.ts'
+import type { PairRequest, WriteRequest, Written } from './write-request.ts'
 
-export interface BuiltWrite {
-  updates: Uint8Array[]
-  /** API clocks that the updates take; zero for deletions. */
-  used: number
-  rows: CardRow[]
-  groups: GroupRow[]
-  /** Cards added, for the cap. */
-  adds: number
-  /** Bytes by which cards and groups get larger. Zero or less: it is written however full the owner's storage is. */
-  grows: number
-  /** The highest z it sets. */
-  top: number | null
-  /** Whole cards that it removes, to be kept for their restore tokens. */
-  removed: { token: string; id: string; state: Uint8Array }[]
-  /** Files that its cards name and the workspace of the board may not have yet; see sql/functions/files.sql. */
-  files?: string[]
-  /** What no card of the board but `cards` may carry. */
-  claims?: { identifiers: Identifier[]; cards: string[] } | null
-  /** What the request's idempotency key keeps of it, from which its answer is made again; else the ids of new cards. */
-  made?: string[]
-}
-
-export interface WriteRequest {
-  op: string
-  /** The account whose rights decide. */
-  account: string
-  /**
-   * What it reads of the document: nothing (new cards with positions), some cards, or all of it. Two writes of one
-   * board share a commit only when neither reads what the other changes. `position`: nothing of a document that would
-   * have to be in memory, but it holds only at the log position of the head that it is built with.
-   */
-  reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
-  /**
-   * Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. As steps, when it may
-   * take long: between them editors may change the document, other writes of the board wait.
-   */
-  build(head: BoardHead): BuiltWrite | Steps<BuiltWrite>
-}
-
-/** Two writes, each on a board of its own, that are committed together or not at all. */
-export interface PairRequest {
-  op: string
-  account: string
-  boardIds: [string, string]
-  /** How messages name the second board; what the pair adds is added there. */
-  where: string
-  /** As of a write that reads all of its board, for both boards at once. */
-  build(heads: [BoardHead, BoardHead]): [BuiltWrite, BuiltWrite] | Steps<[BuiltWrite, BuiltWrite]>
-}
-
-export interface Written {
-  seq: number
-  /** Time of the commit, in milliseconds. */
-  at: number
-  /** Times of the rows that are not both `at`. */
-  times: Map<string, { created: number; updated: number }>
-}
-
-export interface FlushRows {
-  rows: CardRow[]
-  groups: GroupRow[]
-  /** More rows are to follow: only then does the index hold all that the document does. */
-  isPart: boolean
-}
-
-/** An API write that is in the log, and the cards and groups whose rows went with it. */
-export interface CommittedWrite {
-  updates: Uint8Array[]
-  cards: ReadonlySet<string>
-  groups: ReadonlySet<string>
-}
-
-/** What the queue needs of a document that is in memory. */
-export interface CommittingDocument {
-  /** It holds the log up to here, without a gap. */
-  readonly appliedSeq: number
-  /** Whether it holds all that is known to be committed; else it is catching up. */
-  readonly current: boolean
-  /** The rows of what edits touched; null when there are none. */
-  project(): FlushRows | null
-  /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
-  committed(seq: number, writes: CommittedWrite[]): void
-  /** What `project` gave last is in the index, or is not. */
-  flushed(): void
-  flushFailed(): void
-  /** Someone else has committed: catch up. */
-  noticed(seq: number): void
-  /** So many sockets are about to be written to: sends what waits to be broadcast, when that saves writes. */
-  showWith(sockets: number): void
-  /** The board is no more. */
-  gone(): void
-}
-
-export interface QueuedEdit {
-  update: Uint8Array
-  actors: string[]
-  /** Bytes that guests sent of it, by account; undefined when none did. */
-  guests?: ReadonlyMap<string, number> | undefined
-}
-
-export interface PendingWrite extends WriteRequest {
-  /** What the request leaves behind of itself, in the commit. */
+/** What a request leaves behind of itself in the commit, and when it was queued, in milliseconds. */
+export interface Asked {
   operation: object | undefined
   queuedAt: number
-  resolve(written: Written): void
+}
+
+/** Whoever asked for a write, and waits for how it ends. */
+interface Caller<Result> {
+  resolve(result: Result): void
   reject(error: unknown): void
-  settled: boolean
-  /** Building it takes longer than a commit of others may wait. */
-  isSlow: boolean
+}
+
+/**
+ * A write of one board that waits for its commit.
+ *
+ *   state     becomes    when
+ *   waiting   settled    its commit is answered, it is refused, or its deadline is over
+ *
+ * What happens to it after that tells nobody: a commit that was under way may still come through.
+ */
+export class SingleWrite {
+  readonly kind = 'single'
+  readonly request: WriteRequest
+  readonly asked: Asked
+  readonly #caller: Caller<Written>
+  #isSettled = false
+  #isSlow = false
+
+  constructor(request: WriteRequest, asked: Asked, caller: Caller<Written>) {
+    this.request = request
+    this.asked = asked
+    this.#caller = caller
+  }
+
+  get reads(): WriteRequest['reads'] {
+    return this.request.reads
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  /** Building it takes longer than a commit of others may wait: it gets a commit of its own. */
+  get isSlow(): boolean {
+    return this.#isSlow
+  }
+
+  foundSlow(): void {
+    this.#isSlow = true
+  }
+
+  resolve(written: Written): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#caller.resolve(written)
+  }
+
+  reject(error: unknown): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#caller.reject(error)
+  }
+}
+
+/** One of two writes that are committed together or not at all; it waits in the queue of its board. */
+export class HalfWrite {
+  readonly kind = 'half'
+  readonly reads = 'board'
+  readonly pair: PairedWrites
+  readonly #side: 0 | 1
+
+  constructor(pair: PairedWrites, side: 0 | 1) {
+    this.pair = pair
+    this.#side = side
+  }
+
+  get request(): PairRequest {
+    return this.pair.request
+  }
+
+  get asked(): Asked {
+    return this.pair.asked
+  }
+
   /** How messages name its board. */
-  where?: string
-  pair?: Pair
+  get where(): string {
+    return this.#side === 1 ? this.request.where : ''
+  }
+
+  get isSettled(): boolean {
+    return this.pair.isSettled
+  }
+
+  resolve(written: Written): void {
+    this.pair.resolve(this.#side, written)
+  }
+
+  /** For both halves. */
+  reject(error: unknown): void {
+    this.pair.reject(error)
+  }
 }
 
 /**
  * A pair has a write in each of two queues, and goes when both have come to the front. It was put into both at once, and
  * what has to go again keeps its place, so that no two pairs wait for each other.
+ *
+ *   state         becomes       when
+ *   waiting       half written  the commit that holds both is answered; the other half's answer is read next
+ *   half written  settled       the other half's answer is read
+ *   waiting       settled       a half is refused, or the deadline is over
  */
-export interface Pair {
-  queues: [BoardQueue, BoardQueue]
-  writes: [PendingWrite, PendingWrite]
-  build: PairRequest['build']
+export class PairedWrites {
+  readonly queues: readonly [BoardQueue, BoardQueue]
+  readonly halves: readonly [HalfWrite, HalfWrite] = [new HalfWrite(this, 0), new HalfWrite(this, 1)]
+  readonly request: PairRequest
+  readonly asked: Asked
+  readonly #caller: Caller<[Written, Written]>
+  readonly #written: Written[] = []
+  #isSettled = false
+
+  constructor(
+    queues: [BoardQueue, BoardQueue],
+    request: PairRequest,
+    asked: Asked,
+    caller: Caller<[Written, Written]>,
+  ) {
+    this.queues = queues
+    this.request = request
+    this.asked = asked
+    this.#caller = caller
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  resolve(side: 0 | 1, written: Written): void {
+    if (this.#isSettled) return
+    this.#written[side] = written
+    const [first, second] = this.#written
+    if (!first || !second) return
+    this.#isSettled = true
+    this.#caller.resolve([first, second])
+  }
+
+  reject(error: unknown): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#caller.reject(error)
+  }
 }
 
-/** One board's share of the queue. */
+export type PendingWrite = SingleWrite | HalfWrite
+
+/** How long a board waits: `firstMs`, then twice as long each time, `mostMs` at the most. */
+export interface Waits {
+  firstMs: number
+  mostMs: number
+}
+
+type State = { kind: 'ready' } | { kind: 'waiting'; until: number } | { kind: 'away' }
+
+const ready: State = { kind: 'ready' }
+const away: State = { kind: 'away' }
+
+/**
+ * One board's share of the queue: edits, writes, and the wish for a flush. Only one commit at a time holds items of it.
+ *
+ *   state     verb       becomes   when
+ *   ready     leave      away      items of it are in a commit, or a large commit of it is put together
+ *   waiting   leave      away      the same, when `until` is over (`canGo`)
+ *   away      leave      away      the large commit is sent
+ *   away      comeBack   ready     the commit is answered or has failed, or nothing of it was left to send
+ *   ready     backOff    waiting   its board is locked elsewhere, or what went alone could not be stored
+ *   any       goOn       ready     the commit found the board free: the next wait is short again
+ *
+ * After a fault it goes singly: for a number of commits, each takes one item of it and nothing of other boards.
+ */
 export class BoardQueue {
   readonly boardId: string
-  head: BoardHead | null = null
-  document: CommittingDocument | null = null
-  edits: QueuedEdit[] = []
-  editBytes = 0
-  /** Edits ever queued, and how many of them are committed: an acknowledgement waits until the second reaches what the first was. */
-  queuedMark = 0
-  committedMark = 0
-  editsSince = 0
-  writes: PendingWrite[] = []
-  flushWaiters: (() => void)[] = []
-  flushWanted = false
-  retryAt = 0
-  retryDelayMs = 0
-  /** After a fault: this many commits take one item of this board alone. */
-  singly = 0
-  stalled = false
-  /** Its items are on their way in a commit: nothing else of it is taken until that is settled. */
-  away = false
-  readonly #waiters = new Set<() => void>()
+  readonly edits = new EditBacklog()
+  #head: BoardHead | null = null
+  #document: CommittingDocument | null = null
+  #writes: PendingWrite[] = []
+  #isFlushWanted = false
+  #flushWaiters: (() => void)[] = []
+  #state: State = ready
+  #lastWaitMs = 0
+  #singlyFor = 0
 
   constructor(boardId: string) {
     this.boardId = boardId
   }
 
   get idle(): boolean {
-    return this.edits.length === 0 && this.writes.length === 0 && !this.flushWanted
+    return this.edits.count === 0 && this.#writes.length === 0 && !this.#isFlushWanted
   }
 
-  /** Calls back once, at the next commit of edits of this board. */
-  onCommitted(waiter: () => void): void {
-    this.#waiters.add(waiter)
+  // ---- the board
+
+  /** Its counters, as the last commit or the last look at the log had them; null: not known yet. */
+  get head(): BoardHead | null {
+    return this.#head
   }
 
-  release(): void {
-    if (this.#waiters.size === 0) return
-    const waiters = [...this.#waiters]
-    this.#waiters.clear()
-    this.document?.showWith(waiters.length) // in the same write as the acknowledgements
-    for (const waiter of waiters) waiter()
+  learn(head: BoardHead): void {
+    this.#head = head
   }
-}
 
-/** The first write that is still wanted. */
-export function firstWrite(queue: BoardQueue): PendingWrite | undefined {
-  while (queue.writes[0]?.settled) queue.writes.shift()
-  return queue.writes[0]
-}
+  get document(): CommittingDocument | null {
+    return this.#document
+  }
 
-export function endFlush(queue: BoardQueue): void {
-  queue.flushWanted = false
-  for (const waiter of queue.flushWaiters.splice(0)) waiter()
-}
+  /** From here on the document hears of commits. */
+  attach(document: CommittingDocument): void {
+    this.#document = document
+  }
 
-export function rejectWrite(write: PendingWrite, error: unknown): void {
-  if (write.settled) return
-  for (const one of write.pair?.writes ?? [write]) one.settled = true
-  write.reject(error)
+  detach(document: CommittingDocument): void {
+    if (this.#document === document) this.#document = null
+  }
+
+  // ---- whether something of it may go
+
+  get isAway(): boolean {
+    return this.#state.kind === 'away'
+  }
+
+  canGo(now: number): boolean {
+    return this.#state.kind === 'ready' || (this.#state.kind === 'waiting' && this.#state.until <= now)
+  }
+
+  /** When it has waited long enough; null when it does not wait. */
+  get waitsUntil(): number | null {
+    return this.#state.kind === 'waiting' ? this.#state.until : null
+  }
+
+  leave(): void {
+    this.#state = away
+  }
+
+  comeBack(): void {
+    if (this.#state.kind === 'away') this.#state = ready
+  }
+
+  backOff(now: number, { firstMs, mostMs }: Waits): void {
+    this.#lastWaitMs = Math.min(mostMs, this.#lastWaitMs * 2 || firstMs)
+    this.#state = { kind: 'waiting', until: now + this.#lastWaitMs }
+  }
+
+  goOn(): void {
+    this.#lastWaitMs = 0
+    this.#state = ready
+  }
+
+  get isSingly(): boolean {
+    return this.#singlyFor > 0
+  }
+
+  /** The next commits of it, this many at least, take one item each. */
+  goSingly(commits: number): void {
+    this.#singlyFor = Math.max(this.#singlyFor, commits)
+  }
+
+  /** One of these commits is answered. */
+  wentSingly(): void {
+    if (this.#singlyFor > 0) this.#singlyFor -= 1
+  }
+
+  /** The item at fault has been found. */
+  goTogether(): void {
+    this.#singlyFor = 0
+  }
+
+  // ---- writes
+
+  get waitingWrites(): number {
+    return this.#writes.length
+  }
+
+  push(write: PendingWrite): void {
+    this.#writes.push(write)
+  }
+
+  /** The first write that is still wanted. */
+  first(): PendingWrite | undefined {
+    while (this.#writes[0]?.isSettled) this.#writes.shift()
+    return this.#writes[0]
+  }
+
+  /** Takes the first write out. */
+  take(): void {
+    this.#writes.shift()
+  }
+
+  /** What was taken out has to go again, before all others. */
+  putBack(writes: PendingWrite[]): void {
+    this.#writes.unshift(...writes)
+  }
+
+  /** Rejects the writes that were queued before a time. */
+  rejectLate(before: number, error: () => Error): void {
+    for (const write of this.#writes) if (write.asked.queuedAt < before) write.reject(error())
+    this.#writes = this.#writes.filter((write) => !write.isSettled)
+  }
+
+  // ---- flushes
+
+  get isFlushWanted(): boolean {
+    return this.#isFlushWanted
+  }
+
+  /** Calls back when the flush has been tried. */
+  wantFlush(tried: () => void): void {
+    this.#isFlushWanted = true
+    this.#flushWaiters.push(tried)
+  }
+
+  endFlush(): void {
+    this.#isFlushWanted = false
+    for (const tried of this.#flushWaiters.splice(0)) tried()
+  }
+
+  /** The process stops: nobody waits for it any longer. */
+  close(error: () => Error): void {
+    for (const write of this.#writes.splice(0)) write.reject(error())
+    for (const tried of this.#flushWaiters.splice(0)) tried()
+  }
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { CommitCall } from '../../sql/database.ts'
-import type { BatchItem } from './assemble.ts'
+import { builtOf, type BatchItem, type HalfItem } from './items.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { bytesOf, frame, type BoardHead } from '../log/log.ts'
 import type { CardRow } from '../canvas/project.ts'
@@ -82,29 +82,29 @@ export function* encodeCall(
           top: highest(item.flush.rows),
         }
       case 'write': {
-        const { write, built } = item
-        const { pair } = write
-        const partner = pair && batch.findIndex((other) => other.kind === 'write' && other !== item && other.write.pair === pair) // prettier-ignore
+        const { request, asked } = item.write
+        const content = builtOf(item)
+        const built = content?.built
         for (const row of built?.rows ?? []) rows.push({ n, ...row })
         for (const row of built?.groups ?? []) groups.push({ n, ...row })
         for (const { token, id, state } of built?.removed ?? [])
           removed.push({ n, token, id, ...put([state]) })
         return {
           ...common,
-          o: write.op,
-          c: pair ? 'move' : 'api',
-          w: partner ?? null,
+          o: request.op,
+          c: item.form === 'half' ? 'move' : 'api',
+          w: item.form === 'half' ? partnerOf(item, batch) : null,
           claims: built?.claims ?? null,
-          u: write.account,
-          actors: [write.account],
-          clock: item.clock,
+          u: request.account,
+          actors: [request.account],
+          clock: item.form === 'head probe' ? noClock : content?.clock,
           used: built?.used ?? 0,
-          seen: item.seen,
+          seen: content?.seen,
           adds: built?.adds ?? 0,
           top: built?.top ?? null,
-          a: write.operation && built?.made ? { ...write.operation, made: built.made } : write.operation,
+          a: asked.operation && built?.made ? { ...asked.operation, made: built.made } : asked.operation,
           room: built && built.grows > 0 ? { bytes: at.len, ...documentBytes } : undefined,
-          is_full: item.isFull || undefined,
+          is_full: item.form === 'full' || (item.form === 'half' && item.isFull) || undefined,
           files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
         }
       }
@@ -120,6 +120,18 @@ export function* encodeCall(
     removed: yield* jsonOf(removed),
   }
 }
+
+/** A head probe takes no clock. No board has this one, so that the commit refuses the probe or answers `again`. */
+const noClock = -1
+
+const partnerOf = (item: HalfItem, batch: BatchItem[]): number =>
+  batch.findIndex(
+    (other) =>
+      other !== item &&
+      other.kind === 'write' &&
+      other.form === 'half' &&
+      other.write.pair === item.write.pair,
+  )
 
 /** A list as JSON, in pieces; null for an empty one. */
 function* jsonOf(rows: object[]): Steps<string[] | null> {

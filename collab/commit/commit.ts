@@ -17,22 +17,16 @@ import { inTurns } from '../../platform/work/loop-turn.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 import { commitLanes } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { Assembler, type BatchItem, type LargeCommit } from './assemble.ts'
-import {
-  BoardQueue,
-  rejectWrite,
-  type Pair,
-  type PairRequest,
-  type PendingWrite,
-  type QueuedEdit,
-  type WriteRequest,
-  type Written,
-} from './board-queue.ts'
+import { Assembler, type LargeCommit } from './assemble.ts'
+import { BoardQueue, PairedWrites, SingleWrite, type Asked, type PendingWrite } from './board-queue.ts'
 import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
+import type { QueuedEdit } from './edit-backlog.ts'
 import { Gathering } from './gather.ts'
+import type { BatchItem } from './items.ts'
 import { DocumentsFull, shuttingDown, tooLate } from './refusal.ts'
 import { repeatCall, type RepeatOptions } from './repeat-call.ts'
 import { settle, settleFault, type SettleOptions } from './settle.ts'
+import type { PairRequest, WriteRequest, Written } from './write-request.ts'
 
 export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOptions, 'commit'> {
   /** A board's edits could not be committed for this long: its sockets are closed, nothing is acknowledged. */
@@ -89,20 +83,49 @@ export class CommitQueue {
     return queue
   }
 
-  /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queuedMark`. */
+  /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queue.edits.mark`. */
   edit(queue: BoardQueue, { frames = 1, ...edit }: QueuedEdit & { frames?: number | undefined }): void {
     this.#gathering.arrive(frames)
-    if (queue.edits.length === 0) queue.editsSince = this.#options.clock.now()
-    queue.edits.push(edit)
-    queue.editBytes += edit.update.byteLength
-    queue.queuedMark += 1
+    queue.edits.push(edit, this.#options.clock.now())
     this.#activate(queue)
   }
 
   /** @throws ServiceError: refused, or `storage_unavailable` when it was not known to be committed in time */
   write(boardId: string, request: WriteRequest): Promise<Written> {
     const operation = currentOperation()?.onBoard()
-    return this.#withRoom(boardId, () => this.#write(boardId, request, operation))
+    return this.#withRoom(boardId, () => {
+      if (this.#stopped) return Promise.reject(shuttingDown())
+      const { promise, ...caller } = Promise.withResolvers<Written>()
+      const queue = this.board(boardId)
+      queue.push(new SingleWrite(request, this.#asked(operation), caller))
+      this.#activate(queue)
+      return promise
+    })
+  }
+
+  /**
+   * Both writes are committed, or neither is; both boards have to stay in memory until then.
+   *
+   * @throws ServiceError as `write` does
+   */
+  writePair(request: PairRequest): Promise<[Written, Written]> {
+    const operation = currentOperation()?.onBoard()
+    const [first, second] = request.boardIds
+    return this.#withRoom(second, () => {
+      if (this.#stopped) return Promise.reject(shuttingDown())
+      const { promise, ...caller } = Promise.withResolvers<[Written, Written]>()
+      const queues: [BoardQueue, BoardQueue] = [this.board(first), this.board(second)]
+      const { halves } = new PairedWrites(queues, request, this.#asked(operation), caller)
+      for (const side of [0, 1] as const) {
+        queues[side].push(halves[side])
+        this.#activate(queues[side])
+      }
+      return promise
+    })
+  }
+
+  #asked(operation: object | undefined): Asked {
+    return { operation, queuedAt: this.#options.clock.now() }
   }
 
   /** Writes once more when it was refused for lack of room by a figure that was too old. */
@@ -115,68 +138,11 @@ export class CommitQueue {
     }
   }
 
-  #write(boardId: string, request: WriteRequest, operation: object | undefined): Promise<Written> {
-    if (this.#stopped) return Promise.reject(shuttingDown())
-    const queue = this.board(boardId)
-    return new Promise<Written>((resolve, reject) => {
-      const queuedAt = this.#options.clock.now()
-      queue.writes.push({ ...request, operation, queuedAt, resolve, reject, settled: false, isSlow: false })
-      this.#activate(queue)
-    })
-  }
-
-  /**
-   * Both writes are committed, or neither is; both boards have to stay in memory until then.
-   *
-   * @throws ServiceError as `write` does
-   */
-  writePair(request: PairRequest): Promise<[Written, Written]> {
-    const operation = currentOperation()?.onBoard()
-    return this.#withRoom(request.boardIds[1], () => this.#writePair(request, operation))
-  }
-
-  #writePair(
-    { op, account, boardIds, where, build }: PairRequest,
-    operation: object | undefined,
-  ): Promise<[Written, Written]> {
-    if (this.#stopped) return Promise.reject(shuttingDown())
-    const queues: Pair['queues'] = [this.board(boardIds[0]), this.board(boardIds[1])]
-    return new Promise((resolve, reject) => {
-      const written: Written[] = []
-      const writeAt = (at: 0 | 1): PendingWrite => ({
-        op,
-        account,
-        reads: 'board',
-        build: () => {
-          throw new Error('A pair is built as one.')
-        },
-        operation,
-        queuedAt: this.#options.clock.now(),
-        resolve(one) {
-          written[at] = one
-          if (written[0] && written[1]) resolve([written[0], written[1]])
-        },
-        reject,
-        settled: false,
-        isSlow: false,
-        where: at === 1 ? where : '',
-      })
-      const writes: Pair['writes'] = [writeAt(0), writeAt(1)]
-      const pair: Pair = { queues, writes, build }
-      for (const at of [0, 1] as const) {
-        writes[at].pair = pair
-        queues[at].writes.push(writes[at])
-        this.#activate(queues[at])
-      }
-    })
-  }
-
   /** Writes the index rows of what edits touched; resolves when that has been tried. */
   flush(boardId: string): Promise<void> {
     const queue = this.board(boardId)
     return new Promise((resolve) => {
-      queue.flushWanted = true
-      queue.flushWaiters.push(resolve)
+      queue.wantFlush(resolve)
       this.#activate(queue)
     })
   }
@@ -196,10 +162,7 @@ export class CommitQueue {
     this.#stopped = true
     clearInterval(this.#watch)
     if (this.#wakeAt) clearTimeout(this.#wakeAt)
-    for (const queue of this.#queues.values()) {
-      for (const write of queue.writes.splice(0)) rejectWrite(write, shuttingDown())
-      for (const waiter of queue.flushWaiters.splice(0)) waiter()
-    }
+    for (const queue of this.#queues.values()) queue.close(shuttingDown)
   }
 
   #activate(queue: BoardQueue): void {
@@ -227,7 +190,7 @@ export class CommitQueue {
   /** Writes of boards of which nothing is on its way. */
   #waitingWrites(): number {
     let count = 0
-    for (const { away, writes } of this.#active) if (!away) count += writes.length
+    for (const { isAway, waitingWrites } of this.#active) if (!isAway) count += waitingWrites
     return count
   }
 
@@ -248,20 +211,25 @@ export class CommitQueue {
   /** @returns whether it went through */
   async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
     this.#inFlight.add(batch)
-    for (const { queue } of batch) queue.away = true
+    for (const { queue } of batch) queue.leave()
     let answer: CommitAnswer | null
     try {
       const call = await inTurns(encodeCall(batch, this.#options))
       answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
     } catch (error) {
+      this.#back(batch)
       settleFault(batch, error, this.#options)
       return false
-    } finally {
-      this.#inFlight.delete(batch)
-      for (const { queue } of batch) queue.away = false
     }
+    this.#back(batch)
     if (answer) settle(batch, answer, this.#active, this.#options)
     return answer !== null
+  }
+
+  /** It is not in flight any more. */
+  #back(batch: BatchItem[]): void {
+    this.#inFlight.delete(batch)
+    for (const { queue } of batch) queue.comeBack()
   }
 
   /** Its boards wait for it, the others do not. */
@@ -272,7 +240,7 @@ export class CommitQueue {
       const batch = await large.items()
       this.#waiting.delete(large)
       if (batch.length > 0) await this.#commit(batch, true)
-      for (const queue of large.queues) queue.away = false
+      else for (const queue of large.queues) queue.comeBack()
     })
     this.#large = turn.finally(() => {
       this.#largeCount -= 1
@@ -284,29 +252,29 @@ export class CommitQueue {
     if (this.#wakeAt) clearTimeout(this.#wakeAt)
     this.#wakeAt = null
     const now = this.#options.clock.now()
-    const next = Math.min(...[...this.#active].map((queue) => queue.retryAt).filter((at) => at > now))
+    const waits = [...this.#active].map(({ waitsUntil }) => waitsUntil ?? now)
+    const next = Math.min(...waits.filter((at) => at > now))
     if (Number.isFinite(next)) this.#wakeAt = setTimeout(() => this.#schedule(), next - now)
   }
 
   #watchDeadlines(): void {
     const { clock, writeDeadlineMs, editDeadlineMs, log, onStalled } = this.#options
     const now = clock.now()
-    const late = (write: PendingWrite) => now - write.queuedAt > writeDeadlineMs
-    for (const item of [...this.#inFlight].flat())
-      if (item.kind === 'write' && late(item.write)) rejectWrite(item.write, tooLate())
-    for (const { writes } of this.#waiting)
-      for (const write of writes) if (late(write)) rejectWrite(write, tooLate())
+    const before = now - writeDeadlineMs
+    const rejectLate = (write: PendingWrite) => {
+      if (write.asked.queuedAt < before) write.reject(tooLate())
+    }
+    for (const item of [...this.#inFlight].flat()) if (item.kind === 'write') rejectLate(item.write)
+    for (const { writes } of this.#waiting) writes.forEach(rejectLate)
     for (const queue of this.#active) {
-      if (queue.edits.length > 0 && !queue.stalled && now - queue.editsSince > editDeadlineMs) {
-        queue.stalled = true
+      if (queue.edits.stall(now, editDeadlineMs)) {
         log.error(
-          { boardId: queue.boardId, edits: queue.edits.length },
+          { boardId: queue.boardId, edits: queue.edits.count },
           'edits cannot be committed; closing the board’s sockets',
         )
         onStalled(queue.boardId)
       }
-      for (const write of queue.writes) if (late(write)) rejectWrite(write, tooLate())
-      queue.writes = queue.writes.filter((write) => !write.settled)
+      queue.rejectLate(before, tooLate)
     }
     if (this.#active.size > 0) this.#schedule()
   }

@@ -98,7 +98,7 @@ export class DocumentQuota {
     return false
   }
 
-  /** Takes room for a write until `settle`. False when there is too little. */
+  /** Takes room for a write until `spend` or `giveBack`. False when there is too little. */
   take(boardId: string, bytes: number): boolean {
     const room = this.#boards.get(boardId)?.room
     if (!room) return true
@@ -107,12 +107,17 @@ export class DocumentQuota {
     return true
   }
 
-  /** A write for which room was taken has been made, or not. */
-  settle(boardId: string, bytes: number, isWritten: boolean): void {
+  /** A write for which room was taken has been made. */
+  spend(boardId: string, bytes: number): void {
+    this.giveBack(boardId, bytes)
     const room = this.#boards.get(boardId)?.room
-    if (!room) return
-    room.reserved = Math.max(0, room.reserved - bytes)
-    if (isWritten) room.added += bytes
+    if (room) room.added += bytes
+  }
+
+  /** A write for which room was taken has not been made. */
+  giveBack(boardId: string, bytes: number): void {
+    const room = this.#boards.get(boardId)?.room
+    if (room) room.reserved = Math.max(0, room.reserved - bytes)
   }
 
   /** Something was written that needed no room. */

@@ -3,11 +3,11 @@ import { inTrash, noBoard, notWritable, tooManyCards } from '../../core/board.ts
 import { ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import { limits } from '../../core/limits.ts'
-import type { WriteItem } from './assemble.ts'
 import type { Outcome, RefusalDetail } from './commit-call.ts'
+import { builtOf, type WriteItem } from './items.ts'
 
 export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail, cap: number): ServiceError {
-  const { where } = item.write
+  const where = item.form === 'half' ? item.write.where : undefined
   switch (outcome) {
     case 'identifier': {
       const [scope, value, card] = detail as [string, string, string]
@@ -18,7 +18,7 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
     case 'trashed':
       return inTrash(where)
     case 'limit':
-      return tooManyCards(cap, Number(detail), item.built?.adds ?? 0)
+      return tooManyCards(cap, Number(detail), builtOf(item)?.built.adds ?? 0)
     case 'full':
       return new DocumentsFull()
     case 'guest':

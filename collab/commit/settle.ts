@@ -2,19 +2,14 @@
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
-import { isIndivisible, type BatchItem } from './assemble.ts'
-import {
-  endFlush,
-  rejectWrite,
-  type BoardQueue,
-  type CommittedWrite,
-  type PendingWrite,
-  type Written,
-} from './board-queue.ts'
+import type { BoardQueue, PendingWrite, Waits } from './board-queue.ts'
 import { headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './commit-call.ts'
+import type { CommittedWrite } from './committing-document.ts'
 import type { DocumentQuota } from './document-quota.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
+import { builtOf, isIndivisible, type BatchItem } from './items.ts'
 import { refusal } from './refusal.ts'
+import type { Written } from './write-request.ts'
 
 export interface SettleOptions {
   freeCardCap: number | null
@@ -44,24 +39,23 @@ export function settle(
   const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
   for (const [queue, entries] of entriesByQueue(batch, answer)) {
     const head = heads.get(queue.boardId)
-    if (head) queue.head = head
+    if (head) queue.learn(head)
     const ok = entries.filter((entry) => entry.outcome === 'ok').map(({ item }) => item)
     const grew = ok.some(({ updates }) => updates.length > 0)
-    if (queue.singly > 0) queue.singly -= 1
-    dropEdits(queue, ok, now)
+    queue.wentSingly()
+    for (const item of ok) if (item.kind === 'edit') queue.edits.committed(item.count, now)
     if (head && grew) show(queue, head.seq, ok.flatMap(committedWrite), options.log)
     else if (head) queue.document?.noticed(head.seq)
     for (const { item, outcome } of entries) chargeItem(item, outcome === 'ok', options.quota)
     const again = entries.flatMap((entry) => settleItem(entry, head?.seq ?? 0, answer.t, options))
-    queue.writes.unshift(...again)
-    waitWhileBusy(
-      queue,
-      entries.some(({ outcome }) => outcome === 'busy'),
-      now,
-    )
+    queue.putBack(again)
+    if (entries.some(({ outcome }) => outcome === 'busy')) queue.backOff(now, whileBusy)
+    else queue.goOn()
     if (queue.idle) active.delete(queue)
     if (grew && queue.head) options.onGrown?.(queue.boardId, queue.head)
-    if (ok.some(({ kind }) => kind === 'edit')) queue.release()
+    // In the same write as the acknowledgements, the sockets get what else waits for them.
+    if (ok.some(({ kind }) => kind === 'edit'))
+      queue.edits.release((sockets) => queue.document?.showWith(sockets))
   }
 }
 
@@ -83,33 +77,23 @@ function entriesByQueue(batch: BatchItem[], answer: CommitAnswer): Map<BoardQueu
   return byQueue
 }
 
-function dropEdits(queue: BoardQueue, committed: BatchItem[], now: number): void {
-  for (const item of committed) {
-    if (item.kind !== 'edit') continue
-    for (const edit of queue.edits.splice(0, item.count)) queue.editBytes -= edit.update.byteLength
-    queue.committedMark += item.count
-    queue.editsSince = now
-    queue.stalled = false
-  }
-}
-
 function committedWrite(item: BatchItem): CommittedWrite[] {
-  if (item.kind !== 'write' || item.updates.length === 0) return []
-  return [
-    {
-      updates: item.updates,
-      cards: new Set(item.built?.rows.map(({ id }) => id)),
-      groups: new Set(item.built?.groups.map(({ id }) => id)),
-    },
-  ]
+  const built = item.kind === 'write' ? builtOf(item)?.built : null
+  if (!built || built.updates.length === 0) return []
+  const { updates, rows, groups } = built
+  const [cardIds, groupIds] = [rows.map(({ id }) => id), groups.map(({ id }) => id)]
+  return [{ updates, cards: new Set(cardIds), groups: new Set(groupIds) }]
 }
 
 /** What was written takes room in the owner's storage of documents; what was not gives back the room that it held. */
 function chargeItem(item: BatchItem, isWritten: boolean, quota: DocumentQuota): void {
   const { boardId } = item.queue
-  if (item.kind === 'write' && item.reservedBytes > 0) quota.settle(boardId, item.reservedBytes, isWritten)
-  else if (isWritten && item.updates.length > 0) {
-    const removed = item.kind === 'write' ? (item.built?.removed ?? []) : []
+  const write = item.kind === 'write' ? builtOf(item) : null
+  if (write && write.reservedBytes > 0) {
+    if (isWritten) quota.spend(boardId, write.reservedBytes)
+    else quota.giveBack(boardId, write.reservedBytes)
+  } else if (isWritten && item.updates.length > 0) {
+    const removed = write?.built.removed ?? []
     quota.add(boardId, bytesOf(item.updates) + bytesOf(removed.map(({ state }) => state)))
   }
 }
@@ -133,63 +117,63 @@ function settleItem(
 ): PendingWrite[] {
   if (item.kind === 'write') {
     if (outcome === 'again' || outcome === 'busy') return [item.write]
-    if (outcome === 'ok') resolveWrite(item.write, { seq, at, times })
-    else rejectWrite(item.write, refusal(item, outcome, detail, freeCardCap ?? 0))
+    if (outcome === 'ok') item.write.resolve({ seq, at, times })
+    else item.write.reject(refusal(item, outcome, detail, freeCardCap ?? 0))
     return []
   }
   const { queue } = item
   if (item.kind === 'flush') {
     if (outcome === 'ok') {
       queue.document?.flushed()
-      if (!item.flush.isPart) endFlush(queue)
+      if (!item.flush.isPart) queue.endFlush()
     } else queue.document?.flushFailed()
   }
   if (outcome === 'missing') {
-    queue.edits = []
-    queue.editBytes = 0
-    endFlush(queue)
+    queue.edits.drop()
+    queue.endFlush()
     queue.document?.gone()
   }
   return []
 }
 
-function resolveWrite(write: PendingWrite, written: Written): void {
-  if (write.settled) return
-  write.settled = true
-  write.resolve(written)
-}
-
-function waitWhileBusy(queue: BoardQueue, busy: boolean, now: number): void {
-  queue.retryDelayMs = busy ? Math.min(250, queue.retryDelayMs * 2 || 10) : 0
-  queue.retryAt = busy ? now + queue.retryDelayMs : 0
-}
-
-/** Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. */
+/**
+ * Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. A write
+ * that is alone is refused; edits and flushes wait.
+ */
 export function settleFault(batch: BatchItem[], error: unknown, { log, clock, quota }: SettleOptions): void {
-  const single = isIndivisible(batch) ? batch[0]! : null
   log.error({ err: error, items: batch.length }, 'a commit was refused as a whole')
-  const now = clock.now()
-  const writes = new Map<BoardQueue, PendingWrite[]>()
   for (const item of batch) {
-    item.queue.singly = Math.max(
-      item.queue.singly,
-      batch.filter((other) => other.queue === item.queue).length,
-    )
     if (item.kind === 'flush') item.queue.document?.flushFailed()
     chargeItem(item, false, quota)
-    if (item.kind !== 'write') continue
-    if (single)
-      rejectWrite(
-        item.write,
+  }
+  if (isIndivisible(batch)) failAlone(batch, error, clock.now())
+  else goSingly(batch)
+}
+
+function goSingly(batch: BatchItem[]): void {
+  for (const [queue, items] of Map.groupBy(batch, (item) => item.queue)) {
+    queue.goSingly(items.length)
+    queue.putBack(items.flatMap((item) => (item.kind === 'write' ? item.write : [])))
+  }
+}
+
+/** One item, or the two of a pair. */
+function failAlone(batch: BatchItem[], error: unknown, now: number): void {
+  for (const item of batch) {
+    const { queue, kind } = item
+    queue.goTogether()
+    if (kind === 'write') {
+      item.write.reject(
         new ServiceError('internal_error', 'The change could not be stored.', { cause: error }),
       )
-    else writes.set(item.queue, [...(writes.get(item.queue) ?? []), item.write])
+      continue
+    }
+    queue.backOff(now, afterFault)
+    if (kind === 'flush') queue.endFlush()
   }
-  for (const [queue, pending] of writes) queue.writes.unshift(...pending)
-  if (!single) return
-  for (const { queue } of batch) queue.singly = 0
-  if (single.kind === 'write') return
-  single.queue.retryDelayMs = Math.min(5000, single.queue.retryDelayMs * 2 || 100)
-  single.queue.retryAt = now + single.queue.retryDelayMs
-  if (single.kind === 'flush') endFlush(single.queue)
 }
+
+/** The board is locked elsewhere: for the time of a commit, as a rule. */
+const whileBusy: Waits = { firstMs: 10, mostMs: 250 }
+/** What cannot be stored may need somebody to look at it. */
+const afterFault: Waits = { firstMs: 100, mostMs: 5000 }

@@ -22,7 +22,7 @@ export interface Lease {
 }
 
 /** The reason for which a board is refused that may be opened a moment later. */
-export const unavailable = 'service unavailable'
+export const temporaryRefusal = 'service unavailable'
 
 const maxTooCostly = 10_000
 
@@ -84,9 +84,9 @@ export class Documents {
         this.#tooCostly.set(boardId, clock.now() + costlyRetryMs)
         log.error({ err: error, boardId }, 'a document takes too long to load; it is refused for a while')
       }
-      throw Object.assign(isCostly ? tooCostly(error) : (error as Error), { reason: unavailable })
+      throw Object.assign(isCostly ? tooCostly(error) : (error as Error), { reason: temporaryRefusal })
     }
-    board.lastUsedAt = this.#options.clock.now()
+    board.use(this.#options.clock.now())
     this.#boards.set(boardId, board)
   }
 
@@ -100,11 +100,11 @@ export class Documents {
       if (!board || board.document !== document || document.isDestroyed) continue
       document.addDirectConnection() // counts against unloading, from this moment
       const release = () => {
-        board.lastUsedAt = this.#options.clock.now()
+        board.use(this.#options.clock.now())
         document.removeDirectConnection()
       }
       try {
-        await board.settled()
+        await board.caughtUp()
       } catch (error) {
         release()
         throw error
@@ -167,7 +167,7 @@ export class Documents {
 
   #mayGo(board: BoardDocument): boolean {
     if (board.isGone) return true
-    if (board.isDistrusted) return board.queue.edits.length === 0
+    if (board.isDistrusted) return board.queue.edits.count === 0
     return !board.outstanding && this.#evicting.has(board)
   }
 
@@ -178,7 +178,7 @@ export class Documents {
     let bytes = boards.reduce((sum, board) => sum + board.sizeBytes, 0)
     for (const board of boards) {
       if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
-      if (board.editors > 0) board.lastUsedAt = now
+      if (board.editors > 0) board.use(now)
     }
     const idle = boards
       .filter(

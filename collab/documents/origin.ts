@@ -1,11 +1,14 @@
 /** Where a change of a document comes from: Yjs calls it the origin of the transaction. */
-import type { QueuedEdit } from '../commit/board-queue.ts'
+import type { QueuedEdit } from '../commit/edit-backlog.ts'
 
 /** Cards and groups whose index rows went with the commit. */
 export interface Indexed {
   cards: ReadonlySet<string>
   groups: ReadonlySet<string>
 }
+
+/** No row went with it: each card that changes may be ahead of the index. */
+export const nothingIndexed: Indexed = { cards: new Set(), groups: new Set() }
 
 /** Origin of what comes from the log: it is committed, and must not be queued again. */
 export interface LogOrigin {

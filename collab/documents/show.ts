@@ -15,7 +15,7 @@ const lookEveryMs = 5
 export async function showHere(board: BoardDocument, seq: number): Promise<boolean> {
   if (board.editors === 0) return !board.hasMissed(seq)
   const deadline = performance.now() + liveTimeoutMs
-  if (board.appliedSeq < seq) await Promise.race([board.settled(), delay(liveTimeoutMs)])
+  if (board.appliedSeq < seq) await Promise.race([board.caughtUp(), delay(liveTimeoutMs)])
   if (board.appliedSeq < seq) return false
   board.document.flush()
   for (let ms = behindMs(board); ms > 0; ms = behindMs(board)) {

@@ -49,7 +49,7 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
     log.warn({ boardId: board.boardId, account, code, reason }, 'an editor’s update was refused')
     return { kind: 'refused', code, reason }
   }
-  if (board.queue.editBytes > bounds.maxQueuedBytes) return refuse(closeCodes.tryLater)
+  if (board.queue.edits.bytes > bounds.maxQueuedBytes) return refuse(closeCodes.tryLater)
   const decoded = decode(update)
   if (!decoded) return refuse(closeCodes.badFrame)
   const refused = refuseUpdate(document, board.sizeBytes + update.byteLength, decoded, bounds)
@@ -74,7 +74,7 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
     log.warn({ err: error, boardId: board.boardId, account }, 'an editor’s update broke off')
     return { kind: 'refused', ...closeCodes.badFrame }
   } finally {
-    board.mergeSteps += meter.steps - stepsBefore
+    board.merged(meter.steps - stepsBefore)
     store.pendingStructs = pendingStructs
     store.pendingDs = pendingDs
   }

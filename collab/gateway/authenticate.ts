@@ -6,7 +6,7 @@ import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import { boardAccess } from '../access.ts'
 import type { EditorContext, Seat } from './connection.ts'
-import { unavailable, type Documents } from '../documents/documents.ts'
+import { temporaryRefusal, type Documents } from '../documents/documents.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
@@ -34,7 +34,7 @@ async function admitTo(
   findSession: FindSession,
 ): Promise<EditorContext & { readOnly: boolean }> {
   const { database, tokens, documents, documentBytes, quota, nodes, sockets, seating, isClosing } = options
-  if (isClosing()) throw denied(unavailable)
+  if (isClosing()) throw denied(temporaryRefusal)
   const session = token === '' ? await findSession() : null
   const principal = session ? { ...session, tokenId: session.sessionId } : await tokens.verify(token)
   if (!principal) throw denied(refusals.token)
@@ -42,7 +42,7 @@ async function admitTo(
   const [access] = await boardAccess(database, documentBytes, [{ account, tokenId, boardId }])
   if (access === undefined || access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
-  if (board && (board.queue.stalled || board.isDistrusted)) throw denied(unavailable)
+  if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
   const { may, isGuest } = access
   if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
   await nodes?.opening(boardId)
@@ -69,7 +69,7 @@ export function authentication(options: AuthenticationOptions): Extension<Editor
         sockets.known(state, admitted.seat.rates)
         return admitted
       } catch (error) {
-        if (!(error instanceof Denied)) throw Object.assign(error as Error, { reason: unavailable })
+        if (!(error instanceof Denied)) throw Object.assign(error as Error, { reason: temporaryRefusal })
         state.refusals += 1
         if (state.refusals > bounds.maxRefusals) closeSocket(state, closeCodes.unauthorized)
         throw error

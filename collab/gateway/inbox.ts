@@ -32,8 +32,8 @@ export interface UpdateFrame {
   counts: number
 }
 
-/** `applied`: to be acknowledged. `dropped`: refused, or its connection has ended. */
-export type Settled = 'applied' | 'waits' | 'dropped'
+/** What becomes of a frame. `applied`: to be acknowledged. `dropped`: refused, or its connection has ended. */
+export type FrameEnd = 'applied' | 'waits' | 'dropped'
 
 export interface InboxOptions {
   apply(
@@ -48,7 +48,7 @@ export interface InboxOptions {
 }
 
 interface QueuedFrame extends UpdateFrame {
-  settle(how: Settled): void
+  end(how: FrameEnd): void
 }
 
 interface WaitingFrame extends QueuedFrame {
@@ -94,22 +94,22 @@ export class Inbox {
   }
 
   /** Null when the sender may go on at once; else a promise for the frame to be dealt with. */
-  receive(board: BoardDocument, frame: UpdateFrame): Promise<Settled> | null {
+  receive(board: BoardDocument, frame: UpdateFrame): Promise<FrameEnd> | null {
     const { account } = frame.connection.context
     const sizeBytes = bytesOf(frame)
     const queuedBytes = (this.#queuedBytes.get(account) ?? 0) + sizeBytes
     this.#queuedBytes.set(account, queuedBytes)
-    const { promise, resolve } = Promise.withResolvers<Settled>()
-    let isSettled = false
-    const settle = (how: Settled) => {
-      if (isSettled) return
-      isSettled = true
+    const { promise, resolve } = Promise.withResolvers<FrameEnd>()
+    let hasEnded = false
+    const end = (how: FrameEnd) => {
+      if (hasEnded) return
+      hasEnded = true
       const left = this.#queuedBytes.get(account)! - sizeBytes
       if (left > 0) this.#queuedBytes.set(account, left)
       else this.#queuedBytes.delete(account)
       resolve(how)
     }
-    this.#nextTurn(board).push({ ...frame, settle })
+    this.#nextTurn(board).push({ ...frame, end })
     const hasToWait = frame.counts === 0 || queuedBytes > maxQueuedBytes || this.#pace.restMs(account) > 0
     return hasToWait ? promise : null
   }
@@ -167,10 +167,11 @@ export class Inbox {
   }
 
   #acknowledge(board: BoardDocument, frames: QueuedFrame[]): void {
-    const mark = board.queue.queuedMark
-    for (const { socket, connection, counts, settle } of frames) {
-      for (let n = 0; n < counts; n++) socket.acknowledge(connection.messageAddress, board.queue, mark)
-      settle('applied')
+    const { edits } = board.queue
+    const { mark } = edits
+    for (const { socket, connection, counts, end } of frames) {
+      for (let n = 0; n < counts; n++) socket.acknowledge(connection.messageAddress, edits, mark)
+      end('applied')
     }
   }
 
@@ -191,7 +192,7 @@ export class Inbox {
       )
     } catch (error) {
       this.#options.broken(board, error)
-      for (const { settle } of frames) settle('dropped')
+      for (const { end } of frames) end('dropped')
       return { ...turn, applied: [], left: [], waiting: [] }
     }
     if (turn.waiting !== earlier) this.#keep(board, turn.waiting)
@@ -199,14 +200,14 @@ export class Inbox {
   }
 
   #take(board: BoardDocument, frame: QueuedFrame, turn: Turn): void {
-    const { connection, settle } = frame
+    const { connection, end } = frame
     if (!board.document.hasConnection(connection)) {
-      settle('dropped')
+      end('dropped')
       return
     }
     if (connection.readOnly) {
       connection.context.seat.refused += frame.counts
-      settle('dropped')
+      end('dropped')
       return
     }
     const { account } = connection.context
@@ -220,18 +221,18 @@ export class Inbox {
     if (result.kind === 'applied') turn.applied.push(frame)
     else if (result.kind === 'unfinished') turn.left.push(frame)
     else if (result.kind === 'refused') {
-      settle('dropped')
+      end('dropped')
       closeConnection(connection, result)
     } else if (
       turn.waiting.length < maxWaitingFrames &&
       sumOf(turn.waiting) + bytesOf(frame) <= this.#options.maxPendingBytes
     ) {
-      settle('waits')
+      end('waits')
       // Nobody else acknowledges it later.
       const counts = Math.max(1, frame.counts)
       turn.waiting = [...turn.waiting, { ...frame, counts, missing: result.missing }]
     } else {
-      settle('dropped')
+      end('dropped')
       closeConnection(connection, closeCodes.tooBig)
     }
   }

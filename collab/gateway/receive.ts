@@ -16,7 +16,7 @@ import type { BoardDocument } from '../documents/document.ts'
 import type { Documents } from '../documents/documents.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
-import { Inbox, type Settled, type UpdateFrame } from './inbox.ts'
+import { Inbox, type FrameEnd, type UpdateFrame } from './inbox.ts'
 import { stepsFor } from '../updates/meter.ts'
 import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Acknowledge } from './socket.ts'
@@ -81,7 +81,7 @@ export class Receiver {
     const { documents, sockets } = this.#options
     if (sockets.find(socket)?.withheld.delete(address)) return null
     const board = documents.find(boardOf(address))
-    return board && !board.isDistrusted ? { queue: board.queue, mark: board.queue.queuedMark } : null
+    return board && !board.isDistrusted ? { edits: board.queue.edits, mark: board.queue.edits.mark } : null
   }
 
   /** An update of an established connection. A promise when the socket's next frame has to wait for it. */
@@ -99,7 +99,7 @@ export class Receiver {
   #apply(
     board: BoardDocument,
     { payload, ...frame }: Omit<UpdateFrame, 'parts' | 'meter'> & { payload: Uint8Array },
-  ): Promise<Settled> | null {
+  ): Promise<FrameEnd> | null {
     const { bounds } = this.#options
     const maxSteps = stepsFor(payload.byteLength, board.mergeSteps, bounds)
     const meter = { steps: 0, maxSteps, maxItemSteps: bounds.maxItemSteps, turnSteps: 0 }

@@ -6,15 +6,15 @@
 import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
 import { closeCodes } from '../../core/errors.ts'
-import type { BoardQueue } from '../commit/board-queue.ts'
-import { unavailable } from '../documents/documents.ts'
+import type { EditBacklog } from '../commit/edit-backlog.ts'
+import { temporaryRefusal } from '../documents/documents.ts'
 import type { Canvas } from '../documents/show.ts'
 import { acknowledgementFrame, refusalReason, syncStatusAddress } from './protocol.ts'
 
 interface Held {
   frame: Uint8Array
-  queue: BoardQueue
-  /** What the queue's `committedMark` has to reach. */
+  edits: EditBacklog
+  /** How far these have to be committed. */
   mark: number
   /** How many frames like it wait for the same: those who change nothing take no memory either. */
   times: number
@@ -22,7 +22,7 @@ interface Held {
 
 function addHeld(queue: Held[], held: Held): void {
   const last = queue.at(-1)!
-  if (last.frame === held.frame && last.mark === held.mark && last.queue === held.queue) last.times += 1
+  if (last.frame === held.frame && last.mark === held.mark && last.edits === held.edits) last.times += 1
   else queue.push(held)
 }
 
@@ -37,7 +37,7 @@ export interface SocketBounds {
 export type Acknowledge = (
   socket: EditorSocket,
   address: string,
-) => { queue: BoardQueue; mark: number } | null
+) => { edits: EditBacklog; mark: number } | null
 
 export class EditorSocket implements Canvas {
   readonly #socket: ws.WebSocket
@@ -82,7 +82,7 @@ export class EditorSocket implements Canvas {
   send(frame: Uint8Array): void {
     const address = syncStatusAddress(frame)
     // A provider takes a refusal as final. After a close it connects again.
-    if (refusalReason(frame) === unavailable) {
+    if (refusalReason(frame) === temporaryRefusal) {
       this.close(closeCodes.tryLater.code, closeCodes.tryLater.reason)
       return
     }
@@ -108,21 +108,21 @@ export class EditorSocket implements Canvas {
     if (!this.#closeIfSlow()) this.#enqueue(encode(data, opcode.pong))
   }
 
-  /** Acknowledges an update, once the queue has committed up to `mark`. */
-  acknowledge(address: string, queue: BoardQueue, mark: number): void {
+  /** Acknowledges an update, once its board's edits are committed up to `mark`. */
+  acknowledge(address: string, edits: EditBacklog, mark: number): void {
     let frame = this.#acknowledgements.get(address)
     if (!frame) this.#acknowledgements.set(address, (frame = acknowledgementFrame(address)))
-    this.#hold(address, { frame, queue, mark, times: 1 })
+    this.#hold(address, { frame, edits, mark, times: 1 })
   }
 
   #hold(address: string, held: Held): void {
     if (this.#socket.readyState !== ws.WebSocket.OPEN) return
     const earlier = this.#held.get(address)
     if (earlier) addHeld(earlier, held)
-    else if (held.queue.committedMark >= held.mark) this.#write(held.frame)
+    else if (held.edits.hasCommitted(held.mark)) this.#write(held.frame)
     else {
       this.#held.set(address, [held])
-      held.queue.onCommitted(this.release)
+      held.edits.onCommitted(this.release)
     }
   }
 
@@ -142,14 +142,14 @@ export class EditorSocket implements Canvas {
   readonly release = (): void => {
     for (const [address, queue] of this.#held) {
       let done = 0
-      while (done < queue.length && queue[done]!.queue.committedMark >= queue[done]!.mark) {
+      while (done < queue.length && queue[done]!.edits.hasCommitted(queue[done]!.mark)) {
         const { frame, times } = queue[done++]!
         for (let time = 0; time < times; time++) this.#write(frame)
       }
       if (done === queue.length) this.#held.delete(address)
       else {
         queue.splice(0, done)
-        queue[0]!.queue.onCommitted(this.release)
+        queue[0]!.edits.onCommitted(this.release)
       }
     }
   }

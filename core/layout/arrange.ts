@@ -6,7 +6,7 @@ import {
   type LayoutCard,
   type LayoutName,
   type LayoutOptions,
-  type Seat,
+  type CardPlace,
 } from './arrangement.ts'
 import { boundingBox, type Rect } from './box.ts'
 import type { FreeSpace } from './free-space.ts'
@@ -23,7 +23,7 @@ export function arrangeNew(
   layout: LayoutName,
   cards: readonly LayoutCard[],
   space: FreeSpace,
-): Map<string, Omit<Seat, 'id'>> {
+): Map<string, Omit<CardPlace, 'id'>> {
   const arrangement = solveLayout(layout, cards, defaultOptions)
   if (!fitsBoard(arrangement.extent)) throw tooLarge(layout)
   const at = inFreeSpace(space, arrangement.extent)
@@ -41,7 +41,7 @@ export function arrangeAgain(
   cards: readonly (LayoutCard & { x: number; y: number })[],
   rest: readonly (Rect & { rotation: number })[],
   options: LayoutOptions,
-): Seat[] {
+): CardPlace[] {
   const arrangement = solveLayout(layout, readingOrder(cards), options)
   const { extent } = arrangement
   if (!fitsBoard(extent)) throw tooLarge(layout)
@@ -57,17 +57,17 @@ export function planArrangement(input: {
   cards: (LayoutCard & { x: number; y: number })[]
   rest: (Rect & { rotation: number })[]
   options: LayoutOptions
-}): { seats: Seat[] } | { refused: string } {
+}): { places: CardPlace[] } | { refused: string } {
   try {
-    return { seats: arrangeAgain(input.layout, input.cards, input.rest, input.options) }
+    return { places: arrangeAgain(input.layout, input.cards, input.rest, input.options) }
   } catch (error) {
     if (error instanceof ServiceError) return { refused: error.message }
     throw error
   }
 }
 
-function moved({ cards }: Arrangement, { x, y }: Point): Seat[] {
-  return cards.map((seat) => ({ ...seat, x: seat.x + x, y: seat.y + y }))
+function moved({ cards }: Arrangement, { x, y }: Point): CardPlace[] {
+  return cards.map((place) => ({ ...place, x: place.x + x, y: place.y + y }))
 }
 
 function topLeft(rects: readonly Rect[]): Point {

@@ -45,7 +45,7 @@ export interface Size {
 }
 
 /** A card's new place: top left corner and size of the unrotated card. */
-export interface Seat {
+export interface CardPlace {
   id: string
   x: number
   y: number
@@ -55,13 +55,13 @@ export interface Seat {
 
 export interface Arrangement {
   /** In the order of the layout. */
-  cards: Seat[]
+  cards: CardPlace[]
   /** All that the cards take up, turned as they are and upright. */
   extent: Box
 }
 
 /** Rows or columns that were solved together: from 0, 0 to `h`. */
 export interface Block {
-  seats: Seat[]
+  places: CardPlace[]
   h: number
 }

@@ -1,6 +1,6 @@
 /** What the layouts share: groups kept together, headings in rows of their own, blocks below each other. */
-import type { Block, LayoutCard, Seat, Size } from './arrangement.ts'
-import { isUpright, ownSize, seat, slotFor } from './card-slot.ts'
+import type { Block, LayoutCard, CardPlace, Size } from './arrangement.ts'
+import { isUpright, ownSize, placeIn, slotFor } from './card-slot.ts'
 import { limits } from '../limits.ts'
 
 export type Run = LayoutCard[]
@@ -83,21 +83,21 @@ export function stack(
   bands: readonly Band[],
   { gap, width }: { gap: number; width: number },
   solve: (runs: Run[]) => Block[],
-): Seat[] {
-  const seats: Seat[] = []
+): CardPlace[] {
+  const places: CardPlace[] = []
   let y = 0
   for (const band of bands) {
     if ('heading' in band) {
       const size = headingSize(band.heading, width)
       const slot = slotFor(band.heading, size)
-      seats.push(seat(band.heading, size, { x: 0, y, ...slot }))
+      places.push(placeIn(band.heading, size, { x: 0, y, ...slot }))
       y += slot.h + gap
       continue
     }
     for (const block of solve(band.runs)) {
-      for (const one of block.seats) seats.push({ ...one, y: one.y + y })
+      for (const one of block.places) places.push({ ...one, y: one.y + y })
       y += block.h + gap
     }
   }
-  return seats
+  return places
 }

@@ -1,6 +1,6 @@
 /** How a card lies in the slot that a layout gives it. */
 import { limits } from '../limits.ts'
-import type { LayoutCard, Seat, Size } from './arrangement.ts'
+import type { LayoutCard, CardPlace, Size } from './arrangement.ts'
 import { boundingBox } from './box.ts'
 
 const { min, max } = limits.cardSize
@@ -64,7 +64,11 @@ export function fitInto(card: LayoutCard, room: Size): Size {
 }
 
 /** Puts a card of some size into a slot, a turned one in its middle. */
-export function seat(card: LayoutCard, size: Size, slot: Seat | (Size & { x: number; y: number })): Seat {
+export function placeIn(
+  card: LayoutCard,
+  size: Size,
+  slot: CardPlace | (Size & { x: number; y: number }),
+): CardPlace {
   if (isUpright(card)) return { id: card.id, x: slot.x, y: slot.y, ...size }
   return {
     id: card.id,

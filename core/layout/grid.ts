@@ -2,14 +2,14 @@
  * Cells of one size, row by row. Cards fill their cells; those that show a picture, and turned ones, keep their
  * proportions within them. A group that does not fit into the rest of a row begins a new one.
  */
-import type { Block, LayoutCard, LayoutOptions, Seat, Size } from './arrangement.ts'
+import type { Block, LayoutCard, LayoutOptions, CardPlace, Size } from './arrangement.ts'
 import { apart, stack, type Band, type Run } from './bands.ts'
-import { fitInto, isUpright, outlineOf, seat, showsPicture, slotFor } from './card-slot.ts'
+import { fitInto, isUpright, outlineOf, placeIn, showsPicture, slotFor } from './card-slot.ts'
 import { columnsOf } from './masonry.ts'
 
 type Options = LayoutOptions & { width: number }
 
-export function grid(bands: Band[], options: Options): Seat[] {
+export function grid(bands: Band[], options: Options): CardPlace[] {
   const { count, w } = columnsOf(options)
   const cards = bands.flatMap((band) => ('runs' in band ? band.runs.flat() : []))
   const cell = { w, h: cellHeight(cards, w) }
@@ -27,7 +27,7 @@ function cellHeight(cards: LayoutCard[], w: number): number {
 }
 
 function solveCells(runs: Run[], cell: Size, count: number, gap: number): Block {
-  const seats: Seat[] = []
+  const places: CardPlace[] = []
   let at = 0
   for (const run of runs) {
     const left = count - (at % count)
@@ -36,9 +36,9 @@ function solveCells(runs: Run[], cell: Size, count: number, gap: number): Block 
       const x = (at % count) * (cell.w + gap)
       const y = Math.floor(at / count) * (cell.h + gap)
       const size = isUpright(card) && !showsPicture(card) ? cell : fitInto(card, cell)
-      seats.push(seat(card, size, { x, y, ...slotFor(card, size) }))
+      places.push(placeIn(card, size, { x, y, ...slotFor(card, size) }))
       at += 1
     }
   }
-  return { seats, h: Math.ceil(at / count) * (cell.h + gap) - gap }
+  return { places, h: Math.ceil(at / count) * (cell.h + gap) - gap }
 }

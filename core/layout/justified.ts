@@ -7,9 +7,9 @@
  * the height less. So the cost is linear.
  */
 import { limits } from '../limits.ts'
-import type { Block, LayoutCard, LayoutOptions, Seat } from './arrangement.ts'
+import type { Block, LayoutCard, LayoutOptions, CardPlace } from './arrangement.ts'
 import { apart, stack, type Band } from './bands.ts'
-import { fitInto, isUpright, outlineOf, scaleBounds, seat, showsPicture, slotFor } from './card-slot.ts'
+import { fitInto, isUpright, outlineOf, scaleBounds, placeIn, showsPicture, slotFor } from './card-slot.ts'
 
 type Options = LayoutOptions & { width: number }
 
@@ -30,7 +30,7 @@ interface Row {
 
 const { max } = limits.cardSize
 
-export function justified(bands: Band[], options: Options): Seat[] {
+export function justified(bands: Band[], options: Options): CardPlace[] {
   return stack(bands, options, (runs) => {
     const { width, rowHeight, gap } = options
     const itemsOf = (run: LayoutCard[]) => run.map((card) => itemOf(card, width))
@@ -64,7 +64,7 @@ function solveRows(runs: Item[][], options: Options): Block[] {
   let open: Item[] = []
   let natural = -gap
   const take = (row: Row) => {
-    blocks.push(seatRow(row, options))
+    blocks.push(placeRow(row, options))
     open = []
     natural = -gap
   }
@@ -87,7 +87,7 @@ function solveRows(runs: Item[][], options: Options): Block[] {
     natural += gap + runWidth
   }
   if (open.length > 0)
-    blocks.push(seatRow({ items: open, height: rowHeight, fit: 'too narrow' }, options, true))
+    blocks.push(placeRow({ items: open, height: rowHeight, fit: 'too narrow' }, options, true))
   return blocks
 }
 
@@ -120,21 +120,21 @@ function flush(items: Item[], { width, gap }: Options): Row {
 const slack = 1e-6
 
 /** Rounds edges, not widths, so that gaps stay what they are and the row ends where it should. */
-function seatRow({ items, height, fit }: Row, { width, gap }: Options, isLast = false): Block {
+function placeRow({ items, height, fit }: Row, { width, gap }: Options, isLast = false): Block {
   const widths = items.map((item) => widthOf(item, height))
   if (fit === 'too narrow' && !isLast) widen(items, widths, width - gap * (items.length - 1))
-  const seats: Seat[] = []
+  const places: CardPlace[] = []
   let edge = 0
   let h = 0
   items.forEach((item, at) => {
     const left = Math.round(edge)
     const right = Math.round(onGrid(edge + widths[at]!))
     const slot = { x: left, y: 0, w: right - left, h: Math.round(onGrid(heightOf(item, height))) }
-    seats.push(seat(item.card, isUpright(item.card) ? slot : fitInto(item.card, slot), slot))
+    places.push(placeIn(item.card, isUpright(item.card) ? slot : fitInto(item.card, slot), slot))
     edge = onGrid(edge + widths[at]! + gap)
     h = Math.max(h, slot.h)
   })
-  return { seats, h }
+  return { places, h }
 }
 
 /** Sums of fractions that should meet half a unit do. */

@@ -1,8 +1,8 @@
 /** Columns of one width; each card goes to the shortest of them. A group has a block of its own. */
 import { limits } from '../limits.ts'
-import type { Block, LayoutCard, LayoutOptions, Seat, Size } from './arrangement.ts'
+import type { Block, LayoutCard, LayoutOptions, CardPlace, Size } from './arrangement.ts'
 import { apart, stack, type Band } from './bands.ts'
-import { fitInto, isUpright, seat, showsPicture, slotFor } from './card-slot.ts'
+import { fitInto, isUpright, placeIn, showsPicture, slotFor } from './card-slot.ts'
 import { rowTolerance } from './reading-order.ts'
 
 type Options = LayoutOptions & { width: number }
@@ -16,7 +16,7 @@ export function columnsOf({ width, gap, columns }: Options): { count: number; w:
   return { count, w: Math.min(max, Math.floor((width - gap * (count - 1)) / count)) }
 }
 
-export function masonry(bands: Band[], options: Options): Seat[] {
+export function masonry(bands: Band[], options: Options): CardPlace[] {
   return stack(bands, options, (runs) =>
     apart(runs, () => true).map((part) => solveColumns(part.flat(), options)),
   )
@@ -25,22 +25,22 @@ export function masonry(bands: Band[], options: Options): Seat[] {
 function solveColumns(cards: LayoutCard[], options: Options): Block {
   const { count, w } = columnsOf(options)
   const bottoms = Array.from({ length: count }, () => 0)
-  const seats: Seat[] = []
+  const places: CardPlace[] = []
   // Columns that end within a row's tolerance of the shortest are filled from left to right, so that the order in which
   // the result is read is the order in which it was made.
-  while (seats.length < cards.length) {
+  while (places.length < cards.length) {
     const shortest = Math.min(...bottoms)
-    for (let column = 0; column < count && seats.length < cards.length; column++) {
+    for (let column = 0; column < count && places.length < cards.length; column++) {
       const y = bottoms[column]!
       if (y >= shortest + rowTolerance) continue
-      const card = cards[seats.length]!
+      const card = cards[places.length]!
       const size = sizeAtWidth(card, w)
       const slot = slotFor(card, size)
-      seats.push(seat(card, size, { x: column * (w + options.gap), y, ...slot }))
+      places.push(placeIn(card, size, { x: column * (w + options.gap), y, ...slot }))
       bottoms[column] = y + slot.h + options.gap
     }
   }
-  return { seats, h: Math.max(...bottoms) - options.gap }
+  return { places, h: Math.max(...bottoms) - options.gap }
 }
 
 /** Its proportions are kept as far as the bounds on sizes allow; beyond them it keeps the column's width, or its picture. */

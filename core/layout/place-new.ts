@@ -1,7 +1,7 @@
 /** New cards of a board → their places on it. */
 import { ServiceError } from '../errors.ts'
 import { arrangeNew } from './arrange.ts'
-import type { LayoutCard, LayoutName, Seat } from './arrangement.ts'
+import type { LayoutCard, LayoutName, CardPlace } from './arrangement.ts'
 import { FreeSpace, boundingBox, type Rect } from './free-space.ts'
 
 export interface NewCards {
@@ -12,7 +12,7 @@ export interface NewCards {
   occupied: (Rect & { rotation: number })[]
 }
 
-export type Places = Map<string, Partial<Seat> & { x: number; y: number }>
+export type Places = Map<string, Partial<CardPlace> & { x: number; y: number }>
 
 /** The places that are not given. What a layout refuses is in the result: errors lose their class on the way from a thread. */
 export function placeNew({ layout, cards, occupied }: NewCards): { places: Places } | { refused: string } {

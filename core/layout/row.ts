@@ -1,12 +1,12 @@
 /** Cards side by side, each as large as it is. Headings part it into rows. */
-import type { Block, LayoutOptions, Seat } from './arrangement.ts'
+import type { Block, LayoutOptions, CardPlace } from './arrangement.ts'
 import { stack, type Band, type Run } from './bands.ts'
-import { ownSize, seat, slotFor } from './card-slot.ts'
+import { ownSize, placeIn, slotFor } from './card-slot.ts'
 
 /** Half a board: what is longer goes on in a row below. */
 export const longestLine = 1_000_000
 
-export function row(bands: Band[], { gap, width }: LayoutOptions): Seat[] {
+export function row(bands: Band[], { gap, width }: LayoutOptions): CardPlace[] {
   const lines = new Map(
     bands.flatMap((band) => ('runs' in band ? [[band.runs, linesOf(band.runs, gap)]] : [])),
   )
@@ -20,8 +20,8 @@ function linesOf(runs: Run[], gap: number): (Block & { w: number })[] {
     const size = ownSize(card)
     const slot = slotFor(card, size)
     let line = lines.at(-1)
-    if (!line || line.w + gap + slot.w > longestLine) lines.push((line = { seats: [], h: 0, w: -gap }))
-    line.seats.push(seat(card, size, { x: line.w + gap, y: 0, ...slot }))
+    if (!line || line.w + gap + slot.w > longestLine) lines.push((line = { places: [], h: 0, w: -gap }))
+    line.places.push(placeIn(card, size, { x: line.w + gap, y: 0, ...slot }))
     line.w += gap + slot.w
     line.h = Math.max(line.h, slot.h)
   }

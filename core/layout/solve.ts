@@ -4,7 +4,7 @@ import {
   type LayoutCard,
   type LayoutName,
   type LayoutOptions,
-  type Seat,
+  type CardPlace,
 } from './arrangement.ts'
 import { bandsOf, type Band } from './bands.ts'
 import { boundingBox, boxAround, union, type Box } from './box.ts'
@@ -14,7 +14,7 @@ import { justified } from './justified.ts'
 import { masonry } from './masonry.ts'
 import { row } from './row.ts'
 
-const solvers: Record<LayoutName, (bands: Band[], options: LayoutOptions) => Seat[]> = {
+const solvers: Record<LayoutName, (bands: Band[], options: LayoutOptions) => CardPlace[]> = {
   justified: (bands, options) => justified(bands, withWidth(options)),
   masonry: (bands, options) => masonry(bands, withWidth(options)),
   grid: (bands, options) => grid(bands, withWidth(options)),
@@ -32,16 +32,16 @@ export function solveLayout(
   cards: readonly LayoutCard[],
   options: LayoutOptions,
 ): Arrangement {
-  const seats = solvers[layout](bandsOf(cards), options)
+  const places = solvers[layout](bandsOf(cards), options)
   const rotations = new Map(cards.map(({ id, rotation }) => [id, rotation]))
-  const extent = seats.reduce<Box | null>((all, one) => {
+  const extent = places.reduce<Box | null>((all, one) => {
     const upright = boxAround(one, 0)
     const rotation = rotations.get(one.id)!
     const box =
       rotation % 180 === 0 ? upright : union(upright, boxAround(boundingBox({ ...one, rotation }), 0))
     return all ? union(all, box) : box
   }, null)
-  return { cards: seats, extent: extent ?? { left: 0, top: 0, right: 0, bottom: 0 } }
+  return { cards: places, extent: extent ?? { left: 0, top: 0, right: 0, bottom: 0 } }
 }
 
 const withWidth = (options: LayoutOptions) => ({ ...options, width: options.width ?? defaultWidth })

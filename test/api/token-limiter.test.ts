@@ -65,7 +65,7 @@ test('[RL3] two processes share an hour, and refuse at most what the other holds
     for (let turn = 0; turn < 2 * limit; turn++) passed += await take(turn % 2 ? a : b, token, 1, limit)
     expect(passed).toBeLessThanOrEqual(limit)
     expect(passed).toBeGreaterThanOrEqual(limit - Math.max(1, Math.floor(limit / 20)))
-    await a.settle()
+    await a.giveBack()
     clock.ms += 1000
     passed += await take(b, token, limit, limit)
     expect(passed).toBe(limit)
@@ -99,7 +99,7 @@ test('[RL4] a restart does not reset the hour; after a kill what was held counts
   const started = clock.ms
   expect(await take(before, token, 30, 100)).toBe(30)
   clock.ms += 60_000
-  await before.settle()
+  await before.giveBack()
   const after = limiter()
   expect(await after.take(token, 100)).toMatchObject({
     remaining: 69,

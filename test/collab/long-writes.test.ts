@@ -113,7 +113,7 @@ test('[WK21] what an editor changes while a large write is built is committed wi
     patches,
   })
   const queue = live.queue.board(boardId)
-  await until(() => queue.away, 'the write is on its way')
+  await until(() => queue.isAway, 'the write is on its way')
   editor.addCard('meanwhile')
   editor.cards.get(ids[0]!)!.set('y', 777)
   editor.cards.delete(ids.at(-1)!)

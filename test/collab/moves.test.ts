@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { readCards } from '../../collab/canvas/canvas.ts'
 import { replay, tail } from '../../collab/log/log.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
@@ -12,6 +11,7 @@ import { connectionLost, gatedDatabase, type GatedDatabase } from '../support/ga
 import { lockBoard } from '../support/held-lock.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { cardContents } from '../support/card-contents.ts'
 
 let testDatabase: TestDatabase
 let database: GatedDatabase
@@ -56,7 +56,7 @@ async function inLog(boardId: string): Promise<string[]> {
   const document = new Y.Doc()
   replay(document, log!)
   expect(document.store.pendingStructs).toBeNull()
-  return [...readCards(document).keys()].sort()
+  return [...cardContents(document).keys()].sort()
 }
 
 const inIndex = async (boardId: string): Promise<string[]> =>

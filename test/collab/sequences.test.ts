@@ -39,7 +39,7 @@ test('[S1] an edit whose commit hangs is not acknowledged to a provider that com
   const editor = await openEditor(service.url, { boardId, token: user.token })
   database.hold()
   editor.addCard('held')
-  await until(() => service.live.documents.find(boardId)!.queue.queuedMark > 0, 'the server has the edit')
+  await until(() => service.live.documents.find(boardId)!.queue.edits.mark > 0, 'the server has the edit')
   editor.socket.disconnect()
   await until(() => editor.closes.length > 0, 'the socket is closed')
   await editor.socket.connect()
@@ -177,7 +177,7 @@ test('[S7] requests for one board that share a commit have each their own result
     viewer.api.post(path, positioned('b')),
     user.api.post(path, positioned('c')),
   ]
-  await until(() => service.live.queue.board(boardId).writes.length === 3, 'three more wait')
+  await until(() => service.live.queue.board(boardId).waitingWrites === 3, 'three more wait')
   database.release()
   const answers = await Promise.all([first, ...others])
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 403, 201])

@@ -6,7 +6,7 @@ import {
   type LayoutCard,
   type LayoutName,
   type LayoutOptions,
-  type Seat,
+  type CardPlace,
 } from '../../core/layout/arrangement.ts'
 import { boundingBox, type Rect } from '../../core/layout/box.ts'
 import { solveLayout } from '../../core/layout/solve.ts'
@@ -64,10 +64,10 @@ export const anyCards = fc.array(anyCard, { maxLength: 60, size: 'max' }).map(na
 export const solve = (layout: LayoutName, cards: LayoutCard[], options: Partial<LayoutOptions> = {}) =>
   solveLayout(layout, cards, { ...defaultOptions, ...options })
 export const byId = (cards: LayoutCard[]) => new Map(cards.map((card) => [card.id, card]))
-export const boxes = (cards: LayoutCard[], seats: Seat[]): (Rect & { id: string })[] =>
-  seats.map((seat) => ({
-    id: seat.id,
-    ...boundingBox({ ...seat, rotation: byId(cards).get(seat.id)!.rotation }),
+export const boxes = (cards: LayoutCard[], places: CardPlace[]): (Rect & { id: string })[] =>
+  places.map((place) => ({
+    id: place.id,
+    ...boundingBox({ ...place, rotation: byId(cards).get(place.id)!.rotation }),
   }))
 
 /** Pairs that are nearer to each other than the gap, on both axes. */
@@ -81,13 +81,13 @@ export function tooNear(rects: (Rect & { id: string })[], gap: number): string[]
   )
 }
 
-/** Seats that follow each other and lie on one line. */
-export function rowsOf(seats: Seat[]): Seat[][] {
-  const rows: Seat[][] = []
-  for (const seat of seats) {
+/** Places that follow each other and lie on one line. */
+export function rowsOf(places: CardPlace[]): CardPlace[][] {
+  const rows: CardPlace[][] = []
+  for (const place of places) {
     const row = rows.at(-1)
-    if (row && row[0]!.y === seat.y && row.at(-1)!.x < seat.x) row.push(seat)
-    else rows.push([seat])
+    if (row && row[0]!.y === place.y && row.at(-1)!.x < place.x) row.push(place)
+    else rows.push([place])
   }
   return rows
 }

@@ -24,8 +24,8 @@ describe('of every layout', () => {
   test('[Z1] no two cards overlap or lie nearer than the gap, turned ones by their bounding boxes', () => {
     fc.assert(
       fc.property(anyLayout, anyCards, anyOptions, (layout, cards, options) => {
-        const { cards: seats } = solve(layout, cards, options)
-        expect(tooNear(boxes(cards, seats), options.gap)).toEqual([])
+        const { cards: places } = solve(layout, cards, options)
+        expect(tooNear(boxes(cards, places), options.gap)).toEqual([])
       }),
       { numRuns: 400 },
     )
@@ -48,8 +48,8 @@ describe('of every layout', () => {
   test('[Z3] places and sizes are whole numbers, and sizes lie within 40 and 4,000', () => {
     fc.assert(
       fc.property(anyLayout, anyCards, anyOptions, (layout, cards, options) => {
-        const { cards: seats, extent } = solve(layout, cards, options)
-        for (const { x, y, w, h } of seats) {
+        const { cards: places, extent } = solve(layout, cards, options)
+        for (const { x, y, w, h } of places) {
           expect([x, y, w, h].every((one) => Number.isInteger(one) && !Object.is(one, -0))).toBe(true)
           expect(Math.min(w, h)).toBeGreaterThanOrEqual(40)
           expect(Math.max(w, h)).toBeLessThanOrEqual(4000)
@@ -95,12 +95,12 @@ describe('of every layout', () => {
     const upright = fc.array(anyCard.map((card) => ({ ...card, rotation: 0, group_id: null })), { maxLength: 40, size: 'max' }).map(named)
     fc.assert(
       fc.property(anyLayout, upright, anyOptions, (layout, cards, options) => {
-        const { cards: seats } = solve(layout, cards, options)
-        seats.forEach((heading, at) => {
+        const { cards: places } = solve(layout, cards, options)
+        places.forEach((heading, at) => {
           const card = byId(cards).get(heading.id)!
           if (!card.section_header) return
-          for (const other of seats.slice(0, at)) expect(other.y + other.h + options.gap).toBeLessThanOrEqual(heading.y)
-          for (const other of seats.slice(at + 1)) expect(other.y).toBeGreaterThanOrEqual(heading.y + heading.h + options.gap)
+          for (const other of places.slice(0, at)) expect(other.y + other.h + options.gap).toBeLessThanOrEqual(heading.y)
+          for (const other of places.slice(at + 1)) expect(other.y).toBeGreaterThanOrEqual(heading.y + heading.h + options.gap)
           expect(heading.x).toBe(0)
           const width = options.width ?? (layout === 'row' || layout === 'column' ? null : 1780)
           if (width !== null) expect(heading.w).toBe(Math.min(4000, width))
@@ -122,7 +122,7 @@ describe('of every layout', () => {
     const stable = fc.constantFrom(...layoutNames.filter((layout) => layout !== 'justified'))
     const claim = fc.property(stable, some, usualOptions, (layout, cards, options) => {
       const first = solve(layout, cards, options).cards
-      const again = readingOrder(first.map((seat) => ({ ...byId(cards).get(seat.id)!, ...seat })))
+      const again = readingOrder(first.map((place) => ({ ...byId(cards).get(place.id)!, ...place })))
       expect(again.map(({ id }) => id)).toEqual(first.map(({ id }) => id))
       expect(solve(layout, again, options).cards).toEqual(first)
     })

@@ -22,7 +22,7 @@ describe('justified', () => {
         const rows = rowsOf(solve('justified', cards, options).cards)
         rows.forEach((row, n) => {
           expect(row[0]!.x).toBe(0)
-          row.slice(1).forEach((seat, at) => expect(seat.x - row[at]!.x - row[at]!.w).toBe(options.gap))
+          row.slice(1).forEach((place, at) => expect(place.x - row[at]!.x - row[at]!.w).toBe(options.gap))
           const right = row.at(-1)!.x + row.at(-1)!.w
           if (n < rows.length - 1) expect(Math.abs(right - options.width)).toBeLessThanOrEqual(1)
           else expect(right).toBeLessThanOrEqual(options.width + 1)
@@ -52,9 +52,9 @@ describe('justified', () => {
     fc.assert(
       fc.property(fc.array(usualCard, { minLength: 1, maxLength: 40, size: 'max' }).map(named), usualOptions, (cards, options) => {
         const wide = { ...options, width: 100_000 }
-        const seats = solve('justified', cards, wide).cards
-        expect(rowsOf(seats)).toHaveLength(1)
-        for (const { id, h } of seats) {
+        const places = solve('justified', cards, wide).cards
+        expect(rowsOf(places)).toHaveLength(1)
+        for (const { id, h } of places) {
           const card = byId(cards).get(id)!
           const least = Math.round((40 * card.h) / Math.min(card.w, card.h)) // as high as it is when it is as thin as may be
           expect(h).toBe(Math.max(options.rowHeight, least))
@@ -72,10 +72,10 @@ describe('justified', () => {
     const pictures = fc.array(fc.record({ kind: fc.constantFrom('image', 'video', 'note'), w: side, h: side }), { maxLength: 60, size: 'max' }).map(named)
     fc.assert(
       fc.property(pictures, anyOptions, (cards, options) => {
-        for (const seat of solve('justified', cards, options).cards) {
-          const card = byId(cards).get(seat.id)!
+        for (const place of solve('justified', cards, options).cards) {
+          const card = byId(cards).get(place.id)!
           if (card.kind === 'note' || (40 * card.w) / card.h > (options.width ?? 1780)) continue
-          expect(keepsRatio(card, seat), JSON.stringify([card, seat])).toBe(true)
+          expect(keepsRatio(card, place), JSON.stringify([card, place])).toBe(true)
         }
       }),
       { numRuns: 300 },
@@ -88,8 +88,8 @@ describe('justified', () => {
         fc.array(usualCard, { maxLength: 60, size: 'max' }).map(named),
         usualOptions,
         (cards, options) => {
-          for (const seat of solve('justified', cards, options).cards)
-            expect(keepsRatio(byId(cards).get(seat.id)!, seat)).toBe(true)
+          for (const place of solve('justified', cards, options).cards)
+            expect(keepsRatio(byId(cards).get(place.id)!, place)).toBe(true)
         },
       ),
     )
@@ -120,20 +120,20 @@ describe('masonry, grid, row, column', () => {
     const capped = fc.tuple(usualOptions, fc.option(fc.integer({ min: 1, max: 8 })))
     fc.assert(
       fc.property(upright, capped, (cards, [options, columns]) => {
-        const seats = solve('masonry', cards, { ...options, columns }).cards
+        const places = solve('masonry', cards, { ...options, columns }).cards
         const fitting = Math.max(1, Math.floor((options.width + options.gap) / (280 + options.gap)))
         const count = Math.min(fitting, columns ?? fitting)
         const w = Math.floor((options.width - options.gap * (count - 1)) / count)
-        for (const seat of seats) {
-          if (seat.h === 4000) continue // it can't be higher
-          expect(seat.w).toBe(w)
-          expect(keepsRatio(byId(cards).get(seat.id)!, seat)).toBe(true)
+        for (const place of places) {
+          if (place.h === 4000) continue // it can't be higher
+          expect(place.w).toBe(w)
+          expect(keepsRatio(byId(cards).get(place.id)!, place)).toBe(true)
         }
         const lowest = Math.min(count, cards.length)
-        const columnsUsed = Map.groupBy(seats, ({ x }) => x)
+        const columnsUsed = Map.groupBy(places, ({ x }) => x)
         expect([...columnsUsed.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: lowest }, (_, n) => n * (w + options.gap)))
         for (const column of columnsUsed.values())
-          column.slice(1).forEach((seat, at) => expect(seat.y - column[at]!.y - column[at]!.h).toBe(options.gap))
+          column.slice(1).forEach((place, at) => expect(place.y - column[at]!.y - column[at]!.h).toBe(options.gap))
       }),
       { numRuns: 200 },
     )
@@ -145,8 +145,8 @@ describe('masonry, grid, row, column', () => {
         fc.array(usualCard, { maxLength: 60, size: 'max' }).map(named),
         usualOptions,
         (cards, options) => {
-          const seats = solve('masonry', cards, options).cards
-          seats.slice(1).forEach((seat, at) => expect(seat.y).toBeGreaterThan(seats[at]!.y - 20))
+          const places = solve('masonry', cards, options).cards
+          places.slice(1).forEach((place, at) => expect(place.y).toBeGreaterThan(places[at]!.y - 20))
         },
       ),
     )
@@ -156,23 +156,23 @@ describe('masonry, grid, row, column', () => {
     const some = fc.array(usualCard, { minLength: 1, maxLength: 60, size: 'max' }).map(named)
     fc.assert(
       fc.property(some, usualOptions, fc.option(fc.integer({ min: 1, max: 8 })), (cards, options, columns) => {
-        const seats = solve('grid', cards, { ...options, columns }).cards
+        const places = solve('grid', cards, { ...options, columns }).cards
         const fitting = Math.max(1, Math.floor((options.width + options.gap) / (280 + options.gap)))
         const count = Math.min(fitting, columns ?? fitting)
         const w = Math.floor((options.width - options.gap * (count - 1)) / count)
-        const tall = seats.find(({ id }) => !['image', 'video'].includes(byId(cards).get(id)!.kind))
-        const h = tall?.h ?? (seats[count] ? seats[count].y - options.gap : Infinity)
-        seats.forEach((seat, at) => {
-          const card = byId(cards).get(seat.id)!
-          expect(seat.x).toBe((at % count) * (w + options.gap))
-          if (h < Infinity) expect(seat.y).toBe(Math.floor(at / count) * (h + options.gap))
-          if (!['image', 'video'].includes(card.kind)) expect([seat.w, seat.h]).toEqual([w, h])
+        const tall = places.find(({ id }) => !['image', 'video'].includes(byId(cards).get(id)!.kind))
+        const h = tall?.h ?? (places[count] ? places[count].y - options.gap : Infinity)
+        places.forEach((place, at) => {
+          const card = byId(cards).get(place.id)!
+          expect(place.x).toBe((at % count) * (w + options.gap))
+          if (h < Infinity) expect(place.y).toBe(Math.floor(at / count) * (h + options.gap))
+          if (!['image', 'video'].includes(card.kind)) expect([place.w, place.h]).toEqual([w, h])
           else {
             // One that would be thinner than cards may be has its longer side shortened instead.
             const fitted = Math.min(card.w, card.h) * Math.min(w / card.w, h / card.h)
-            if (fitted < 40) expect(Math.min(seat.w, seat.h)).toBe(40)
-            else expect(keepsRatio(card, seat)).toBe(true)
-            expect(seat.w <= w && seat.h <= h).toBe(true)
+            if (fitted < 40) expect(Math.min(place.w, place.h)).toBe(40)
+            else expect(keepsRatio(card, place)).toBe(true)
+            expect(place.w <= w && place.h <= h).toBe(true)
           }
         })
       }),

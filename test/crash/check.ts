@@ -1,10 +1,11 @@
 /** Holds the database against the ledger: what must be there is, nothing is there twice, and the index says the same. */
 import * as Y from 'yjs'
-import { cardsOf, readCards } from '../../collab/canvas/canvas.ts'
+import { cardsOf } from '../../collab/canvas/canvas.ts'
 import { tail } from '../../collab/log/log.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import type { Database } from '../../sql/database.ts'
 import type { BoardLedger, FoundCard } from './ledger.ts'
+import { cardContents } from '../support/card-contents.ts'
 
 /** Healing and the debounce of the index are waited for. */
 const indexedWithinMs = 20_000
@@ -21,7 +22,7 @@ export async function checkBoard(
 ): Promise<{ faults: string[]; document: Y.Doc }> {
   const differences = await verifyBoard(database, boardId, { waitMs: indexedWithinMs })
   const document = await documentOf(database, boardId)
-  const inDocument = [...readCards(document).values()].map(({ title, x, y, body }): FoundCard => ({
+  const inDocument = [...cardContents(document).values()].map(({ title, x, y, body }): FoundCard => ({
     title: title ?? '',
     x,
     y,

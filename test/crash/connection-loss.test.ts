@@ -125,7 +125,7 @@ describe('editors that come while the database is away', () => {
   beforeAll(async () => {
     testDatabase = await cloneDatabase()
     database = gatedDatabase(testDatabase.url)
-    service = await startService({ testDatabase, database, workers: false })
+    service = await startService({ testDatabase, database, workers: false, editDeadlineMs: 500 })
     user = await service.user()
     boardId = (await user.api.post('/boards', { name: 'Away' })).body.board.id
   })
@@ -166,13 +166,12 @@ describe('editors that come while the database is away', () => {
 
   test('[L5] an editor on a board whose commits have stopped is sent away to come again, and gets in when they go on', async () => {
     const editor = await openEditor(service.url, { boardId, token: user.token })
-    const { queue } = service.live.documents.find(boardId)!
-    queue.stalled = true
-    editor.socket.disconnect()
-    await until(() => editor.closes.length > 0, 'the socket is closed')
-    void editor.socket.connect()
-    await until(() => editor.closes.some(({ code }) => code === 1013), 'it is sent away')
-    queue.stalled = false
+    database.hold()
+    editor.addCard('held')
+    await until(() => editor.closes.length > 0, 'the deadline closes the socket')
+    await until(() => editor.closes.length > 1, 'it comes again, and is sent away')
+    expect(editor.closes.map(({ code }) => code)).toEqual(editor.closes.map(() => 1013))
+    database.release()
     await editor.saved()
   })
 

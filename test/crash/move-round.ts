@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import * as Y from 'yjs'
-import { readCards } from '../../collab/canvas/canvas.ts'
 import { replay, tail } from '../../collab/log/log.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { addUser } from '../../sql/accounts/accounts.ts'
@@ -14,6 +13,7 @@ import { openEditor, until, type Editor } from '../support/editor.ts'
 import { mustSurvive, type Move, type Word } from './moved-words.ts'
 import { Random } from './random.ts'
 import { ServiceProcess } from '../support/service-process.ts'
+import { cardContents } from '../support/card-contents.ts'
 
 const boardCount = 3
 const cardCount = 30
@@ -216,7 +216,7 @@ export class MoveRun {
       const document = new Y.Doc()
       replay(document, log!)
       if (document.store.pendingStructs) faults.push(`${board} waits for structs that are not in the log`)
-      const cards = readCards(document)
+      const cards = cardContents(document)
       for (const [id, { body }] of cards)
         found.set(id, [...(found.get(id) ?? []), { board, body: body ?? '' }])
       const rows = await database.asSystem(

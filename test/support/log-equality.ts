@@ -10,7 +10,7 @@ import type { TestService } from './service.ts'
 export async function expectMemoryEqualsLog(service: TestService, boardId: string): Promise<void> {
   const board = service.live.documents.find(boardId)
   if (!board) throw new Error('the board is not in memory')
-  await until(() => board.queue.edits.length === 0, 'all edits are committed')
+  await until(() => board.queue.edits.count === 0, 'all edits are committed')
   const log = await tail(service.database, boardId, 0)
   const rebuilt = new Y.Doc()
   const failures: unknown[] = []

@@ -8,7 +8,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import type { Logger } from '../../platform/log.ts'
-import { errorCode, unavailable, type Database } from '../../sql/database.ts'
+import { errorCode, isUnavailable, type Database } from '../../sql/database.ts'
 import { startLoop, type Loop } from '../loop.ts'
 import { readBatch, readWords, setAside, writeWords, type Entry } from './search-batch.ts'
 
@@ -153,7 +153,7 @@ function isAboutEntries(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const code = errorCode(cause)
   if (code === '57014') return true // statement timeout
-  return !unavailable(cause) && !['25', '40', '42', '53', '55', '58'].includes(code.slice(0, 2))
+  return !isUnavailable(cause) && !['25', '40', '42', '53', '55', '58'].includes(code.slice(0, 2))
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 500)

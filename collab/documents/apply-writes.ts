@@ -1,0 +1,61 @@
+/** Brings API writes that this process has committed into the document in memory. */
+import * as Y from 'yjs'
+import type { CommittedWrite } from '../commit/committing-document.ts'
+import { bytesOf } from '../log/log.ts'
+import { nothingIndexed, type LogOrigin } from './origin.ts'
+
+/** A commit whose updates are larger is applied in turns. */
+export const inlineApplyBytes = 256 * 1024
+
+/**
+ * Applies them part by part, and yields the bytes of each part.
+ *
+ * @param failed told of an update that can't be applied whole: it is committed, to fail here would be to write it again
+ */
+export function* applyWrites(
+  document: Y.Doc,
+  writes: CommittedWrite[],
+  failed: (error: unknown) => void,
+): Iterable<number> {
+  for (const { updates, ...indexed } of writes) {
+    for (const part of partsOf(updates)) {
+      // If editors' structs wait for what now comes, more than the written cards may change.
+      const isAwaited = document.store.pendingStructs !== null
+      const origin: LogOrigin = {
+        source: 'local',
+        skipStoreHooks: false,
+        fromLog: true,
+        indexed: isAwaited ? nothingIndexed : indexed,
+      }
+      Y.transact(document, () => applyAll(document, part, origin, failed), origin, false)
+      yield bytesOf(part)
+    }
+  }
+}
+
+function applyAll(
+  document: Y.Doc,
+  updates: Uint8Array[],
+  origin: LogOrigin,
+  failed: (error: unknown) => void,
+): void {
+  for (const update of updates) {
+    try {
+      Y.applyUpdate(document, update, origin)
+    } catch (error) {
+      failed(error)
+    }
+  }
+}
+
+/** Updates that are applied in one transaction: about as many bytes as take a few milliseconds. */
+function* partsOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
+  let part: Uint8Array[] = []
+  for (const update of updates) {
+    part.push(update)
+    if (bytesOf(part) < inlineApplyBytes) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
+}

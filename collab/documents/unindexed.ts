@@ -1,0 +1,174 @@
+/** Which cards and groups of a document in memory may differ from their index rows, and the rows that bring them in. */
+import type { Document } from '@hocuspocus/server'
+import * as Y from 'yjs'
+import { isCardId } from '../../core/card.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../sql/database.ts'
+import { cardsOf, groupsOf } from '../canvas/canvas.ts'
+import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canvas/project.ts'
+import type { FlushRows } from '../commit/committing-document.ts'
+import { isFromLog, nothingIndexed, type Indexed } from './origin.ts'
+
+/** Rows of one flush: the commits of all boards wait while they are written. More of them go in parts. */
+const maxFlushRows = 1000
+/** Reading them takes no longer than this: of huge cards a flush takes fewer. */
+const flushMs = 10
+
+type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
+
+interface RowHash {
+  id: string
+  hash: string
+}
+
+/**
+ * From the end of `compare` on, these and the rows that ride with API writes account for every difference between
+ * document and index, so that a flush makes the index complete.
+ *
+ *   a card or group   becomes     when
+ *   indexed           dirty       a transaction changes it, and its row does not ride with the commit of that
+ *   dirty             in flight   `project` has put its row into a flush
+ *   in flight         indexed     `flushed`
+ *   in flight         dirty       `flushFailed`, or it is changed again
+ */
+export class Unindexed {
+  readonly #boardId: string
+  readonly #document: Document
+  readonly #log: Logger
+  readonly #dirty: { cards: Set<string>; groups: Set<string> } = { cards: new Set(), groups: new Set() }
+  #inFlight: Indexed | null = null
+
+  constructor(boardId: string, document: Document, log: Logger) {
+    this.#boardId = boardId
+    this.#document = document
+    this.#log = log
+  }
+
+  get isOutstanding(): boolean {
+    return this.#hasDirty || this.#inFlight !== null
+  }
+
+  get #hasDirty(): boolean {
+    return this.#dirty.cards.size > 0 || this.#dirty.groups.size > 0
+  }
+
+  /** Null when nothing is dirty, unless the index is `behind` all the same: then no rows, which say that it is not. */
+  project(behind: boolean): FlushRows | null {
+    if (!this.#hasDirty && !behind) return null
+    const cards = new Set<string>()
+    const rows: CardRow[] = []
+    const until = performance.now() + flushMs
+    for (const id of this.#dirty.cards) {
+      if (cards.size >= maxFlushRows || performance.now() >= until) break
+      cards.add(id)
+      this.#dirty.cards.delete(id)
+      rows.push(this.#cardRow(id))
+    }
+    const groups = takeSome(this.#dirty.groups, maxFlushRows - cards.size)
+    this.#inFlight = { cards, groups }
+    return { rows, groups: [...groups].map((id) => this.#groupRow(id)), isPart: this.#hasDirty }
+  }
+
+  /** What `project` gave last is in the index. */
+  flushed(): void {
+    this.#inFlight = null
+  }
+
+  /** It is not. */
+  flushFailed(): void {
+    for (const id of this.#inFlight?.cards ?? []) this.#dirty.cards.add(id)
+    for (const id of this.#inFlight?.groups ?? []) this.#dirty.groups.add(id)
+    this.#inFlight = null
+  }
+
+  /** Finds rows that differ from the document: after a crash, or when another process left them undone. */
+  async compare(database: Database): Promise<void> {
+    const boardId = this.#boardId
+    const [cards, groups] = await database.asSystem((tx) =>
+      Promise.all([
+        tx<RowHash[]>`
+          select card_id as id, hash from card_index where board_id = ${boardId} and deleted_at is null`,
+        tx<RowHash[]>`
+          select group_id as id, hash from group_index where board_id = ${boardId} and deleted_at is null`,
+      ]),
+    )
+    addDifferent(this.#dirty.cards, cardsOf(this.#document).keys(), cards, (id) => this.#cardRow(id))
+    addDifferent(this.#dirty.groups, groupsOf(this.#document).keys(), groups, (id) => this.#groupRow(id))
+  }
+
+  #groupRow(id: string): GroupRow {
+    return projectGroup(this.#document, id)
+  }
+
+  /** A card that cannot be read at all is left out, and the board goes on. */
+  #cardRow(id: string): CardRow {
+    try {
+      return projectCard(this.#document, id)
+    } catch (error) {
+      this.#log.warn(
+        { err: error, boardId: this.#boardId, cardId: id.slice(0, 64) },
+        'a card cannot be read; it is left out of the index',
+      )
+      return { id, gone: true }
+    }
+  }
+
+  /** Notes what a transaction changed. */
+  readonly onTransaction = (transaction: Y.Transaction): void => {
+    const indexed = isFromLog(transaction.origin) ? transaction.origin.indexed : nothingIndexed
+    for (const [type, keys] of transaction.changed) {
+      const place = rootEntry(type)
+      const kind = place && this.#kindOf(place.root)
+      if (!kind) continue
+      for (const key of place.key === null ? keys : [place.key])
+        if (key !== null && isCardId(key) && !indexed[kind].has(key)) this.#dirty[kind].add(key) // no other can have a row
+    }
+  }
+
+  #kindOf(root: object): keyof Indexed | null {
+    if (root === cardsOf(this.#document)) return 'cards'
+    return root === groupsOf(this.#document) ? 'groups' : null
+  }
+}
+
+/** Adds what is in the document and not so in the index, and what is in the index alone. */
+function addDifferent(
+  dirty: Set<string>,
+  ids: Iterable<string>,
+  indexed: RowHash[],
+  rowOf: (id: string) => CardRow | GroupRow,
+): void {
+  const hashes = new Map(indexed.map(({ id, hash }) => [id, hash]))
+  for (const id of ids) {
+    const row = rowOf(id)
+    if (row.gone) continue
+    if (hashes.get(id) !== row.hash) dirty.add(id)
+    hashes.delete(id)
+  }
+  for (const id of hashes.keys()) if (rowOf(id).gone) dirty.add(id)
+}
+
+/** Takes up to so many out of a set. */
+function takeSome(from: Set<string>, most: number): Set<string> {
+  const taken = new Set<string>()
+  for (const id of from) {
+    if (taken.size >= most) break
+    taken.add(id)
+    from.delete(id)
+  }
+  return taken
+}
+
+/** The root that a type lies under, and the entry of it; key null when it is the root itself. */
+function rootEntry(type: SharedType): { root: SharedType; key: string | null } | null {
+  let inner = type
+  let key: string | null = null
+  for (let depth = 0; depth < 10_000; depth++) {
+    const item: Y.Item | null = inner._item
+    if (!item) return { root: inner, key }
+    if (!(item.parent instanceof Y.AbstractType)) return null
+    key = item.parentSub
+    inner = item.parent
+  }
+  return null
+}
