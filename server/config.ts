@@ -12,7 +12,7 @@ const logLevels = ['debug', 'info', 'warn', 'error', 'silent']
 const storages = ['disk', 'supabase', 's3'] as const
 const urlOrNothing = '^(https?://[^/\\s](\\S*[^/\\s])?)?$'
 
-/** Every variable, with its default. The README's table is checked against this. */
+/** Every variable, with its default. The table of docs/operations.md is checked against this. */
 export const variables = Type.Object({
   PORT: integer({ default: 4000, minimum: 0, maximum: 65_535 }),
   HOST: Type.String({ default: '127.0.0.1', pattern: '^\\S+$' }),

@@ -106,10 +106,10 @@ test('[O5] a key file that was spoilt stops the start, and is left alone', async
   expect(await readFile(file, 'utf8')).toBe('torn')
 })
 
-test('[O15] the README and .env.example list every variable with its default, and no other', async () => {
+test('[O15] docs/operations.md and .env.example list every variable with its default, and no other', async () => {
   const expected = Object.entries(defaults)
-  const readme = await readFile(join(repository, 'README.md'), 'utf8')
-  const rows = [...readme.matchAll(/^\| `([A-Z0-9_]+)` +\| (?:`([^`]*)`|–) +\|/gm)]
+  const guide = await readFile(join(repository, 'docs/operations.md'), 'utf8')
+  const rows = [...guide.matchAll(/^\| `([A-Z0-9_]+)` +\| (?:`([^`]*)`|–) +\|/gm)]
   expect(rows.map(([, name, value = '']) => [name, value])).toEqual(expected)
 
   const example = await readFile(join(repository, '.env.example'), 'utf8')
@@ -117,9 +117,9 @@ test('[O15] the README and .env.example list every variable with its default, an
   expect(lines.map(([, name, value]) => [name, value])).toEqual(expected)
 })
 
-test('[O16] the README lists every close code with its reason', async () => {
-  const readme = await readFile(join(repository, 'README.md'), 'utf8')
-  const rows = [...readme.matchAll(/^\| (\d{4}) \| `([^`]+)` +\|/gm)]
+test('[O16] docs/editors.md lists every close code with its reason', async () => {
+  const guide = await readFile(join(repository, 'docs/editors.md'), 'utf8')
+  const rows = [...guide.matchAll(/^\| (\d{4}) \| `([^`]+)` +\|/gm)]
   const listed = rows.map(([, code, reason]) => ({ code: Number(code), reason }))
   expect(listed).toEqual(Object.values(closeCodes))
 })

@@ -1,6 +1,6 @@
 /**
  * Mirrors a workspace, and follows it live, by the API alone. A program of its own: it imports nothing, and is what
- * somebody would write after reading "Follow changes" in the README.
+ * somebody would write after reading "Lists and change feeds" in docs/api.md.
  *
  *   npx node test/sync/mirror.ts http://127.0.0.1:4000 cork_… <workspace id>
  */

@@ -168,8 +168,8 @@ test('[W81] after a rotation strict receivers of either secret get everything, a
 })
 
 async function snippet(language: string): Promise<string> {
-  const readme = await readFile(join(repository, 'README.md'), 'utf8')
-  const section = readme.split('\n## ').find((one) => one.startsWith('Receiving webhooks'))!
+  const guide = await readFile(join(repository, 'docs/webhooks.md'), 'utf8')
+  const section = guide.split('\n## ').find((one) => one.startsWith('Check the signature'))!
   const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\n\`\`\``).exec(section) ?? []
   return code
 }
@@ -178,7 +178,7 @@ test.each([
   ['js', 'receiver.mjs', process.execPath],
   ['python', 'receiver.py', 'python3'],
 ])(
-  '[W82] the receiver of the README in %s accepts what is genuine and nothing else',
+  '[W82] the receiver of docs/webhooks.md in %s accepts what is genuine and nothing else',
   async (language, file, program) => {
     const folder = await mkdtemp(join(tmpdir(), 'corkboard-receiver-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))

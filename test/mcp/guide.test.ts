@@ -1,4 +1,4 @@
-/** "Connect Claude, ChatGPT or your own agent", as it is written. */
+/** "Connect Claude, ChatGPT or your own agent" in docs/agents.md, as it is written. */
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,8 +18,8 @@ let section: string
 beforeAll(async () => {
   service = await startService({ workers: false })
   user = await service.user()
-  const readme = await readFile(join(repository, 'README.md'), 'utf8')
-  section = readme.split('\n## Connect Claude, ChatGPT or your own agent\n')[1]!.split('\n## ')[0]!
+  const guide = await readFile(join(repository, 'docs/agents.md'), 'utf8')
+  section = guide.split('\n## Connect Claude, ChatGPT or your own agent\n')[1]!.split('\n## ')[0]!
 })
 afterAll(() => service.stop())
 
@@ -39,7 +39,7 @@ async function toolsAt(url: string, headers: Record<string, string>): Promise<st
 
 const allTools = tools.map(({ name }) => name)
 
-test('[MC19] the README’s table has each tool with its title, its operation and its scope', () => {
+test('[MC19] the guide’s table has each tool with its title, its operation and its scope', () => {
   const rows = [...section.matchAll(/^\| `(\w+)` +\| (.+?) +\| `(\w+) (\S+)` +\| `(\w+)` +\|$/gm)]
   expect(rows.map(([, name, title, method, path, scope]) => ({ name, title, method, path, scope }))).toEqual(
     tools.map(({ name, title, route: { method, path, scope } }) => ({
@@ -57,7 +57,7 @@ test('[MC19] the README’s table has each tool with its title, its operation an
 })
 
 test(
-  '[MC19] what the README tells Claude Code is an address and a header that work',
+  '[MC19] what the guide tells Claude Code is an address and a header that work',
   { timeout: 120_000 },
   async () => {
     const [, url, name, value] =
@@ -66,13 +66,13 @@ test(
   },
 )
 
-test('[MC19] so are those of the README’s .mcp.json', { timeout: 120_000 }, async () => {
+test('[MC19] so are those of the guide’s .mcp.json', { timeout: 120_000 }, async () => {
   const { corkboard } = JSON.parse(snippet('json')).mcpServers
   expect(corkboard.type).toBe('http')
   expect(await toolsAt(corkboard.url, corkboard.headers)).toEqual(allTools)
 })
 
-test('[MC19] the README’s agent makes a board', { timeout: 120_000 }, async () => {
+test('[MC19] the guide’s agent makes a board', { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'corkboard-agent-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'))
@@ -83,7 +83,7 @@ test('[MC19] the README’s agent makes a board', { timeout: 120_000 }, async ()
   expect(body.board.name).toBe('Made by an agent')
 })
 
-test('[MC19] the README’s curl lists boards', { timeout: 120_000 }, async () => {
+test('[MC19] the guide’s curl lists boards', { timeout: 120_000 }, async () => {
   const { stdout } = await run('sh', ['-c', snippet('sh', 1)])
   expect(JSON.parse(stdout).result.structuredContent.boards).toEqual(expect.any(Array))
 })
