@@ -25,12 +25,14 @@ afterAll(() => service.stop())
 
 const section = (heading: string) => readme.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
 
-/** The nth snippet of a language, for this service, board and token. */
-const snippet = (text: string, language: string, n = 0) =>
-  [...text.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, 'g'))]
-    [n]![1]!.replaceAll('http://127.0.0.1:4000', service.url)
+/** The first snippet of a language, for this service, board and token. */
+function snippet(text: string, language: string): string {
+  const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(text) ?? []
+  return code
+    .replaceAll('http://127.0.0.1:4000', service.url)
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, boardId)
     .replaceAll('cork_…', user.token)
+}
 
 test('[DC1] the README’s request gets the answer that it shows', async () => {
   const text = section('A first card')
@@ -116,7 +118,10 @@ async function dangling(guide: Guide, guides: Guide[]): Promise<string[]> {
     const [file = '', heading] = target.split('#')
     const path = file === '' ? guide.path : join(dirname(guide.path), file)
     const leadsTo = guides.find((one) => one.path === path)
-    if (!(leadsTo || (await isThere(path))) || (heading !== undefined && leadsTo && !anchors(leadsTo).includes(heading)))
+    if (
+      !(leadsTo || (await isThere(path))) ||
+      (heading !== undefined && leadsTo && !anchors(leadsTo).includes(heading))
+    )
       missing.push(`${guide.path}: ${target}`)
   }
   const named =
