@@ -27,19 +27,23 @@ export function describeRoutes(routes: Route[]): (publicUrl: string) => Record<s
   })
 }
 
+const head = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Corkboard',
+    version: apiVersion,
+    description:
+      'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
+    license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
+  },
+}
+
 function describe(routes: Route[]) {
   const examples = readExamples()
   const components = new Components()
   const errors = new ErrorResponses(components)
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Corkboard',
-      version: apiVersion,
-      description:
-        'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
-      license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
-    },
+    ...head,
     tags,
     security: [{ token: [] }],
     paths: describePaths(routes, { components, errors, examples: examples.operations }),
@@ -71,7 +75,12 @@ function describePaths(routes: Route[], shared: Shared): Record<string, Record<s
         200: {
           description: 'The description.',
           headers: refer(ofEveryAnswer),
-          content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
+          content: {
+            'application/json': {
+              schema: { type: 'object', additionalProperties: true },
+              example: head,
+            },
+          },
         },
       },
     },

@@ -13,8 +13,11 @@ import type { Route } from './route.ts'
 /** The header lists at most so many names, in at most so many bytes. */
 const listed = { names: 20, bytes: 1024 }
 
-/** Names of an object's fields, with those of the objects within. Null: a field that may hold anything. */
-type Known = Map<string, Known | null>
+/**
+ * Names of an object's fields, with those of the objects within. Null: a field that may hold anything. Undefined: one
+ * that is read only, which is ignored.
+ */
+type Known = Map<string, Known | null | undefined>
 
 interface Schema {
   properties?: Record<string, Schema>
@@ -136,7 +139,11 @@ function headerOf(found: Unknown[]): string {
 
 function unknownName({ name, where, known }: Unknown, what: string): ServiceError {
   const last = name.slice(name.lastIndexOf('.') + 1)
-  const near = nearest(last, [...known.keys()])
+  const taken = [...known].filter(([, inner]) => inner !== undefined)
+  const near = nearest(
+    last,
+    taken.map(([name]) => name),
+  )
   const hint = near === null ? 'There is none here.' : `Did you mean ${where}${near}?`
   return new ServiceError(
     'bad_request',
@@ -177,7 +184,7 @@ function bodyNames(route: Route): Known {
   const answered = answeredNames(route)
   for (const inner of [known, ...known.values()])
     if (inner && (inner === known || isEntry(known, inner)))
-      for (const name of answered) if (!inner.has(name)) inner.set(name, null)
+      for (const name of answered) if (!inner.has(name)) inner.set(name, undefined)
   return known
 }
 

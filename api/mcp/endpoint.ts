@@ -11,15 +11,24 @@ import { idOf, messageLimits, readMessages, refuse, rpcCodes, rpcError } from '.
 import { serveMessage, type Served } from './serve.ts'
 import { findTool } from './tools.ts'
 
+const jsonrpc = Type.Literal('2.0', { description: 'The version of JSON-RPC.' })
 const message = Type.Object(
-  { jsonrpc: Type.Literal('2.0') },
+  { jsonrpc },
   { additionalProperties: true, description: 'A JSON-RPC 2.0 request, notification or response.' },
 )
 const messages = Type.Union([message, Type.Array(message)])
 const refusal = Type.Object({
-  jsonrpc: Type.Literal('2.0'),
-  error: Type.Object({ code: Type.Integer(), message: Type.String() }, { additionalProperties: true }),
-  id: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+  jsonrpc,
+  error: Type.Object(
+    {
+      code: Type.Integer({ description: 'The code of JSON-RPC, such as -32600 for an invalid request.' }),
+      message: Type.String({ description: 'What is wrong, for a person.' }),
+    },
+    { additionalProperties: true, description: 'Why the message was refused.' },
+  ),
+  id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
+    description: 'The id of the refused message; null when it has none, or could not be read.',
+  }),
 })
 
 export const mcpRoute = route({

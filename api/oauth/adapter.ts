@@ -19,7 +19,7 @@ import { revokeAccessToken, saveAccessToken, type Scope } from '../../sql/accoun
 import { knownScopes } from './scopes.ts'
 
 export interface Store {
-  database: Database
+  database: Pick<Database, 'asSystem'>
   encryption: Encryption
 }
 

@@ -3,13 +3,16 @@ import { createPrivateKey } from 'node:crypto'
 import { Provider, errors, interactionPolicy, type Configuration } from 'oidc-provider'
 import type { Egress } from '../../platform/egress/egress.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../sql/database.ts'
 import { makeToken, scopes } from '../../sql/accounts/tokens.ts'
 import { openAdapter, type Store } from './adapter.ts'
 import { bringInOrder, requirePath, withoutOpenId, type ClientMetadata } from './client-metadata.ts'
 import { fetchBy } from './fetch-document.ts'
+import { tellingOutages } from './outage.ts'
 import { apiResource, isOurs } from './resources.ts'
 
 export interface ProviderOptions extends Store {
+  database: Database
   /** Where clients reach the service; the issuer. */
   publicUrl: string
   egress: Pick<Egress, 'fetch'>
@@ -54,6 +57,7 @@ export function openProvider(options: ProviderOptions): Provider {
   )
   provider.use(async (ctx, next) => {
     await next()
+    if (ctx.status === 503) ctx.set('retry-after', '2')
     const isRegistration = ctx.path.startsWith(paths.registration) && ctx.status < 300
     if (isRegistration) ctx.body = withoutOpenId(ctx.body as Record<string, unknown>)
   })
@@ -68,9 +72,10 @@ export function openProvider(options: ProviderOptions): Provider {
 }
 
 function configuration(options: ProviderOptions) {
-  const { database, publicUrl } = options
+  const { encryption, publicUrl } = options
+  const database = tellingOutages(options.database, options.log)
   return {
-    adapter: (kind: string) => openAdapter(kind, options),
+    adapter: (kind: string) => openAdapter(kind, { database, encryption }),
     clientAuthMethods: [...authMethods],
     clientDefaults: {
       grant_types: ['authorization_code', 'refresh_token'],

@@ -236,6 +236,13 @@ test('[OA25] every operation and every event has an example, which its schemas t
     expect(json.example, id).toBeDefined()
     holds(json.schema, json.example, `${id} answer`)
   }
+  for (const [path, item] of Object.entries<any>(description.paths))
+    for (const [method, { responses }] of Object.entries<any>(item))
+      for (const [status, { content }] of Object.entries<any>(responses)) {
+        const json = status < '300' && content?.['application/json']
+        if (json)
+          expect([method, path, status, json.example]).toEqual([method, path, status, expect.anything()])
+      }
   for (const [event, { post }] of Object.entries<any>(description.webhooks)) {
     const { schema, example } = post.requestBody.content['application/json']
     holds(schema, example, event)

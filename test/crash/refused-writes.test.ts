@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { begin, callback, register, type Application } from '../api/oauth.ts'
+import { person, signIn } from '../api/sign-in.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -39,6 +41,28 @@ async function expectRefused(service: TestService, user: TestUser, cards: string
   expect(await readyz(service)).toEqual({ status: 503, database: 'takes no writes' })
 }
 
+/** The authorization server says so in its own words. */
+async function expectRefusedApplications(service: TestService, known: Application): Promise<void> {
+  const registered = await fetch(`${service.url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [callback] }),
+  })
+  expect([registered.status, registered.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await registered.json()).toEqual({
+    error: 'temporarily_unavailable',
+    error_description: 'The database takes no writes at the moment. Try again shortly.',
+  })
+  const { url, state } = await begin(service, known)
+  const { headers } = await fetch(url, { redirect: 'manual' })
+  const back = new URL(headers.get('location')!)
+  expect(back.origin + back.pathname).toBe(callback)
+  expect([back.searchParams.get('error'), back.searchParams.get('state')]).toEqual([
+    'temporarily_unavailable',
+    state,
+  ])
+}
+
 async function expectRecovered(service: TestService, user: TestUser, cards: string): Promise<void> {
   await until(async () => (await readyz(service)).status === 200, 'it is ready again', 20_000)
   // A session that began read-only is replaced when it refuses.
@@ -58,8 +82,10 @@ async function expectRecovered(service: TestService, user: TestUser, cards: stri
   expect(titles.filter((title) => title === 'refused').length).toBeLessThanOrEqual(1)
 }
 
-test('[L23] a database that was set to read only', runsFor, async () => {
+test('[L23, L25] a database that was set to read only', runsFor, async () => {
   const { service, user, cards } = await open()
+  const known = await register(service)
+  const { browser, email } = await person(service)
   expect((await user.api.post(cards, note('before'))).status).toBe(201)
   const name = new URL(service.databaseUrl).pathname.slice(1)
   // As after a failover: the connections end, and new ones are read only.
@@ -71,6 +97,8 @@ test('[L23] a database that was set to read only', runsFor, async () => {
     where datname = ${name} and application_name = 'corkboard'`
   await until(async () => (await readyz(service)).database === 'takes no writes', 'it is noticed', 15_000)
   await expectRefused(service, user, cards)
+  await expectRefusedApplications(service, known)
+  expect((await signIn(browser, { email })).status).toBe(503)
   await change('reset default_transaction_read_only')
   await expectRecovered(service, user, cards)
 })
