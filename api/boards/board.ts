@@ -1,6 +1,6 @@
 /** A board as its row has it, and as the API shows it. */
 import { noBoard } from '../../core/board.ts'
-import type { Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
 import type { Transaction } from '../../sql/database.ts'
 
 export interface BoardRow {

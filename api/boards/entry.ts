@@ -1,6 +1,6 @@
 /** A board that is to be created, or updated by its identifier, as a client sends it. */
 import Type, { type Static } from 'typebox'
-import { distinctIdentifiers, type Identifier } from '../../core/card.ts'
+import { distinctIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { named } from '../http/named.ts'
 import { nullable } from '../http/schemas.ts'
 import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'

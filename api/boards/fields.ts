@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { propsFault } from '../../core/card.ts'
+import { propsFault } from '../../core/card-values.ts'
 import { identifiers, nullable, props } from '../http/schemas.ts'
 
 const date = (description: string) =>

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inTrash, notWritable } from '../../core/board.ts'
-import { distinctIdentifiers, type Identifier } from '../../core/card.ts'
+import { distinctIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'

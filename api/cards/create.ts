@@ -14,13 +14,13 @@ import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
 import { named } from '../http/named.ts'
 import { route, type ApiContext } from '../http/route.ts'
-import { boardId, boardParams, Card, cardFields, layout, live } from '../http/schemas.ts'
+import { boardId, boardParams, Card, cardInput, layout, live } from '../http/schemas.ts'
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const card = named(
   'CardInput',
   Type.Object({
-    ...cardFields,
+    ...cardInput,
     restore_token: Type.Optional(
       Type.String({
         format: 'uuid',

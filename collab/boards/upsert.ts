@@ -1,7 +1,8 @@
 /** Cards that are on the board by one of their identifiers are changed in place, the others are created: in one commit. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
-import type { CardContent, Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
+import type { CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'

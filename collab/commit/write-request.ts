@@ -1,5 +1,5 @@
 /** What a writer hands to the commit path, and what it gets back; see commit.ts. */
-import type { Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import type { CardRow, GroupRow } from '../canvas/project.ts'
 import type { BoardHead } from '../log/log.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { bodyLimit } from '../../../core/card.ts'
+import { cardFields } from '../../../core/card.ts'
 import { listCards } from '../../cards/list.ts'
 import { readCard as readRoute } from '../../cards/read.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
@@ -60,7 +60,7 @@ export const readCard = tool({
     text_from: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: bodyLimit * 4,
+        maximum: cardFields.body.limit * 4,
         default: 0,
         description: 'next_text_from of the call before.',
       }),

@@ -1,15 +1,16 @@
 import Type from 'typebox'
+import { cardFields } from '../../../core/card.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { deleteManyCards } from '../../cards/delete.ts'
-import { boardId, cardIds, id, ids, integer, items, listOf, string, x, y } from '../fields.ts'
+import { boardId, cardIds, id, ids, integer, items, listOf, number, string } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
 import { missingNote } from './write-cards.ts'
 import { showPlaced, withoutEmpty, type Card } from './shown.ts'
 
 const removedCard = {
   kind: string('As delete_cards answered it.'),
-  x,
-  y,
+  x: number(cardFields.x.tells),
+  y: number(cardFields.y.tells),
   restore_token: id('As delete_cards answered it.'),
 }
 
