@@ -28,7 +28,7 @@ export interface FieldType<Value, Given> {
 
 export interface JsonType {
   readonly type: 'string' | 'number' | 'boolean'
-  readonly format?: 'date-time'
+  readonly format?: 'date' | 'date-time'
   readonly minimum?: number
   readonly maximum?: number
   readonly maxLength?: number

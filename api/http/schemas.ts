@@ -4,8 +4,10 @@
  * `Board` and `Group` are the shapes `boardAnswer` and `groupAnswer` with a name and descriptions.
  */
 import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
-import { fieldEntries, type CardField, type CardInput, type FieldName } from '../../core/card.ts'
+import { describedEntries } from '../../core/board-columns.ts'
+import { cardFields, fieldEntries, type CardField, type CardInput, type FieldName } from '../../core/card.ts'
 import { errorCodes, type ErrorCode } from '../../core/errors.ts'
+import type { JsonType } from '../../core/field-types.ts'
 import { groupShapes } from '../../core/group.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
@@ -132,6 +134,13 @@ const ownData = { props, identifiers }
 
 export const boardView = Type.Enum(['canvas', 'list'], { description: 'How clients show the board.' })
 
+const shownColumns = Object.fromEntries(
+  describedEntries.map(([name, { json, says }]) => [
+    name,
+    describeSchema(nullable(typeOf<string>(json)), says),
+  ]),
+)
+
 export const boardAnswer = Type.Object({
   id: uuid,
   name: Type.String(),
@@ -141,9 +150,7 @@ export const boardAnswer = Type.Object({
   deleted: Type.Boolean(),
   created_at: timestamp,
   updated_at: nullable(timestamp),
-  scheduled_date: nullable(Type.String({ format: 'date' })),
-  scheduled_end: nullable(Type.String({ format: 'date' })),
-  day_label: nullable(Type.String()),
+  ...shownColumns,
   sched_status: Type.Enum(['draft', 'published', 'cancelled']),
   sched_version: Type.Integer(),
   sched_published_at: nullable(timestamp),
@@ -173,14 +180,11 @@ export const Board = named(
       deleted: 'Whether it is in the trash.',
       created_at: 'When it was created.',
       updated_at: 'When the board itself was last changed. Changes of its cards do not count.',
-      scheduled_date: 'The day that it is scheduled for, `YYYY-MM-DD`.',
-      scheduled_end: 'The last day, of a board that is scheduled for several.',
-      day_label: 'The name of the scheduled day, such as `Day 3`.',
       sched_status: 'Whether the schedule is a draft, published or cancelled.',
       sched_version: 'Goes up by one each time the schedule is published.',
       sched_published_at: 'When the schedule was last published.',
-      props: 'Any JSON that was stored with it. Null when there is none. Lists have it with `include=props`.',
-      identifiers: 'Its ids in other systems. Lists have them with `include=identifiers`.',
+      props: cardFields.props.says,
+      identifiers: cardFields.identifiers.says,
     },
   ),
   'A board: a canvas with cards on it.',
@@ -209,10 +213,13 @@ const shownFields = Object.fromEntries(
 function shownSchema({ json, unset, shown, says }: CardField): TSchema {
   if (typeof json === 'string')
     return describeSchema(unset === null ? nullable(ownData[json]) : ownData[json], says)
-  const { type, format } = json
-  const schema = Type.Unsafe(format ? { type, format } : { type })
+  const schema = typeOf<unknown>(json)
   if (shown === 'filled') return describeSchema(schema, `${says} Absent when there is none.`)
   return describeSchema(unset === null ? nullable(schema) : schema, says)
+}
+
+function typeOf<Value>({ type, format }: JsonType) {
+  return Type.Unsafe<Value>(format ? { type, format } : { type })
 }
 
 export const Card = named(

@@ -6,6 +6,7 @@
  * An empty text clears a field; null does so too (`nullable`), which is taken and not listed: see `listTools`.
  */
 import Type, { type TSchema } from 'typebox'
+import { describedEntries } from '../../core/board-columns.ts'
 import { cardFields, kinds, type CardField } from '../../core/card.ts'
 import { groupShapes } from '../../core/group.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
@@ -78,11 +79,12 @@ export const cardParameters = Object.fromEntries(
 const { title, body: caption, x, y, w, h } = cardParameters
 export const importFields = { title, caption, ...ownData, x, y, w, h }
 
+const describedParameters = Object.fromEntries(
+  describedEntries.map(([name, { tells }]) => [name, clearable(tells)]),
+)
 export const boardFields = {
   view: Type.Optional(oneOf(['canvas', 'list'], 'How the board is shown.')),
-  scheduled_date: clearable('Day as YYYY-MM-DD; empty for none.'),
-  scheduled_end: clearable('Last day of several, as YYYY-MM-DD.'),
-  day_label: clearable('Name of the scheduled day.'),
+  ...describedParameters,
   notify: flag('false: tell nobody of a changed schedule.'),
   ...ownData,
 }

@@ -1,4 +1,5 @@
 /** Lays out cards that are on a board. */
+import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type * as Y from 'yjs'
@@ -27,7 +28,7 @@ export interface ArrangeRequest {
   ids: string[] | null
   dryRun: boolean
   /** What is to be kept with the commit of this plan; see `BuiltWrite.made`. */
-  remember?(plan: ArrangePlan): string[]
+  remember?(plan: ArrangePlan): Made[]
 }
 
 export interface ArrangePlan {

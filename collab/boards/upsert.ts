@@ -45,9 +45,6 @@ interface Entry extends CardToCreate {
   identifiers: Identifier[]
 }
 
-/** Before the id of a card that was there, among what a request made. */
-export const matchedMark = '='
-
 /** The card that each entry is, of those that are on the board. */
 type Matches = ReadonlyMap<Entry, string>
 
@@ -228,7 +225,10 @@ function* buildUpsert(
       rows: [...updates.rows, ...built.write.rows],
       top: creates.length > 0 ? built.write.top : updates.top,
       claims: claimsOf(carriers),
-      made: entries.map((entry) => (matches.has(entry) ? matchedMark + matches.get(entry)! : entry.id)),
+      made: entries.map((entry) => {
+        const matched = matches.get(entry)
+        return matched === undefined ? { type: 'new', id: entry.id } : { type: 'changed', id: matched }
+      }),
     },
   }
 }

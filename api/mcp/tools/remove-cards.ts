@@ -1,3 +1,4 @@
+import { limits } from '../../../core/limits.ts'
 import Type from 'typebox'
 import { cardFields } from '../../../core/card.ts'
 import { createCardsRoute } from '../../cards/create.ts'
@@ -17,8 +18,7 @@ const removedCard = {
 export const deleteCards = tool({
   name: 'delete_cards',
   title: 'Delete cards',
-  description:
-    'Removes cards from a board, for everybody. Keep the cards of the answer: restore_cards takes them as they are and brings them back within 30 days.',
+  description: `Removes cards from a board, for everybody. Keep the cards of the answer: restore_cards takes them as they are and brings them back within ${limits.trashDays} days.`,
   route: deleteManyCards,
   destructive: true,
   idempotent: true,

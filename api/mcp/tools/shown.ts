@@ -14,7 +14,7 @@ export type Card = ShownFields & {
 export type Group = Static<typeof groupAnswer>
 
 /** Characters of a card's text that lists show. */
-const bodyChars = 600
+export const bodyChars = 600
 const lineChars = 200
 
 export const showBoard = (board: Board) => withoutEmpty(board)
