@@ -1,11 +1,24 @@
 /**
- * What a card is: its kinds, its fields and their bounds. The API's schemas, the reading of what editors wrote and the
- * index all go by this file.
+ * What a card is: the table of its fields, and what follows from it. Reading from the document, checking and presenting,
+ * the content hash, the schemas of requests, answers and tools, and the columns of the index go by the table. A new field
+ * is one entry; one that the index holds also needs a migration that adds its column to `card_index` and `commit_row`.
  *
- * - *content*: the fields of a card as the document holds them, clamped. Absent is null.
+ * - *content*: the fields of a card as the document holds them, clamped.
  * - *card*: content with its id and times, as the API answers it.
  */
+import { clamp, wrapDegrees } from './card-values.ts'
 import { ServiceError } from './errors.ts'
+import {
+  flag,
+  identifiers,
+  link,
+  number,
+  props,
+  sharedText,
+  size,
+  text,
+  type FieldType,
+} from './field-types.ts'
 import { limits } from './limits.ts'
 
 /** The kinds that the API creates. Editors have more (grids, schedules, palettes, shapes …). */
@@ -18,207 +31,313 @@ export const isKind = (kind: string): kind is Kind => kinds.some((known) => know
 export const unknownKind = (where: string, ...others: string[]) =>
   new ServiceError('bad_request', `${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
 
-/** Plain strings and how many characters each holds. `body` is not among them: it is a shared text. */
-export const textLimits = {
-  title: 300,
-  html: 40_000,
-  url: 2000,
-  image_key: 500,
-  file_key: 500,
-  poster_key: 500,
-  file_name: 300,
-  mime: 200,
-  ext: 20,
-  alt: 300,
-  color: 40,
-  group_id: 64,
-  sub: 300,
-} as const
-export const bodyLimit = 20_000
+const kindPattern = /^[A-Za-z0-9_-]{1,40}$/
 
-export type TextField = keyof typeof textLimits
-export const textFields = Object.keys(textLimits) as TextField[]
+/** Any kind that a card may have in a document. */
+export const isStoredKind = (kind: unknown): kind is string =>
+  typeof kind === 'string' && kindPattern.test(kind)
 
-/** Fields that every card carries, null when empty; the other text fields are left out when empty. */
-export const nullableFields = ['title', 'body', 'html', 'url', 'image_key', 'alt', 'color'] as const
+const cardIdPattern = /^[A-Za-z0-9_-]{1,64}$/
+export const isCardId = (id: string): boolean => cardIdPattern.test(id)
 
-/** Those that hold keys of files. */
-export const fileFields = ['image_key', 'file_key', 'poster_key'] as const
-
-export const numberFields = ['x', 'y', 'w', 'h', 'z', 'rotation', 'size_bytes'] as const
-export type NumberField = (typeof numberFields)[number]
-
-export interface Identifier {
-  scope: string
-  value: string
+interface Rules {
+  /** `filled`: left out while it is null. `asked`: lists show it on request. */
+  shown: 'always' | 'filled' | 'asked'
+  /** Whether the index has a column for it, and how lists of the index show that. */
+  index?: 'always' | 'asked' | 'hidden'
+  /** `file`: it holds the key of a file. `shape`: layouts need it. */
+  group?: 'file' | 'shape'
+  /** Descriptions in answers, requests and tools. `asks` and `tells` default to `says`. */
+  says: string
+  asks?: string
+  tells?: string
 }
-export type Props = Record<string, unknown>
 
-export type CardContent = Record<TextField, string | null> & {
-  kind: string
-  body: string | null
-  x: number
-  y: number
-  w: number
-  h: number
-  z: number
-  rotation: number
-  size_bytes: number | null
-  section_header: boolean
-  props: Props | null
-  identifiers: Identifier[]
+const field = <Type extends { json: unknown }, const Own extends Rules>(
+  type: Type,
+  rules: Own,
+): Type & Own => ({
+  ...type,
+  ...rules,
+})
+
+const kind: FieldType<string, string> = {
+  json: { type: 'string' },
+  clears: false,
+  read: (stored) => (isStoredKind(stored) ? stored : 'note'),
+  accept: (given) => given,
 }
+const title = text(300)
+const body = sharedText(20_000)
+const fileKey = text(500)
+
+const { cardSize } = limits
+// `+ 0` turns -0 into 0.
+const coordinate = number(0, (value) => clamp(Math.round(value), -limits.coordinate, limits.coordinate) + 0, {
+  minimum: -limits.coordinate,
+  maximum: limits.coordinate,
+})
+const side = (unset: number) => number(unset, (value) => clamp(value, cardSize.min, cardSize.max))
+const layer = number(0, (value) => clamp(value, -limits.z, limits.z) + 0, {
+  minimum: -limits.z,
+  maximum: limits.z,
+})
+
+const placedFreely = 'Rounded. Without `x` and `y` a new card gets a free place.'
+const sizeRange = `${cardSize.min} to ${cardSize.max}`
+const characters = (limit: number) => `${limit.toLocaleString('en')} characters`
+
+/** In the order in which a card is shown. */
+export const cardFields = {
+  kind: field(kind, {
+    shown: 'always',
+    index: 'always',
+    group: 'shape',
+    says: `What the card is: ${kinds.join(', ')}, or another kind that only editors make.`,
+    asks: `What the card is: one of ${kinds.join(', ')}. Required on create.`,
+    tells: 'What the card shows.',
+  }),
+  title: field(title, {
+    shown: 'always',
+    index: 'always',
+    says: 'One line of text.',
+    asks: 'One line of text. Null clears it, as it does any text here.',
+    tells: `At most ${characters(title.limit)}.`,
+  }),
+  body: field(body, {
+    shown: 'always',
+    index: 'hidden',
+    says: 'Plain text: of an image its caption, of audio its transcript.',
+    tells: `Plain text, caption or transcript; at most ${characters(body.limit)}.`,
+  }),
+  html: field(text(40_000), {
+    shown: 'always',
+    says: 'Formatted text, sanitised.',
+    asks: 'Formatted text. Scripts, styles and unknown tags are removed.',
+    tells: 'Formatted text of a note or doc.',
+  }),
+  url: field(link(2000), {
+    shown: 'always',
+    index: 'hidden',
+    says: 'The URL that the card links to.',
+    asks: 'An http, https or mailto URL that the card links to.',
+    tells: 'Address of a link.',
+  }),
+  image_key: field(fileKey, {
+    shown: 'always',
+    index: 'always',
+    group: 'file',
+    says: 'Key of the image that the card shows.',
+    asks: 'Key of the uploaded image that the card shows.',
+    tells: 'File key of an image, or of the first page of a pdf.',
+  }),
+  file_key: field(fileKey, {
+    shown: 'filled',
+    index: 'hidden',
+    group: 'file',
+    says: 'Key of the file that the card holds.',
+    asks: 'Key of the uploaded file that the card holds.',
+    tells: 'File key of any other file.',
+  }),
+  poster_key: field(fileKey, {
+    shown: 'filled',
+    index: 'hidden',
+    group: 'file',
+    says: 'Key of the image that a video card shows before it plays.',
+    asks: 'Key of the uploaded image that a video card shows before it plays.',
+    tells: 'File key of the still of a video.',
+  }),
+  file_name: field(text(300), {
+    shown: 'filled',
+    says: 'The name that is shown for a pdf or another file.',
+    tells: 'Shown name of the file.',
+  }),
+  mime: field(text(200), {
+    shown: 'filled',
+    says: 'Media type of the file.',
+    asks: 'Media type of the file, such as `video/mp4`.',
+    tells: 'Its media type.',
+  }),
+  ext: field(text(20), {
+    shown: 'filled',
+    says: 'Extension of the file, without the dot.',
+    tells: 'Its name extension.',
+  }),
+  alt: field(text(300), {
+    shown: 'always',
+    says: 'What the image shows, for those who can’t see it.',
+    tells: 'Describes an image.',
+  }),
+  color: field(text(40), {
+    shown: 'always',
+    says: 'The color of the card.',
+    asks: 'The color of the card, as editors write it, such as `#ffd966`.',
+    tells: 'Such as #ffd966.',
+  }),
+  group_id: field(text(64), {
+    shown: 'filled',
+    index: 'hidden',
+    group: 'shape',
+    says: 'Id of the group that the card is in.',
+    asks: 'Id of the group that the card is in. Null takes it out.',
+    tells: 'Id of its group.',
+  }),
+  sub: field(text(300), {
+    shown: 'filled',
+    group: 'shape',
+    says: 'The line under a section heading.',
+    tells: 'Line below the heading.',
+  }),
+  size_bytes: field(size, {
+    shown: 'filled',
+    says: 'Size of the file in bytes, as the client gave it.',
+    asks: 'Size of the file in bytes, rounded.',
+    tells: 'Its size in bytes.',
+  }),
+  x: field(coordinate, {
+    shown: 'always',
+    index: 'always',
+    group: 'shape',
+    says: 'Left edge in canvas pixels, growing to the right.',
+    asks: `Left edge in canvas pixels, growing to the right. ${placedFreely}`,
+    tells: 'Left edge in pixels; grows to the right.',
+  }),
+  y: field(coordinate, {
+    shown: 'always',
+    index: 'always',
+    group: 'shape',
+    says: 'Top edge in canvas pixels, growing downwards.',
+    asks: `Top edge in canvas pixels, growing downwards. ${placedFreely}`,
+    tells: 'Top edge in pixels; grows downwards.',
+  }),
+  w: field(side(cardSize.defaultW), {
+    shown: 'always',
+    index: 'hidden',
+    group: 'shape',
+    says: 'Width in canvas pixels.',
+    asks: `Width in canvas pixels, clamped to ${sizeRange}. ${cardSize.defaultW} on create when absent.`,
+    tells: `Width in pixels, ${sizeRange}.`,
+  }),
+  h: field(side(cardSize.defaultH), {
+    shown: 'always',
+    index: 'hidden',
+    group: 'shape',
+    says: 'Height in canvas pixels.',
+    asks: `Height in canvas pixels, clamped to ${sizeRange}. ${cardSize.defaultH} on create when absent.`,
+    tells: `Height in pixels, ${sizeRange}.`,
+  }),
+  z: field(layer, {
+    shown: 'always',
+    index: 'hidden',
+    says: 'Stacking order: higher is in front.',
+    asks: 'Stacking order: higher is in front. A new card without it is above all others.',
+    tells: 'Higher is in front.',
+  }),
+  rotation: field(number(0, wrapDegrees), {
+    shown: 'always',
+    index: 'hidden',
+    group: 'shape',
+    says: 'Degrees, -180 to 180.',
+    asks: 'Degrees, wrapped into -180 to 180.',
+    tells: 'Degrees clockwise.',
+  }),
+  section_header: field(flag, {
+    shown: 'always',
+    group: 'shape',
+    says: 'Whether the card is shown as a full-width heading.',
+    tells: 'Shown as a wide heading.',
+  }),
+  props: field(props, {
+    shown: 'asked',
+    says: 'Any JSON that was stored with it. Null when there is none. Lists have it with `include=props`.',
+  }),
+  identifiers: field(identifiers, {
+    shown: 'asked',
+    index: 'asked',
+    says: 'Its ids in other systems. Lists have them with `include=identifiers`.',
+  }),
+}
+
+// ---- what follows from the table
+
+type Table = typeof cardFields
+export type FieldName = keyof Table
+/** The names of fields with such a rule. */
+type NamesWith<Rule extends Partial<Rules>> = {
+  [Name in FieldName]: Table[Name] extends Rule ? Name : never
+}[FieldName]
+
+export type CardContent = { [Name in FieldName]: ReturnType<Table[Name]['read']> }
 
 /** A write: the fields that were sent, bounded already. Null clears. */
 export type CardChange = Partial<CardContent>
+
+/** The fields that a request may carry, as its schema admits them. */
+export type CardInput = { [Name in FieldName]?: Parameters<Table[Name]['accept']>[0] }
+
+/** What of a card decides where it can lie. */
+export type CardShape = Pick<CardContent, NamesWith<{ group: 'shape' }>>
+
+/** The columns of the index that hold fields. */
+export type IndexColumns = Pick<CardContent, NamesWith<{ index: 'always' | 'asked' | 'hidden' }>>
+/** What lists of the index show of them. */
+export type IndexedFields = Pick<CardContent, NamesWith<{ index: 'always' }>> &
+  Partial<Pick<CardContent, NamesWith<{ index: 'asked' }>>>
+
+/** The fields of a card as the API answers them. */
+export type ShownFields = Pick<CardContent, NamesWith<{ shown: 'always' }>> & {
+  [Name in NamesWith<{ shown: 'filled' }>]?: NonNullable<CardContent[Name]>
+} & Partial<Pick<CardContent, NamesWith<{ shown: 'asked' }>>>
+
+/** A line of the table, whichever it is. */
+export interface CardField extends FieldType<unknown, never>, Rules {}
+
+export const fieldEntries: readonly (readonly [name: FieldName, field: CardField])[] = Object.entries(
+  cardFields,
+) as [FieldName, CardField][]
+
+const namesWith = <Rule extends keyof Rules, Value extends Rules[Rule]>(rule: Rule, ...values: Value[]) =>
+  fieldEntries
+    .filter(([, field]) => values.some((value: unknown) => field[rule] === value))
+    .map(([name]) => name) as NamesWith<Record<Rule, Value>>[]
+
+export const fileFields = namesWith('group', 'file')
+export const shapeFields = namesWith('group', 'shape')
+export const indexColumns = namesWith('index', 'always', 'asked', 'hidden')
+export const indexedFields = namesWith('index', 'always')
+
+/** @param valueOf what is stored under the name of a field */
+export function readFields(valueOf: (name: FieldName) => unknown): CardContent {
+  const content: Partial<Record<FieldName, unknown>> = {}
+  for (const [name, field] of fieldEntries) content[name] = field.read(valueOf(name))
+  return content as CardContent
+}
+
+/** The content of a card that has no fields. */
+export const emptyContent = (): CardContent => readFields(() => undefined)
+
+type AskedField = NamesWith<{ shown: 'asked' }>
 
 export interface CardTimes {
   created_at: string | null
   updated_at: string | null
 }
 
-const cardIdPattern = /^[A-Za-z0-9_-]{1,64}$/
-export const isCardId = (id: string): boolean => cardIdPattern.test(id)
-
-const clamp = (value: number, low: number, high: number) => Math.min(high, Math.max(low, value))
-// `+ 0` turns -0 into 0.
-const wrapDegrees = (degrees: number) => {
-  const turned = degrees % 360
-  return (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) + 0
-}
-
-/** The bounded form of each number. Takes any finite number. */
-export const boundNumber: Record<NumberField, (value: number) => number> = {
-  x: (value) => clamp(Math.round(value), -limits.coordinate, limits.coordinate) + 0,
-  y: (value) => clamp(Math.round(value), -limits.coordinate, limits.coordinate) + 0,
-  w: (value) => clamp(value, limits.cardSize.min, limits.cardSize.max),
-  h: (value) => clamp(value, limits.cardSize.min, limits.cardSize.max),
-  z: (value) => clamp(value, -limits.z, limits.z) + 0,
-  rotation: wrapDegrees,
-  size_bytes: (value) => clamp(Math.round(value), 0, Number.MAX_SAFE_INTEGER),
-}
-
-export const numberDefaults = {
-  x: 0,
-  y: 0,
-  w: limits.cardSize.defaultW,
-  h: limits.cardSize.defaultH,
-  z: 0,
-  rotation: 0,
-} as const
-
-/** Text as Postgres and JSON can hold it: no NUL, no half of a surrogate pair, at most `limit` characters. */
-export function boundText(text: string, limit: number): string {
-  const clean = (text.length > limit * 2 ? text.slice(0, limit * 2) : text)
-    .replaceAll('\u0000', '')
-    .toWellFormed()
-  if (clean.length <= limit) return clean
-  const characters = Array.from(clean)
-  return characters.length <= limit ? clean : characters.slice(0, limit).join('')
-}
-
-/** What `url` may be: nothing that runs as code where it is clicked. */
-export function isLinkUrl(url: string): boolean {
-  const protocol = URL.parse(url)?.protocol
-  return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:'
-}
-
-/**
- * The reason why an object cannot be `props`, or null. What is not JSON (editors can write other values) is a reason too.
- * Bounds: 16 KB serialised, 5 levels, keys of at most 100 characters, no `__proto__`.
- */
-export function propsFault(props: unknown): string | null {
-  if (!isPlainObject(props)) return 'must be an object or null'
-  const fault = nestingFault(props, 1, { left: limits.props.bytes })
-  if (fault) return fault
-  return Buffer.byteLength(JSON.stringify(props)) > limits.props.bytes ? propsTooLarge : null
-}
-
-const propsTooLarge = 'must be at most 16 KB of JSON'
-const onlyJson = 'must hold JSON values only'
-
-/** `budget`: bytes that may still come. Each value takes one at least, so that a huge one is not walked to its end. */
-function nestingFault(value: Props | unknown[], level: number, budget: { left: number }): string | null {
-  if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
-  const keys = Array.isArray(value) ? [] : Object.keys(value)
-  for (const key of keys) {
-    if (key.length > limits.props.key && Array.from(key).length > limits.props.key)
-      return `keys must be at most ${limits.props.key} characters`
-    if (key === '__proto__') return 'must not have a key __proto__'
-  }
-  const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
-  budget.left -= inner.length
-  for (const one of inner) {
-    if (typeof one === 'string') budget.left -= one.length
-    if (budget.left < 0) return propsTooLarge
-    if (Array.isArray(one) || isPlainObject(one)) {
-      const fault = nestingFault(one, level + 1, budget)
-      if (fault) return fault
-    } else if (!isJsonScalar(one)) return onlyJson
-  }
-  return null
-}
-
-/** Editors can store what JSON has no word for: big integers, bytes, undefined, NaN. */
-const isJsonScalar = (value: unknown) =>
-  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-
-/** Neither a list nor an instance of a class, as shared types are. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
-
-/** Identifiers as an editor wrote them: what is not one is left out. */
-export function boundIdentifiers(value: unknown): Identifier[] {
-  if (!Array.isArray(value)) return []
-  const identifiers: Identifier[] = []
-  for (const entry of value.slice(0, 10 * limits.identifiers.perObject) as unknown[]) {
-    if (!isPlainObject(entry) || typeof entry['scope'] !== 'string' || typeof entry['value'] !== 'string')
-      continue
-    const identifier = {
-      scope: boundText(entry['scope'], limits.identifiers.scope),
-      value: boundText(entry['value'], limits.identifiers.value),
-    }
-    if (identifier.scope === '' || identifier.value === '') continue
-    identifiers.push(identifier)
-    if (identifiers.length === limits.identifiers.perObject) break
-  }
-  return identifiers
-}
-
-const alwaysShown = new Set<string>(nullableFields)
-
 /** The card as the API answers it. `extras` adds what is shown on request only. */
 export function presentCard(
   id: string,
   content: CardContent,
   times: CardTimes,
-  extras: { props?: boolean; identifiers?: boolean; raw?: unknown } = {},
+  extras: Partial<Record<AskedField, boolean>> & { raw?: unknown } = {},
 ): Record<string, unknown> {
-  const card: Record<string, unknown> = { id, kind: content.kind, title: content.title, body: content.body }
-  for (const field of textFields) {
-    if (content[field] !== null || alwaysShown.has(field)) card[field] = content[field]
+  const card: Record<string, unknown> = { id }
+  for (const [name, { shown }] of fieldEntries) {
+    const value = content[name]
+    if (shown === 'filled' ? value === null : shown === 'asked' && !extras[name as AskedField]) continue
+    card[name] = value
   }
-  if (content.size_bytes !== null) card['size_bytes'] = content.size_bytes
-  card['x'] = content.x
-  card['y'] = content.y
-  card['w'] = content.w
-  card['h'] = content.h
-  card['z'] = content.z
-  card['rotation'] = content.rotation
-  card['section_header'] = content.section_header
-  if (extras.props) card['props'] = content.props
-  if (extras.identifiers) card['identifiers'] = content.identifiers
   if (extras.raw !== undefined) card['raw'] = extras.raw
   card['created_at'] = times.created_at
   card['updated_at'] = times.updated_at
   return card
-}
-
-/** The identifiers without duplicates, and without other fields of what was sent. */
-export function distinctIdentifiers(given: Identifier[]): Identifier[] {
-  const byText = new Map(given.map(({ scope, value }) => [JSON.stringify([scope, value]), { scope, value }]))
-  return [...byText.values()]
 }

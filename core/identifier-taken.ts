@@ -1,4 +1,4 @@
-import type { Identifier } from './card.ts'
+import type { Identifier } from './card-values.ts'
 import { ServiceError } from './errors.ts'
 
 /** Another card of the board carries an identifier that the API is asked to give to a card. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { TransactionSql } from 'postgres'
+import { indexColumns } from '../core/card.ts'
 import postgres from './driver.ts'
 import { locks } from './locks.ts'
 
@@ -12,7 +13,8 @@ const migrationMinutes = 60
 /**
  * Brings the schema to the newest version. One process at a time; the others wait. In this order:
  *
- * - `roles.sql`, then each file of `functions/`, whenever its text has changed. Functions come first, because policies,
+ * - `roles.sql`, then each file of `functions/`, whenever its text has changed, or the columns that `fillIn`
+ *   puts into it. Functions come first, because policies,
  *   triggers and indexes name them. Their bodies may name tables that do not exist yet.
  * - The numbered files of `migrations/`, once each.
  *
@@ -150,8 +152,14 @@ async function readSchema(): Promise<SchemaFile[]> {
   ]
   return Promise.all(
     names.map(async (name) => {
-      const text = await readFile(`${here}/${name}`, 'utf8')
+      const text = fillIn(await readFile(`${here}/${name}`, 'utf8'))
       return { name, checksum: createHash('sha256').update(text).digest('hex'), text }
     }),
   )
 }
+
+/** `{{v.card_columns}}` → `v.kind, v.title, …`: the columns of `card_index` that hold fields, from the table in core/card.ts. */
+const fillIn = (text: string): string =>
+  text.replaceAll(/\{\{(\w+\.)?card_columns\}\}/g, (_, prefix = '') =>
+    indexColumns.map((column) => prefix + column).join(', '),
+  )

@@ -4,6 +4,7 @@
  * and the commit queue look for it. See functions/operations.sql.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { encodeMade, type Made, type SealedNote } from './made.ts'
 
 /** What was written to, things of one type; without any the entry tells of what the path names. */
 export interface Resources {
@@ -47,7 +48,7 @@ export interface OperationDetails {
 export class Operation {
   readonly #details: OperationDetails
   #resources: Resources[] = []
-  #result: string[] = []
+  #result: Made[] = []
   #recorded = false
 
   constructor(details: OperationDetails) {
@@ -59,9 +60,9 @@ export class Operation {
     this.#resources.push(resources)
   }
 
-  /** The ids of what this transaction makes, in order; they are kept with the key. */
-  made(ids: string[]): void {
-    if (this.#details.key) this.#result.push(...ids)
+  /** What this transaction makes, in order; it is kept with the key. */
+  made(made: Made[]): void {
+    if (this.#details.key) this.#result.push(...made)
   }
 
   /** The answer, which is known before the transaction ends; should it be lost, a request that comes again gets this. */
@@ -70,14 +71,14 @@ export class Operation {
   }
 
   /** The same for a transaction that another part of the service makes: as `made`. */
-  draft(body: unknown, status = 200): string[] {
-    return this.remembered(draftMark, { status, body })
+  draft(body: unknown, status = 200): Made[] {
+    return this.remembered('answer', { status, body })
   }
 
   /** Something that the same request, when it comes again, goes on from; nothing when it has no key. */
-  remembered(mark: string, value: unknown): string[] {
+  remembered(type: SealedNote['type'], value: unknown): Made[] {
     const { key } = this.#details
-    return key ? [mark + key.seal(JSON.stringify(value))] : []
+    return key ? [{ type, sealed: key.seal(JSON.stringify(value)) }] : []
   }
 
   /** For one of several transactions of a request that run at the same time: what it says is its own. */
@@ -99,7 +100,10 @@ export class Operation {
     if (isSilent && this.#result.length === 0) return null
     const { named, ...details } = this.#details
     const resources = this.#resources.length > 0 || isSilent ? this.#resources : [named]
-    return { operation: JSON.stringify({ ...details, resources }), result: JSON.stringify(this.#result) }
+    return {
+      operation: JSON.stringify({ ...details, resources }),
+      result: JSON.stringify(this.#result.map(encodeMade)),
+    }
   }
 
   /** The transaction is committed, and had something to tell. */
@@ -114,9 +118,6 @@ export class Operation {
 const boardOnly: Resources = { type: 'board', ids: [null] }
 
 const current = new AsyncLocalStorage<Operation>()
-
-/** Before an answer among what a request made. */
-export const draftMark = '~'
 
 export const currentOperation = (): Operation | undefined => current.getStore()
 

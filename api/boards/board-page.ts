@@ -1,6 +1,6 @@
 /** A page of the boards that the caller may see, in an order that their workspaces have an index for. */
 import type { Query, Transaction } from '../../sql/database.ts'
-import { boardColumns, type BoardRow } from './board.ts'
+import { selectBoard, type BoardRow } from './board.ts'
 
 export interface BoardPage {
   /** Then the id. */
@@ -55,7 +55,7 @@ export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
       limit ${limit} offset ${offset}
     ) page
     cross join lateral (
-      select ${boardColumns(tx)} from boards b ${shownParent} where b.id = page.id offset 0
+      select ${selectBoard(tx)} from boards b ${shownParent} where b.id = page.id offset 0
     ) shown
     order by page.at, page.id`
 }

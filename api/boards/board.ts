@@ -1,35 +1,35 @@
 /** A board as its row has it, and as the API shows it. */
-import { noBoard } from '../../core/board.ts'
-import type { Identifier } from '../../core/card.ts'
+import { boardColumnNames, describedEntries, type BoardValues } from '../../core/board-columns.ts'
+import { noBoard, notWritable } from '../../core/board.ts'
 import type { Transaction } from '../../sql/database.ts'
 
-export interface BoardRow {
+export interface BoardRow extends BoardValues {
   id: string
-  name: string
   workspace_id: string
-  parent_board_id: string | null
-  view: 'canvas' | 'list'
   deleted: boolean
   created_at: Date
   updated_at: Date | null
-  scheduled_date: string | null
-  scheduled_end: string | null
-  day_label: string | null
   sched_status: string
   sched_version: number
   sched_published_at: Date | null
-  props: unknown
-  identifiers: Identifier[]
 }
 
 /**
  * Boards that the caller may see. A parent that is invisible reads as null, and so does one in the trash for its live
  * children.
  */
-export const boardColumns = (tx: Transaction, parent = tx`p.id`) => tx`
+export const selectBoard = (tx: Transaction, parent = tx`p.id`) => tx`
   b.id, b.name, b.workspace_id, ${parent} as parent_board_id, b.view, b.deleted_at is not null as deleted, b.created_at, b.updated_at,
-  b.scheduled_date::text, b.scheduled_end::text, b.day_label, b.sched_status, b.sched_version, b.sched_published_at,
+  ${describedColumnsOf(tx)}, b.sched_status, b.sched_version, b.sched_published_at,
   b.props, b.identifiers`
+
+/** Dates as they are written, without a time zone. */
+const describedColumnsOf = (tx: Transaction) =>
+  describedEntries
+    .map(([name, { json }]) =>
+      json.format === 'date' ? tx`b.${tx(name)}::text as ${tx(name)}` : tx`b.${tx(name)}`,
+    )
+    .reduce((list, column) => tx`${list}, ${column}`)
 
 export const boardsWithParent = (tx: Transaction) => tx`
   boards b
@@ -53,7 +53,7 @@ export function presentBoard(
 /** @throws ServiceError `not_found` when there is no such board, or none that the caller may see */
 export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> {
   const [row] = await tx<BoardRow[]>`
-    select ${boardColumns(tx)}
+    select ${selectBoard(tx)}
     from ${boardsWithParent(tx)}
     where b.id = ${id}`
   if (!row) throw noBoard()
@@ -63,10 +63,29 @@ export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> 
 /** Those of them that the caller may see, by id. */
 export async function readBoards(tx: Transaction, ids: string[]): Promise<Map<string, BoardRow>> {
   const rows = await tx<BoardRow[]>`
-    select ${boardColumns(tx)}
+    select ${selectBoard(tx)}
     from ${boardsWithParent(tx)}
     where b.id = any (${ids}::uuid[])`
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+/**
+ * Changes the columns that each entry has.
+ *
+ * @throws ServiceError `forbidden` when the caller's access to one of the boards has ended
+ */
+export async function updateBoards(
+  tx: Transaction,
+  entries: (Partial<BoardValues> & { id: string })[],
+): Promise<void> {
+  if (entries.length === 0) return
+  const names = tx(boardColumnNames)
+  const written = await tx`
+    update boards b
+    set (${names}) = (select ${names} from json_populate_record(b, e.entry))
+    from json_array_elements(${JSON.stringify(entries)}::text::json) as e(entry)
+    where b.id = (e.entry ->> 'id')::uuid`
+  if (written.count !== entries.length) throw notWritable()
 }
 
 /** What this transaction changes of the schedule of these boards is told to nobody. */

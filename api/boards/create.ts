@@ -4,9 +4,10 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { route, type Answer } from '../http/route.ts'
 import { Board, uuid } from '../http/schemas.ts'
+import { idsOf } from '../../sql/made.ts'
 import { presentBoard, readBoards } from './board.ts'
 import { entry, entryFields, readEntry } from './entry.ts'
-import { updatedMark, writeEntries, type WrittenBoard } from './write-entries.ts'
+import { writeEntries, type WrittenBoard } from './write-entries.ts'
 
 const body = Type.Object({
   ...entryFields,
@@ -77,11 +78,11 @@ export const createBoard = route({
     )
   },
   async rebuild({ database }, { principal, body }, made) {
-    const ids = made.map((one) => one.replace(updatedMark, ''))
+    const ids = idsOf(made)
     const boards = await database.asUser(principal.userId, (tx) => readBoards(tx, ids))
-    const written = made.flatMap((one, at) => {
-      const board = boards.get(ids[at]!)
-      return board ? [{ board, created: !one.startsWith(updatedMark) }] : []
+    const written = made.flatMap((one) => {
+      const board = 'id' in one && boards.get(one.id)
+      return board ? [{ board, created: one.type === 'new' }] : []
     })
     if (body.boards !== undefined) return answerOf(written, body.on_conflict !== undefined)
     const [one] = written

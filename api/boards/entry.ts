@@ -1,9 +1,9 @@
 /** A board that is to be created, or updated by its identifier, as a client sends it. */
 import Type, { type Static } from 'typebox'
-import { distinctIdentifiers, type Identifier } from '../../core/card.ts'
+import { acceptColumns, type BoardValues } from '../../core/board-columns.ts'
 import { named } from '../http/named.ts'
 import { nullable } from '../http/schemas.ts'
-import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
+import { name, ownFields, requireProps, requireSchedule, trimmedName } from './fields.ts'
 
 export const entryFields = {
   name,
@@ -24,8 +24,7 @@ export const entryFields = {
       description: 'How clients show the board: `list`, or `canvas`, which any other value stands for.',
     }),
   ),
-  ...scheduleFields,
-  ...freeFields,
+  ...ownFields,
 }
 export const entry = named(
   'BoardInput',
@@ -34,16 +33,7 @@ export const entry = named(
 )
 
 /** The columns that were sent, as they are written. */
-export interface EntryColumns {
-  name: string
-  parent_board_id?: string | null
-  view?: 'canvas' | 'list'
-  scheduled_date?: string | null
-  scheduled_end?: string | null
-  day_label?: string | null
-  props?: unknown
-  identifiers?: Identifier[]
-}
+export type EntryColumns = Partial<BoardValues> & { name: string }
 
 export interface Entry {
   /** How it is named in messages: `boards[3].`, or empty. */
@@ -64,16 +54,7 @@ export function readEntry(
   const where = options.where ?? ''
   const workspaceId = given.workspace_id ?? options.workspaceId
   requireProps(given.props, where)
-  const columns: EntryColumns = { name: trimmedName(given.name, where) }
-  if (given.parent_board_id !== undefined)
-    columns.parent_board_id = given.parent_board_id?.toLowerCase() ?? null
-  if (given.view !== undefined) columns.view = given.view === 'list' ? 'list' : 'canvas'
-  for (const field of ['scheduled_date', 'scheduled_end', 'day_label'] as const) {
-    const value = given[field]
-    if (value !== undefined) columns[field] = value
-  }
-  if (given.props !== undefined) columns.props = given.props
-  if (given.identifiers !== undefined) columns.identifiers = distinctIdentifiers(given.identifiers ?? [])
+  const columns = { ...acceptColumns(given), name: trimmedName(given.name, where) }
   // An update may rely on the date that the board has; whoever writes it looks again.
   if (!options.mayUpdate || columns.scheduled_date !== undefined)
     requireSchedule(columns.scheduled_date, columns.scheduled_end, where)

@@ -1,36 +1,26 @@
 /** The fields of a board that a write may carry. */
-import Type from 'typebox'
+import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import { describedEntries, type describedColumns } from '../../core/board-columns.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { propsFault } from '../../core/card.ts'
+import { propsFault } from '../../core/card-values.ts'
 import { identifiers, nullable, props } from '../http/schemas.ts'
-
-const date = (description: string) =>
-  Type.Optional(
-    nullable(Type.String({ format: 'date', description: `${description} \`YYYY-MM-DD\`. Null clears it.` })),
-  )
 
 export const name = Type.String({
   description: `1 to ${limits.boardName} characters, after spaces at both ends are removed.`,
 })
 
-export const scheduleFields = {
-  scheduled_date: date('The day that the board is scheduled for.'),
-  scheduled_end: date('The last day, if there are several. Needs a `scheduled_date`.'),
-  day_label: Type.Optional(
-    nullable(
-      Type.String({
-        maxLength: limits.dayLabel,
-        description: 'The name of the scheduled day, such as `Day 3`. Null clears it.',
-      }),
-    ),
-  ),
+/** All that may be written of a board wherever a board is written, but for its name, its parent and its view. */
+export const ownFields = {
+  ...(Object.fromEntries(
+    describedEntries.map(([name, { json, asks }]) => {
+      const schema: TSchema = nullable(Type.Unsafe({ ...json, description: asks }))
+      return [name, Type.Optional(schema)]
+    }),
+  ) as { [Name in keyof typeof describedColumns]: TOptional<TUnsafe<string | null>> }),
   notify: Type.Optional(
     Type.Boolean({ description: '`false`: nobody is notified of the change of schedule.' }),
   ),
-}
-
-export const freeFields = {
   props: Type.Optional(nullable(props)),
   identifiers: Type.Optional(nullable(identifiers)),
 }

@@ -1,5 +1,5 @@
 /** Identifiers of boards: on one live board of a workspace each. Read under the workspace's lock. */
-import type { Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 

@@ -1,12 +1,13 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
+import { acceptColumns } from '../../core/board-columns.ts'
 import { inTrash, notWritable } from '../../core/board.ts'
-import { distinctIdentifiers, type Identifier } from '../../core/card.ts'
+import { distinctIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
 import { Board, boardParams, boardView, nullable, uuid } from '../http/schemas.ts'
-import { changeQuietly, presentBoard, readBoard, type BoardRow } from './board.ts'
-import { freeFields, name, requireProps, requireSchedule, scheduleFields, trimmedName } from './fields.ts'
+import { changeQuietly, presentBoard, readBoard, updateBoards, type BoardRow } from './board.ts'
+import { name, ownFields, requireProps, requireSchedule, trimmedName } from './fields.ts'
 import { requireFree } from './identified.ts'
 import { noParent, parentElsewhere, parentInTrash } from './place.ts'
 import { findCycle, lockStructure, readAbove } from './structure.ts'
@@ -17,8 +18,7 @@ const patch = Type.Object({
   parent_board_id: Type.Optional(
     nullable({ ...uuid, description: 'Id of the board to move it below. Null: the top level.' }),
   ),
-  ...scheduleFields,
-  ...freeFields,
+  ...ownFields,
 })
 
 export const patchBoard = route({
@@ -39,7 +39,8 @@ export const patchBoard = route({
       }
       await tx`select lock_board(${params.id})`
       const before = await readBoard(tx, params.id)
-      const changes = columns(tx, body)
+      const changes = acceptColumns(body)
+      if (body.name !== undefined) changes.name = trimmedName(body.name)
       requireSchedule(
         body.scheduled_date === undefined ? before.scheduled_date : body.scheduled_date,
         body.scheduled_end === undefined ? before.scheduled_end : body.scheduled_end,
@@ -49,7 +50,7 @@ export const patchBoard = route({
       if (body.parent_board_id) await requireParent(tx, before, body.parent_board_id.toLowerCase())
       if (body.identifiers !== undefined) await requireIdentifiers(tx, before, body.identifiers ?? [])
       if (body.notify === false) await changeQuietly(tx, [params.id])
-      if (Object.keys(changes).length > 0) await tx`update boards set ${tx(changes)} where id = ${params.id}`
+      if (Object.keys(changes).length > 0) await updateBoards(tx, [{ id: params.id, ...changes }])
       return readBoard(tx, params.id)
     })
     return { body: { board: presentBoard(board, { props: true, identifiers: true }) } }
@@ -60,19 +61,6 @@ async function requireWritable(tx: Transaction, boardId: string, workspaceId: st
   const [row] = await tx<{ access: string }[]>`
     select board_access(current_user_id(), ${boardId}, ${workspaceId}) as access`
   if (row?.access !== 'write') throw notWritable()
-}
-
-/** Only what was sent. */
-function columns(tx: Transaction, body: Static<typeof patch>): Record<string, never> {
-  const changes: Record<string, unknown> = {}
-  for (const field of ['view', 'parent_board_id', 'scheduled_date', 'scheduled_end', 'day_label'] as const) {
-    if (body[field] !== undefined) changes[field] = body[field]
-  }
-  if (body.name !== undefined) changes['name'] = trimmedName(body.name)
-  if (body.props !== undefined) changes['props'] = body.props === null ? null : tx.json(body.props as never)
-  if (body.identifiers !== undefined)
-    changes['identifiers'] = tx.json(distinctIdentifiers(body.identifiers ?? []) as never)
-  return changes as Record<string, never>
 }
 
 /** Visible, live, in the board's workspace, and not below it. */

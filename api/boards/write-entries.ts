@@ -1,17 +1,14 @@
 /** Creates boards, and updates those that carry an identifier of an entry: all, or none. */
-import { notWritable } from '../../core/board.ts'
+import { boardColumnNames, newBoard } from '../../core/board-columns.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { boardColumns, changeQuietly, readBoards, type BoardRow } from './board.ts'
+import { changeQuietly, readBoards, selectBoard, updateBoards, type BoardRow } from './board.ts'
 import type { Entry } from './entry.ts'
 import { requireSchedule } from './fields.ts'
 import { carriedKey, identifierTaken, nameIdentifier, readCarriers, type Carried } from './identified.ts'
 import { placeEntries } from './place.ts'
 import { findCycle, lockBoards, lockStructure, readAbove } from './structure.ts'
-
-/** Before the id of a board that was there, among those of a batch. */
-export const updatedMark = '='
 
 export interface WrittenBoard {
   board: BoardRow
@@ -41,7 +38,12 @@ export async function writeEntries(
     requireSchedule(columns.scheduled_date, columns.scheduled_end, where)
   await requireUpdatable(tx, updates, updatedIds)
   const inserted = (await insertBoards(tx, inserts)).values()
-  if (updates.length > 0) await updateBoards(tx, updates, updatedIds)
+  const quiet = updatedIds.filter((_, at) => updates[at]!.quiet)
+  if (quiet.length > 0) await changeQuietly(tx, quiet)
+  await updateBoards(
+    tx,
+    updates.map(({ columns }, at) => ({ id: updatedIds[at]!, ...columns })),
+  )
   const updated = updates.length > 0 ? await readBoards(tx, updatedIds) : new Map<string, BoardRow>()
   const written = targets.map((target) =>
     target === undefined
@@ -51,7 +53,7 @@ export async function writeEntries(
   const operation = currentOperation()
   for (const [workspace, boards] of Map.groupBy(written, ({ board }) => board.workspace_id))
     operation?.concerns({ type: 'board', ids: boards.map(({ board }) => board.id), workspace })
-  operation?.made(written.map(({ board, created }) => `${created ? '' : updatedMark}${board.id}`))
+  operation?.made(written.map(({ board: { id }, created }) => ({ type: created ? 'new' : 'changed', id })))
   return written
 }
 
@@ -133,43 +135,15 @@ async function requireUpdatable(tx: Transaction, entries: Placed[], boardIds: st
 /** One insert, as the caller. @returns the boards, in the order of the entries */
 async function insertBoards(tx: Transaction, entries: Placed[]): Promise<BoardRow[]> {
   if (entries.length === 0) return []
-  const rows = entries.map(({ workspaceId, columns }) => ({ ...columns, workspace_id: workspaceId }))
-  return tx<BoardRow[]>`
-    insert into boards as b (
-      workspace_id, parent_board_id, name, view, scheduled_date, scheduled_end, day_label, props, identifiers
-    )
-    select e.workspace_id, e.parent_board_id, e.name, coalesce(e.view, 'canvas'), e.scheduled_date, e.scheduled_end,
-      e.day_label, e.props, coalesce(e.identifiers, '[]')
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as e(
-      workspace_id uuid, parent_board_id uuid, name text, view text, scheduled_date date, scheduled_end date,
-      day_label text, props jsonb, identifiers jsonb
-    )
-    returning ${boardColumns(tx, tx`b.parent_board_id`)}`
-}
-
-/** Only what each entry carries. */
-async function updateBoards(tx: Transaction, entries: Placed[], boardIds: string[]): Promise<void> {
-  const rows = entries.map(({ columns }, at) => ({
+  const rows = entries.map(({ workspaceId, columns }) => ({
+    ...newBoard,
     ...columns,
-    id: boardIds[at],
-    sent: Object.keys(columns),
+    workspace_id: workspaceId,
   }))
-  const quiet = boardIds.filter((_, at) => entries[at]!.quiet)
-  if (quiet.length > 0) await changeQuietly(tx, quiet)
-  const written = await tx`
-    update boards b
-    set name = e.name,
-      view = case when e.sent ? 'view' then e.view else b.view end,
-      parent_board_id = case when e.sent ? 'parent_board_id' then e.parent_board_id else b.parent_board_id end,
-      scheduled_date = case when e.sent ? 'scheduled_date' then e.scheduled_date else b.scheduled_date end,
-      scheduled_end = case when e.sent ? 'scheduled_end' then e.scheduled_end else b.scheduled_end end,
-      day_label = case when e.sent ? 'day_label' then e.day_label else b.day_label end,
-      props = case when e.sent ? 'props' then e.props else b.props end,
-      identifiers = case when e.sent ? 'identifiers' then e.identifiers else b.identifiers end
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as e(
-      id uuid, name text, view text, parent_board_id uuid, scheduled_date date, scheduled_end date,
-      day_label text, props jsonb, identifiers jsonb, sent jsonb
-    )
-    where b.id = e.id`
-  if (written.count !== rows.length) throw notWritable() // access ended meanwhile
+  const names = tx(['workspace_id', ...boardColumnNames])
+  return tx<BoardRow[]>`
+    insert into boards as b (${names})
+    select ${names}
+    from json_populate_recordset(null::boards, ${JSON.stringify(rows)}::text::json)
+    returning ${selectBoard(tx, tx`b.parent_board_id`)}`
 }

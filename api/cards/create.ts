@@ -2,25 +2,26 @@ import Type, { type Static } from 'typebox'
 import { requireAlive } from '../../collab/boards/named-files.ts'
 import type { NewCard } from '../../collab/canvas/new-cards.ts'
 import { readCards } from '../../collab/boards/read.ts'
-import { matchedMark, upsertCards } from '../../collab/boards/upsert.ts'
+import { upsertCards } from '../../collab/boards/upsert.ts'
 import { createCards } from '../../collab/boards/write.ts'
 import { kinds } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import { idsOf } from '../../sql/made.ts'
 import { requireVisible } from '../boards/board.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
 import { named } from '../http/named.ts'
 import { route, type ApiContext } from '../http/route.ts'
-import { boardId, boardParams, Card, cardFields, layout, live } from '../http/schemas.ts'
+import { boardId, boardParams, Card, cardInput, layout, live } from '../http/schemas.ts'
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const card = named(
   'CardInput',
   Type.Object({
-    ...cardFields,
+    ...cardInput,
     restore_token: Type.Optional(
       Type.String({
         format: 'uuid',
@@ -82,7 +83,7 @@ export const createCardsRoute = route({
       if (input.restore_token !== undefined && !removed) {
         throw new ServiceError(
           'bad_request',
-          `${where(at)}restore_token must be one that a removal gave in the last 30 days.`,
+          `${where(at)}restore_token must be one that a removal gave in the last ${limits.trashDays} days.`,
         )
       }
       const change = cardChange(input, where(at), { anyKind: removed !== undefined })
@@ -104,12 +105,11 @@ export const createCardsRoute = route({
   async rebuild(context, { principal, params, body }, made) {
     const { database, live } = context
     await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
-    const ids = made.map((id) => id.replace(matchedMark, ''))
-    const read = await readCards(live, params.id, ids, principal.userId)
+    const read = await readCards(live, params.id, idsOf(made), principal.userId)
     const cards = await showWritten(context, principal.userId, read)
     const answer = { board_id: params.id, cards, live: true }
     if (!body.on_conflict) return { status: 201, body: answer }
-    const found = new Set(made.filter((id) => id.startsWith(matchedMark)).map((id) => id.slice(1)))
+    const found = new Set(idsOf(made.filter(({ type }) => type === 'changed')))
     const told = cards.map((card) => ({ ...card, created: !found.has(card['id'] as string) }))
     const counts = { created: made.length - found.size, updated: found.size }
     return { status: 201, body: { ...answer, cards: told, ...counts } }
@@ -129,7 +129,7 @@ async function removedCards(
     (tx) => tx<{ restore_token: string; state: Buffer }[]>`
       select restore_token, state
       from removed_cards
-      where restore_token = any (${tokens}::uuid[]) and removed_at > now() - interval '30 days'`,
+      where restore_token = any (${tokens}::uuid[]) and removed_at > now() - make_interval(days => ${limits.trashDays})`,
   )
   return new Map(rows.map((row) => [row.restore_token, row.state]))
 }

@@ -1,5 +1,5 @@
 /** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, as the index has them. */
-import { isCardId, type Identifier } from '../../core/card.ts'
+import { indexedFields, isCardId, type IndexedFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireVisible } from '../boards/board.ts'
@@ -16,14 +16,8 @@ export interface CardFeedQuery {
   identifiers?: boolean
 }
 
-interface CardFeedRow {
+interface CardFeedRow extends IndexedFields {
   id: string
-  kind: string
-  title: string | null
-  x: number
-  y: number
-  image_key: string | null
-  identifiers?: Identifier[]
   updated_at: Date
   deleted: boolean
 }
@@ -41,6 +35,10 @@ export async function readCardFeed(tx: Transaction, boardId: string, query: Card
   return { body: { board_id: boardId, source: 'index', cards: page.map(presentChange), ...end } }
 }
 
+/** The columns that lists of the index show. */
+export const indexedColumns = (tx: Transaction, include: { identifiers?: boolean | undefined }) =>
+  tx([...indexedFields, ...(include.identifiers ? ['identifiers'] : [])])
+
 export function cardFeed(
   tx: Transaction,
   boardId: string,
@@ -49,7 +47,7 @@ export function cardFeed(
   horizon: Date,
 ) {
   return tx`
-    select card_id as id, kind, title, x, y, image_key, ${identifiers ? tx`identifiers,` : tx``} updated_at, deleted_at is not null as deleted
+    select card_id as id, ${indexedColumns(tx, { identifiers })}, updated_at, deleted_at is not null as deleted
     from card_index
     where board_id = ${boardId} and (updated_at, card_id) > (${at}, ${id ?? ''}) and updated_at < ${horizon}
       and (deleted_at is null ${removedSince ? tx`or deleted_at >= ${removedSince}` : tx``})

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { readPage } from '../../collab/boards/read.ts'
-import { isCardId, type Identifier } from '../../core/card.ts'
+import { isCardId, type IndexedFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
@@ -19,7 +19,7 @@ import {
   pageQuery,
   RemovedCard,
 } from '../http/schemas.ts'
-import { isFeedCursor, readCardFeed } from './feed.ts'
+import { indexedColumns, isFeedCursor, readCardFeed } from './feed.ts'
 
 const listQuery = Type.Object({
   source: Type.Optional(
@@ -107,14 +107,8 @@ function requireFeed(query: Static<typeof listQuery>, follows: boolean): void {
     throw new ServiceError('bad_request', 'deleted=1 goes with source=index and since.')
 }
 
-interface IndexRow {
+interface IndexRow extends IndexedFields {
   id: string
-  kind: string
-  title: string | null
-  x: number
-  y: number
-  image_key: string | null
-  identifiers?: Identifier[]
   updated_at: Date
 }
 
@@ -128,7 +122,7 @@ async function listIndex(
   const rows = await database.asUser(userId, async (tx) => {
     const visible = requireVisible(tx, boardId)
     const rows = tx<IndexRow[]>`
-      select card_id as id, kind, title, x, y, image_key, ${identifiers ? tx`identifiers,` : tx``} updated_at
+      select card_id as id, ${indexedColumns(tx, { identifiers })}, updated_at
       from card_index
       where board_id = ${boardId} and card_id > ${after} and deleted_at is null
       order by card_id

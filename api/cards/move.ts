@@ -56,9 +56,9 @@ export const moveCardsRoute = route({
     const { database, live } = context
     const toBoardId = body.to_board_id.toLowerCase()
     await database.asUser(principal.userId, (tx) => requireVisible(tx, toBoardId))
-    const moved = made.map((pair) => pair.split('>') as [was: string, id: string])
-    const sources = new Set(moved.map(([was]) => was))
-    const ids = moved.map(([, id]) => id)
+    const moved = made.filter((one) => one.type === 'moved')
+    const sources = new Set(moved.map(({ from }) => from))
+    const ids = moved.map(({ id }) => id)
     const read = await readCards(live, toBoardId, ids, principal.userId)
     const cards = await showWritten(context, principal.userId, read)
     return {
@@ -67,7 +67,7 @@ export const moveCardsRoute = route({
         moved: moved.length,
         cards,
         not_found: [...new Set(body.card_ids)].filter((id) => !sources.has(id)),
-        renamed: Object.fromEntries(moved.filter(([was, id]) => was !== id)),
+        renamed: Object.fromEntries(moved.flatMap(({ from, id }) => (from === id ? [] : [[from, id]]))),
         live: true,
       },
     }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { CardPatch } from '../../collab/boards/build.ts'
 import { patchCards } from '../../collab/boards/write.ts'
-import { bodyLimit } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
@@ -14,8 +14,8 @@ import {
   boardId,
   boardParams,
   Card,
-  cardFields,
   cardId,
+  cardInput,
   cardParams,
   live,
   notFound,
@@ -24,11 +24,11 @@ import {
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const patchFields = {
-  ...cardFields,
+  ...cardInput,
   body_base: Type.Optional(
     nullable(
       Type.String({
-        maxLength: bodyLimit,
+        maxLength: cardFields.body.limit,
         description:
           'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs.',
       }),

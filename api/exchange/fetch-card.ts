@@ -1,5 +1,6 @@
 /** What is at a URL → the fields of the card that it becomes. A file is stored, a web page becomes a link. */
-import { bodyLimit, boundText, textLimits, type CardChange } from '../../core/card.ts'
+import { boundText } from '../../core/card-values.ts'
+import { cardFields, type CardChange } from '../../core/card.ts'
 import { limits } from '../../core/limits.ts'
 import type { ApiContext } from '../http/route.ts'
 import { fetchUrl, type Failed, type RemoteFile, type RemotePage } from './fetch-url.ts'
@@ -33,8 +34,8 @@ async function linkCard({ contentType, start, body }: RemotePage): Promise<LinkC
   )
   return {
     kind: 'link',
-    title: title && boundText(title, textLimits.title),
-    body: description && boundText(description, bodyLimit),
+    title: title && boundText(title, cardFields.title.limit),
+    body: description && boundText(description, cardFields.body.limit),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Fetches a URL for an account. Stores the file that is there; a web page is handed to the caller. */
 import { Readable } from 'node:stream'
-import { boundText, textLimits } from '../../core/card.ts'
+import { boundText } from '../../core/card-values.ts'
+import { cardFields } from '../../core/card.ts'
 import { ServiceError, type ErrorCode } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Fetched, FetchOutcome } from '../../platform/egress/egress.ts'
@@ -97,7 +98,7 @@ async function receive<Page>(
   const found = await kindOf(start, contentType)
   if (found.kind === 'link') return page({ kind: 'link', contentType, start, body: rest })
   const incoming = { account, boardId, bytes: declaredBytes(headers), body: whole() }
-  const about = { name: nameIn(url), mime: boundText(found.mime, textLimits.mime), ext: found.ext }
+  const about = { name: nameIn(url), mime: boundText(found.mime, cardFields.mime.limit), ext: found.ext }
   if (found.kind === 'image') {
     const asFile = (image: StoredImage): RemoteFile => ({ kind: 'image', ...about, ...image })
     const finished = (image: StoredImage) => stored(asFile(image))
@@ -168,5 +169,5 @@ function nameIn(url: string): string | null {
   } catch {
     // as it is written, then
   }
-  return boundText(name, textLimits.file_name) || null
+  return boundText(name, cardFields.file_name.limit) || null
 }

@@ -1,21 +1,24 @@
 import Type, { type Static } from 'typebox'
-import { bodyLimit, textLimits } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { named } from '../http/named.ts'
-import { cardFields, identifiers, nullable, props } from '../http/schemas.ts'
+import { cardInput, identifiers, nullable, props } from '../http/schemas.ts'
 
 const text = (limit: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength: limit, description })))
-const { x, y, w, h } = cardFields
+const { x, y, w, h } = cardInput
 
 export const importItem = named(
   'ImportItem',
   Type.Object({
     url: Type.String({
-      maxLength: textLimits.url,
+      maxLength: cardFields.url.limit,
       description: 'An https URL on a public host. The card keeps it as `url`.',
     }),
-    title: text(textLimits.title, 'Title of the card. Without it that of the page, or the name of the file.'),
-    caption: text(bodyLimit, 'Text of the card.'),
+    title: text(
+      cardFields.title.limit,
+      'Title of the card. Without it that of the page, or the name of the file.',
+    ),
+    caption: text(cardFields.body.limit, 'Text of the card.'),
     props: Type.Optional(nullable(props)),
     identifiers: Type.Optional(nullable(identifiers)),
     x,

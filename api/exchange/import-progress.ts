@@ -3,11 +3,9 @@
  * stored, the cards when they are made. Sent again after a crash, the same call goes on from there.
  */
 import type { CardChange } from '../../core/card.ts'
+import type { Made, SealedNote } from '../../sql/made.ts'
 import { currentOperation, withOperation, type Operation } from '../../sql/operation.ts'
 import type { Resumed } from '../http/idempotency/attempts.ts'
-
-const fetchedMark = 'fetched:'
-const createdMark = 'created:'
 
 export class ImportProgress {
   readonly #operation: Operation | undefined = currentOperation()
@@ -17,9 +15,10 @@ export class ImportProgress {
   readonly created: ReadonlyMap<number, string>
 
   constructor(resumed: Resumed | null) {
-    const entries = <Value>(mark: string) => new Map((resumed?.remembered(mark) ?? []) as [number, Value][])
-    this.fetched = entries(fetchedMark)
-    this.created = entries(createdMark)
+    const entries = <Value>(type: SealedNote['type']) =>
+      new Map((resumed?.remembered(type) ?? []) as [number, Value][])
+    this.fetched = entries('fetched')
+    this.created = entries('created')
   }
 
   /** Items are fetched at the same time, each with what it tells of itself. */
@@ -29,11 +28,11 @@ export class ImportProgress {
   ): Promise<Result> {
     const part = this.#operation?.part()
     if (!part) return fetch(() => undefined)
-    return withOperation(part, () => fetch((card) => part.made(part.remembered(fetchedMark, [item, card]))))
+    return withOperation(part, () => fetch((card) => part.made(part.remembered('fetched', [item, card]))))
   }
 
   /** For the commit that makes the cards of these items. */
-  cards(items: number[], ids: string[]): string[] {
-    return ids.flatMap((id, n) => this.#operation?.remembered(createdMark, [items[n], id]) ?? [])
+  cards(items: number[], ids: string[]): Made[] {
+    return ids.flatMap((id, n) => this.#operation?.remembered('created', [items[n], id]) ?? [])
   }
 }

@@ -6,7 +6,8 @@
  * What OMC has no word for is in `customData`, under the domain `corkboard`. Our own identifier stands first.
  */
 import type { CapturedCard } from '../../collab/boards/capture.ts'
-import type { CardContent, CardTimes, Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
+import type { CardContent, CardTimes } from '../../core/card.ts'
 import type { PresentedGroup } from '../../collab/boards/groups.ts'
 import { notIndexed, safeContents, type Exported } from './json-export.ts'
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { requireWritable } from '../../collab/access.ts'
-import { textLimits } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -40,7 +40,7 @@ export const uploadFromUrl = route({
     query: Type.Object({ board: { ...uuid, description: 'Id of the board that the file is for.' } }),
     body: Type.Object({
       url: Type.String({
-        maxLength: textLimits.url,
+        maxLength: cardFields.url.limit,
         description:
           `An https URL on a public host. Up to ${limits.import.redirects} redirects are followed; fetching may take ${limits.import.itemMs / 1000} s. ` +
           'A web page is 415: import it as a link card.',

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { createGroup, readGroups } from '../../collab/boards/groups.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { idsOf } from '../../sql/made.ts'
 import { requireVisible } from '../boards/board.ts'
 import { route } from '../http/route.ts'
 import { boardParams, Group, live } from '../http/schemas.ts'
@@ -24,7 +25,8 @@ export const createGroupRoute = route({
     })
     return { body: created }
   },
-  async rebuild({ database, live }, { principal, params }, [id]) {
+  async rebuild({ database, live }, { principal, params }, made) {
+    const [id] = idsOf(made)
     await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const { groups } = await readGroups(live, params.id, { limit: Infinity, offset: 0 })
     const group = groups.find((one) => one.id === id)

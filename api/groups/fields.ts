@@ -1,6 +1,6 @@
 /** The fields of a group that a write may carry. */
 import Type, { type Static } from 'typebox'
-import { textLimits } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
@@ -12,7 +12,9 @@ export const name = Type.String({
 export const groupFields = {
   name: Type.Optional(name),
   color: Type.Optional(
-    nullable(Type.String({ maxLength: textLimits.color, description: 'Its color. Null for the default.' })),
+    nullable(
+      Type.String({ maxLength: cardFields.color.limit, description: 'Its color. Null for the default.' }),
+    ),
   ),
   shape: Type.Optional(
     Type.Enum([...groupShapes], {

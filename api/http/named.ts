@@ -14,6 +14,9 @@ function annotated<T extends object>(schema: T, annotations: Record<string, unkn
   return Object.assign(copy, annotations)
 }
 
+export const describeSchema = <T extends TSchema>(schema: T, description: string): T =>
+  annotated(schema, { description })
+
 /** The same object schema with a description of each of these properties. */
 export function describeFields<T extends TSchema & { properties: Record<string, TSchema> }>(
   schema: T,

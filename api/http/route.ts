@@ -11,6 +11,7 @@ import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
 import type { Resizer } from '../../platform/images/resize.ts'
+import type { Made } from '../../sql/made.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Principal, Scope } from '../../sql/accounts/tokens.ts'
 import type { HeaderName } from './headers.ts'
@@ -133,10 +134,10 @@ export interface Route {
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
   /**
    * Of a POST whose answer is not known before its transaction ends (see `Operation.answers`): the answer once more, from
-   * the ids of what it made, should the first one have been lost with its process. Without it, or when it gives null, such
+   * what it made, should the first one have been lost with its process. Without it, or when it gives null, such
    * a request is carried out again, which then has to come to the same.
    */
-  rebuild?(context: ApiContext, call: Call<never, never, never>, made: string[]): Promise<Answer | null>
+  rebuild?(context: ApiContext, call: Call<never, never, never>, made: Made[]): Promise<Answer | null>
 }
 
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
@@ -146,7 +147,7 @@ export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
     rebuild?(
       context: ApiContext,
       call: Call<Static<P>, Static<Q>, Static<B>>,
-      made: string[],
+      made: Made[],
     ): Promise<Answer | null>
   },
 ): Route {

@@ -1,23 +1,22 @@
 /**
  * Schemas that several operations share. They validate what comes in and describe what goes out.
  *
- * `Board`, `Card` and `Group` are the shapes `boardAnswer`, `cardAnswer` and `groupAnswer` with a name and descriptions.
+ * `Board` and `Group` are the shapes `boardAnswer` and `groupAnswer` with a name and descriptions.
  */
-import Type, { type TSchema } from 'typebox'
-import { bodyLimit, kinds, textLimits } from '../../core/card.ts'
+import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import { describedEntries } from '../../core/board-columns.ts'
+import { cardFields, fieldEntries, type CardField, type CardInput, type FieldName } from '../../core/card.ts'
 import { errorCodes, type ErrorCode } from '../../core/errors.ts'
+import type { JsonType } from '../../core/field-types.ts'
 import { groupShapes } from '../../core/group.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
-import { describeFields, named } from './named.ts'
+import { describeFields, describeSchema, named } from './named.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const uuid = Type.String({ format: 'uuid' })
 export const timestamp = Type.String({ format: 'date-time' })
-const text = (limit: number, description: string) =>
-  Type.Optional(nullable(Type.String({ maxLength: limit, description })))
-
 export const boardId = Type.String({ format: 'uuid', description: 'Id of the board.' })
 export const workspaceId = Type.String({ format: 'uuid', description: 'Id of the workspace.' })
 export const cardId = Type.String({ description: 'Id of the card.' })
@@ -131,7 +130,16 @@ export const props = Type.Object(
   },
 )
 
+const ownData = { props, identifiers }
+
 export const boardView = Type.Enum(['canvas', 'list'], { description: 'How clients show the board.' })
+
+const shownColumns = Object.fromEntries(
+  describedEntries.map(([name, { json, says }]) => [
+    name,
+    describeSchema(nullable(typeOf<string>(json)), says),
+  ]),
+)
 
 export const boardAnswer = Type.Object({
   id: uuid,
@@ -142,9 +150,7 @@ export const boardAnswer = Type.Object({
   deleted: Type.Boolean(),
   created_at: timestamp,
   updated_at: nullable(timestamp),
-  scheduled_date: nullable(Type.String({ format: 'date' })),
-  scheduled_end: nullable(Type.String({ format: 'date' })),
-  day_label: nullable(Type.String()),
+  ...shownColumns,
   sched_status: Type.Enum(['draft', 'published', 'cancelled']),
   sched_version: Type.Integer(),
   sched_published_at: nullable(timestamp),
@@ -174,165 +180,81 @@ export const Board = named(
       deleted: 'Whether it is in the trash.',
       created_at: 'When it was created.',
       updated_at: 'When the board itself was last changed. Changes of its cards do not count.',
-      scheduled_date: 'The day that it is scheduled for, `YYYY-MM-DD`.',
-      scheduled_end: 'The last day, of a board that is scheduled for several.',
-      day_label: 'The name of the scheduled day, such as `Day 3`.',
       sched_status: 'Whether the schedule is a draft, published or cancelled.',
       sched_version: 'Goes up by one each time the schedule is published.',
       sched_published_at: 'When the schedule was last published.',
-      props: 'Any JSON that was stored with it. Null when there is none. Lists have it with `include=props`.',
-      identifiers: 'Its ids in other systems. Lists have them with `include=identifiers`.',
+      props: cardFields.props.says,
+      identifiers: cardFields.identifiers.says,
     },
   ),
   'A board: a canvas with cards on it.',
 )
 
-const number = (options: { minimum?: number; maximum?: number; description?: string } = {}) =>
-  Type.Optional(Type.Number(options))
-const { cardSize } = limits
-const coordinate = (description: string) =>
-  number({
-    minimum: -limits.coordinate,
-    maximum: limits.coordinate,
-    description: `${description} Rounded. Without \`x\` and \`y\` a new card gets a free place.`,
-  })
-const side = (what: string, byDefault: number) =>
-  number({
-    description: `${what} in canvas pixels, clamped to ${cardSize.min} to ${cardSize.max}. ${byDefault} on create when absent.`,
-  })
+const imageFigure = (what: string) =>
+  describeSchema(nullable(Type.Integer()), `Of an image card: ${what}. Null when it is not known.`)
 
 /** The fields of a card that a write may carry. */
-export const cardFields = {
-  kind: Type.Optional(
-    Type.String({ description: `What the card is: one of ${kinds.join(', ')}. Required on create.` }),
-  ),
-  title: text(textLimits.title, 'One line of text. Null clears it, as it does any text here.'),
-  body: text(bodyLimit, 'Plain text: of an image its caption, of audio its transcript.'),
-  html: text(textLimits.html, 'Formatted text. Scripts, styles and unknown tags are removed.'),
-  url: text(textLimits.url, 'An http, https or mailto URL that the card links to.'),
-  image_key: text(textLimits.image_key, 'Key of the uploaded image that the card shows.'),
-  file_key: text(textLimits.file_key, 'Key of the uploaded file that the card holds.'),
-  poster_key: text(
-    textLimits.poster_key,
-    'Key of the uploaded image that a video card shows before it plays.',
-  ),
-  file_name: text(textLimits.file_name, 'The name that is shown for a pdf or another file.'),
-  mime: text(textLimits.mime, 'Media type of the file, such as `video/mp4`.'),
-  ext: text(textLimits.ext, 'Extension of the file, without the dot.'),
-  alt: text(textLimits.alt, 'What the image shows, for those who can’t see it.'),
-  color: text(textLimits.color, 'The color of the card, as editors write it, such as `#ffd966`.'),
-  group_id: text(textLimits.group_id, 'Id of the group that the card is in. Null takes it out.'),
-  sub: text(textLimits.sub, 'The line under a section heading.'),
-  size_bytes: Type.Optional(
-    nullable(
-      Type.Number({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Size of the file in bytes, rounded.',
-      }),
-    ),
-  ),
-  x: coordinate('Left edge in canvas pixels, growing to the right.'),
-  y: coordinate('Top edge in canvas pixels, growing downwards.'),
-  w: side('Width', cardSize.defaultW),
-  h: side('Height', cardSize.defaultH),
-  z: number({
-    minimum: -limits.z,
-    maximum: limits.z,
-    description: 'Stacking order: higher is in front. A new card without it is above all others.',
-  }),
-  rotation: number({ description: 'Degrees, wrapped into -180 to 180.' }),
-  section_header: Type.Optional(
-    Type.Boolean({ description: 'Whether the card is shown as a full-width heading.' }),
-  ),
-  props: Type.Optional(nullable(props)),
-  identifiers: Type.Optional(nullable(identifiers)),
+export const cardInput = Object.fromEntries(
+  fieldEntries.map(([name, field]) => [name, Type.Optional(inputSchema(field))]),
+) as { [Name in FieldName]-?: TOptional<TUnsafe<CardInput[Name]>> }
+
+function inputSchema({ json, clears, says, asks = says }: CardField): TSchema {
+  const schema = typeof json === 'string' ? ownData[json] : Type.Unsafe({ ...json, description: asks })
+  return clears ? nullable(schema) : schema
 }
 
-const shown = (schema: TSchema) => Type.Optional(schema)
-const nullableText = nullable(Type.String())
+const shownFields = Object.fromEntries(
+  fieldEntries.map(([name, field]) => [
+    name,
+    field.shown === 'always' ? shownSchema(field) : Type.Optional(shownSchema(field)),
+  ]),
+)
 
-export const cardAnswer = Type.Object({
-  id: Type.String(),
-  kind: Type.String(),
-  title: nullableText,
-  body: nullableText,
-  html: nullableText,
-  url: nullableText,
-  image_key: nullableText,
-  alt: nullableText,
-  color: nullableText,
-  file_key: shown(Type.String()),
-  poster_key: shown(Type.String()),
-  file_name: shown(Type.String()),
-  mime: shown(Type.String()),
-  ext: shown(Type.String()),
-  size_bytes: shown(Type.Number()),
-  x: Type.Number(),
-  y: Type.Number(),
-  w: Type.Number(),
-  h: Type.Number(),
-  z: Type.Number(),
-  rotation: Type.Number(),
-  group_id: shown(Type.String()),
-  section_header: Type.Boolean(),
-  sub: shown(Type.String()),
-  props: shown(nullable(props)),
-  identifiers: shown(identifiers),
-  width: Type.Optional(
-    nullable(Type.Integer({ description: 'Of an image card: pixels of the image that it shows.' })),
-  ),
-  height: shown(nullable(Type.Integer())),
-  bytes: Type.Optional(
-    nullable(Type.Integer({ description: 'Of an image card: the size of the file that it shows.' })),
-  ),
-  raw: shown(Type.Unknown()),
-  restore_token: shown(uuid),
-  created: Type.Optional(Type.Boolean({ description: 'With `on_conflict`: it is new.' })),
-  created_at: nullable(timestamp),
-  updated_at: nullable(timestamp),
-})
+function shownSchema({ json, unset, shown, says }: CardField): TSchema {
+  if (typeof json === 'string')
+    return describeSchema(unset === null ? nullable(ownData[json]) : ownData[json], says)
+  const schema = typeOf<unknown>(json)
+  if (shown === 'filled') return describeSchema(schema, `${says} Absent when there is none.`)
+  return describeSchema(unset === null ? nullable(schema) : schema, says)
+}
 
-const orAbsent = 'Absent when there is none.'
+function typeOf<Value>({ type, format }: JsonType) {
+  return Type.Unsafe<Value>(format ? { type, format } : { type })
+}
 
 export const Card = named(
   'Card',
-  describeFields(cardAnswer, {
-    id: 'Id of the card, unique on its board.',
-    kind: `What the card is: ${kinds.join(', ')}, or another kind that only editors make.`,
-    title: 'One line of text.',
-    body: 'Plain text: of an image its caption, of audio its transcript.',
-    html: 'Formatted text, sanitised.',
-    url: 'The URL that the card links to.',
-    image_key: 'Key of the image that the card shows.',
-    alt: 'What the image shows, for those who can’t see it.',
-    color: 'The color of the card.',
-    file_key: `Key of the file that the card holds. ${orAbsent}`,
-    poster_key: `Key of the image that a video card shows before it plays. ${orAbsent}`,
-    file_name: `The name that is shown for a pdf or another file. ${orAbsent}`,
-    mime: `Media type of the file. ${orAbsent}`,
-    ext: `Extension of the file, without the dot. ${orAbsent}`,
-    size_bytes: `Size of the file in bytes, as the client gave it. ${orAbsent}`,
-    x: 'Left edge in canvas pixels, growing to the right.',
-    y: 'Top edge in canvas pixels, growing downwards.',
-    w: 'Width in canvas pixels.',
-    h: 'Height in canvas pixels.',
-    z: 'Stacking order: higher is in front.',
-    rotation: 'Degrees, -180 to 180.',
-    group_id: 'Id of the group that the card is in. Absent when it is in none.',
-    section_header: 'Whether the card is shown as a full-width heading.',
-    sub: 'The line under a section heading. Absent when there is none.',
-    props: 'Any JSON that was stored with it. Null when there is none. Lists have it with `include=props`.',
-    identifiers: 'Its ids in other systems. Lists have them with `include=identifiers`.',
-    width: 'Of an image card: width of the stored image in pixels. Null when it is not known.',
-    height: 'Of an image card: height of the stored image in pixels. Null when it is not known.',
-    bytes: 'Of an image card: size of the stored file in bytes. Null when it is not known.',
-    raw: 'With `include=raw`: everything that editors store in the card, in their own form.',
-    restore_token: `Of a removed card: send it with \`POST /boards/{id}/cards\` within ${limits.trashDays} days to restore what the API does not show.`,
-    created:
-      'In the answer to a create with `on_conflict`: true when the card is new, false when it was changed.',
-    created_at: 'When it was created. Null until the index has the card.',
-    updated_at: 'When it was last changed. Null until the index has the card.',
+  Type.Object({
+    id: Type.String({ description: 'Id of the card, unique on its board.' }),
+    ...shownFields,
+    width: Type.Optional(imageFigure('width of the stored image in pixels')),
+    height: Type.Optional(imageFigure('height of the stored image in pixels')),
+    bytes: Type.Optional(imageFigure('size of the stored file in bytes')),
+    raw: Type.Optional(
+      Type.Unknown({
+        description: 'With `include=raw`: everything that editors store in the card, in their own form.',
+      }),
+    ),
+    restore_token: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: `Of a removed card: send it with \`POST /boards/{id}/cards\` within ${limits.trashDays} days to restore what the API does not show.`,
+      }),
+    ),
+    created: Type.Optional(
+      Type.Boolean({
+        description:
+          'In the answer to a create with `on_conflict`: true when the card is new, false when it was changed.',
+      }),
+    ),
+    created_at: describeSchema(
+      nullable(timestamp),
+      'When it was created. Null until the index has the card.',
+    ),
+    updated_at: describeSchema(
+      nullable(timestamp),
+      'When it was last changed. Null until the index has the card.',
+    ),
   }),
   'A card on a board.',
 )
@@ -341,12 +263,14 @@ export const IndexCard = named(
   'IndexCard',
   Type.Object({
     id: cardId,
-    kind: Type.String({ description: 'What the card is.' }),
-    title: nullable(Type.String({ description: 'One line of text.' })),
-    x: Type.Number({ description: 'Left edge in canvas pixels.' }),
-    y: Type.Number({ description: 'Top edge in canvas pixels.' }),
-    image_key: nullable(Type.String({ description: 'Key of the image that the card shows.' })),
-    identifiers: Type.Optional(identifiers),
+    ...Object.fromEntries(
+      fieldEntries
+        .filter(([, { index }]) => index === 'always' || index === 'asked')
+        .map(([name, field]) => [
+          name,
+          field.index === 'always' ? shownSchema(field) : Type.Optional(shownSchema(field)),
+        ]),
+    ),
     updated_at: updatedAt,
   }),
   'A card as the index has it: its main fields, some seconds behind an open editor.',
@@ -360,7 +284,7 @@ export const groupParams = Type.Object({
 export const groupAnswer = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  color: nullableText,
+  color: nullable(Type.String()),
   shape: Type.Enum([...groupShapes]),
   outline: Type.Boolean(),
   card_count: Type.Integer(),

@@ -6,10 +6,10 @@
  * An empty text clears a field; null does so too (`nullable`), which is taken and not listed: see `listTools`.
  */
 import Type, { type TSchema } from 'typebox'
-import { kinds } from '../../core/card.ts'
+import { describedEntries } from '../../core/board-columns.ts'
+import { cardFields, kinds, type CardField } from '../../core/card.ts'
 import { groupShapes } from '../../core/group.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
-import { limits } from '../../core/limits.ts'
 
 // ---- parameters
 
@@ -50,16 +50,6 @@ export const layout = Type.Optional(
   oneOf(layoutNames, 'How the cards are laid out.', { default: 'justified' }),
 )
 
-const { min, max } = limits.cardSize
-export const x = number('Left edge in pixels; grows to the right.')
-export const y = number('Top edge in pixels; grows downwards.')
-const place = {
-  x: Type.Optional(x),
-  y: Type.Optional(y),
-  w: Type.Optional(number(`Width in pixels, ${min} to ${max}.`)),
-  h: Type.Optional(number(`Height in pixels, ${min} to ${max}.`)),
-}
-
 /** Of boards and of cards. */
 export const ownData = {
   props: Type.Optional(
@@ -73,36 +63,28 @@ export const ownData = {
   ),
 }
 
-export const kind = oneOf(kinds, 'What the card shows.')
-export const cardFields = {
-  title: clearable('At most 300 characters.'),
-  body: clearable('Plain text, caption or transcript; at most 20,000 characters.'),
-  html: clearable('Formatted text of a note or doc.'),
-  url: clearable('Address of a link.'),
-  image_key: clearable('File key of an image, or of the first page of a pdf.'),
-  file_key: clearable('File key of any other file.'),
-  poster_key: clearable('File key of the still of a video.'),
-  file_name: clearable('Shown name of the file.'),
-  mime: clearable('Its media type.'),
-  ext: clearable('Its name extension.'),
-  size_bytes: Type.Optional(Type.Number({ nullable: true, description: 'Its size in bytes.' })),
-  alt: clearable('Describes an image.'),
-  color: clearable('Such as #ffd966.'),
-  group_id: clearable('Id of its group.'),
-  ...place,
-  z: Type.Optional(number('Higher is in front.')),
-  rotation: Type.Optional(number('Degrees clockwise.')),
-  section_header: flag('Shown as a wide heading.'),
-  sub: clearable('Line below the heading.'),
-  ...ownData,
-}
-export const importFields = { title: cardFields.title, caption: cardFields.body, ...ownData, ...place }
+const { kind: kindField, ...otherFields } = cardFields
+export const kind = oneOf(kinds, kindField.tells)
 
+const schemaOf = ({ json, clears, says, tells = says }: CardField): TSchema =>
+  typeof json === 'string'
+    ? ownData[json]
+    : Type.Optional(
+        Type.Unsafe({ type: json.type, ...(clears ? { nullable: true } : {}), description: tells }),
+      )
+
+export const cardParameters = Object.fromEntries(
+  Object.entries<CardField>(otherFields).map(([name, field]) => [name, schemaOf(field)]),
+) as Record<keyof typeof otherFields, TSchema>
+const { title, body: caption, x, y, w, h } = cardParameters
+export const importFields = { title, caption, ...ownData, x, y, w, h }
+
+const describedParameters = Object.fromEntries(
+  describedEntries.map(([name, { tells }]) => [name, clearable(tells)]),
+)
 export const boardFields = {
   view: Type.Optional(oneOf(['canvas', 'list'], 'How the board is shown.')),
-  scheduled_date: clearable('Day as YYYY-MM-DD; empty for none.'),
-  scheduled_end: clearable('Last day of several, as YYYY-MM-DD.'),
-  day_label: clearable('Name of the scheduled day.'),
+  ...describedParameters,
   notify: flag('false: tell nobody of a changed schedule.'),
   ...ownData,
 }

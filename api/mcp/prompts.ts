@@ -66,6 +66,8 @@ const prompts: PromptDefinition[] = [
 
 export const listedPrompts: Prompt[] = prompts.map(({ text: _text, ...listed }) => listed)
 
+const argumentChars = 10_000
+
 /** @throws ProtocolError */
 export function getPrompt(name: string, given: Record<string, string> = {}): GetPromptResult {
   const prompt = prompts.find((one) => one.name === name)
@@ -74,7 +76,8 @@ export function getPrompt(name: string, given: Record<string, string> = {}): Get
     throw invalid(`There is no prompt of that name; there are ${prompts.map((one) => one.name).join(', ')}.`)
   for (const { name, required } of prompt.arguments ?? []) {
     if (required && !given[name]) throw invalid(`${name} is required.`)
-    if ((given[name]?.length ?? 0) > 10_000) throw invalid(`${name} has at most 10,000 characters.`)
+    if ((given[name]?.length ?? 0) > argumentChars)
+      throw invalid(`${name} has at most ${argumentChars.toLocaleString('en')} characters.`)
   }
   if (given['board_id'] !== undefined && !uuidPattern.test(given['board_id']))
     throw invalid('board_id must be the id of a board, a uuid.')

@@ -105,7 +105,10 @@ function redirectUris(given: unknown): URL[] {
     throw new InvalidRedirectUris(`redirect_uris must be at most ${most.redirectUris}`)
   return given.map((uri) => {
     const url = typeof uri === 'string' && uri.length <= most.uriLength ? URL.parse(uri) : null
-    if (!url) throw new InvalidRedirectUris('redirect_uris must be whole URLs of at most 2000 characters')
+    if (!url)
+      throw new InvalidRedirectUris(
+        `redirect_uris must be whole URLs of at most ${most.uriLength} characters`,
+      )
     const fault = faultOf(url)
     if (fault) throw new InvalidRedirectUris(`redirect_uris: ${url.protocol}//${url.host} ${fault}`)
     return url

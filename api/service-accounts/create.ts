@@ -1,3 +1,4 @@
+import { idsOf } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { createServiceAccount } from '../../sql/accounts/service-accounts.ts'
@@ -54,7 +55,7 @@ export const createServiceAccountRoute = route({
   },
   async rebuild({ database, answers }, { principal }, made) {
     const body = await database.asUser(principal.userId, async (tx) => ({
-      service_account: presentAccount(await requireAccount(tx, made[0]!)),
+      service_account: presentAccount(await requireAccount(tx, idsOf(made)[0]!)),
       ...(await remint(tx, answers, made)),
     }))
     return { body }

@@ -1,6 +1,7 @@
 /** Service accounts and their tokens as their rows have them, and as the API shows them. */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
+import { idsOf, secretOf, type Made } from '../../sql/made.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -121,17 +122,17 @@ export async function mint(
   if (!minted) throw new ServiceError('conflict', 'This service account is retired.')
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${minted.id}`
   const sealed = sealSecret(answers, minted.id, minted.value)
-  currentOperation()?.made([token.accountId, minted.id, sealed])
+  currentOperation()?.made([
+    { type: 'new', id: token.accountId },
+    { type: 'secret', id: minted.id, sealed },
+  ])
   return { token: presentToken(row!), access_token: minted.value }
 }
 
 /** What `mint` gave, once more. */
-export async function remint(
-  tx: Transaction,
-  answers: Encryption,
-  [account = '', id = '', sealed = '']: string[],
-) {
-  await requireAccount(tx, account)
+export async function remint(tx: Transaction, answers: Encryption, made: Made[]) {
+  const { id, sealed } = secretOf(made)
+  await requireAccount(tx, idsOf(made)[0]!)
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${id}`
   return { token: presentToken(row!), access_token: openSecret(answers, id, sealed) }
 }

@@ -1,3 +1,4 @@
+import { secretOf } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { currentOperation } from '../../sql/operation.ts'
@@ -54,12 +55,13 @@ export const createWebhook = route({
         insert into webhooks (id, workspace_id, url, events, name, secret)
         values (${id}, ${inWorkspace}, ${body.url}, ${events}, ${body.name ?? ''}, ${webhookSecrets.seal(secret, id)})`
       currentOperation()?.concerns({ type: 'webhook', ids: [id], workspace: inWorkspace })
-      currentOperation()?.made([id, sealSecret(answers, id, secret)])
+      currentOperation()?.made([{ type: 'secret', id, sealed: sealSecret(answers, id, secret) }])
       return readWebhook(tx, id)
     })
     return { body: { webhook: presentWebhook(webhook, clock.now()), secret, next } }
   },
-  async rebuild({ database, clock, answers }, { principal }, [id = '', sealed = '']) {
+  async rebuild({ database, clock, answers }, { principal }, made) {
+    const { id, sealed } = secretOf(made)
     const webhook = await database.asUser(principal.userId, (tx) => readWebhook(tx, id))
     const secret = openSecret(answers, id, sealed)
     return { body: { webhook: presentWebhook(webhook, clock.now()), secret, next } }

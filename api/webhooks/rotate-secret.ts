@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { limits } from '../../core/limits.ts'
+import { secretOf } from '../../sql/made.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
 import { route } from '../http/route.ts'
@@ -37,7 +38,8 @@ export const rotateSecret = route({
     const until = new Date(clock.now() + limits.webhooks.previousSecretMs)
     const webhook = await database.asUser(principal.userId, async (tx) => {
       await requireWebhook(tx, params.id)
-      currentOperation()?.made([until.toISOString(), sealSecret(answers, params.id, secret)])
+      const sealed = sealSecret(answers, params.id, secret)
+      currentOperation()?.made([{ type: 'secret', id: params.id, sealed, until: until.toISOString() }])
       await tx`select rotate_webhook_secret(${params.id}, ${webhookSecrets.seal(secret, params.id)}, ${until})`
       return readWebhook(tx, params.id)
     })
@@ -49,7 +51,8 @@ export const rotateSecret = route({
       },
     }
   },
-  async rebuild({ database, clock, answers }, { principal, params }, [until = '', sealed = '']) {
+  async rebuild({ database, clock, answers }, { principal, params }, made) {
+    const { sealed, until } = secretOf(made)
     const webhook = await database.asUser(principal.userId, (tx) => readWebhook(tx, params.id))
     const secret = openSecret(answers, params.id, sealed)
     return {

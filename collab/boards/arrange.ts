@@ -1,7 +1,9 @@
 /** Lays out cards that are on a board. */
+import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type * as Y from 'yjs'
+import type { CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { arrangeAgain, type planArrangement } from '../../core/layout/arrange.ts'
 import type { LayoutName, LayoutOptions, CardPlace } from '../../core/layout/arrangement.ts'
@@ -10,7 +12,7 @@ import { task } from '../../platform/work/worker-pool.ts'
 import { requireWritable } from '../access.ts'
 import { buildPatch, emptyWrite, finish, nextUpdate } from './build.ts'
 import type { Written } from '../commit/write-request.ts'
-import { cardsOf, findCard, readShapeOf, readShapes, type CardShape } from '../canvas/canvas.ts'
+import { cardsOf, findCard, readShapeOf, readShapes } from '../canvas/canvas.ts'
 import { UpdateBuilder } from '../canvas/edit.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { offload } from './offload.ts'
@@ -26,7 +28,7 @@ export interface ArrangeRequest {
   ids: string[] | null
   dryRun: boolean
   /** What is to be kept with the commit of this plan; see `BuiltWrite.made`. */
-  remember?(plan: ArrangePlan): string[]
+  remember?(plan: ArrangePlan): Made[]
 }
 
 export interface ArrangePlan {

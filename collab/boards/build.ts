@@ -1,12 +1,12 @@
 /** Changes of cards, as updates that nobody has applied yet and the index rows that go with them. */
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
-import { boundNumber, type CardChange, type CardContent } from '../../core/card.ts'
+import { cardFields, type CardChange, type CardContent, type CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
-import { cardsRoot, findCard, readContent, type CardShape, type SharedMap } from '../canvas/canvas.ts'
+import { cardsRoot, findCard, readContent, type SharedMap } from '../canvas/canvas.ts'
 import { copyInto, storedFields, UpdateBuilder, type CopyChanges } from '../canvas/edit.ts'
 import { claimsOf } from './identifiers.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
@@ -85,7 +85,7 @@ export function* buildCreates(
   for (const { id, change, kept } of cards) {
     yield
     const given = { ...change, ...places?.get(id) }
-    given.z ??= boundNumber.z(top + 1)
+    given.z ??= cardFields.z.accept(top + 1)
     top = Math.max(top, given.z)
     write.adds += 1
     if (kept) {

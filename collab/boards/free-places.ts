@@ -1,11 +1,12 @@
 /** Free places on a board. Of a large board they are looked for in a worker thread, while its other writes wait. */
 import type * as Y from 'yjs'
+import type { CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { placeMoved } from '../../core/layout/place-moved.ts'
 import { placeNew, type NewCards, type Places } from '../../core/layout/place-new.ts'
 import { awaited, type Steps } from '../../platform/work/loop-turn.ts'
 import { task, type Task, type WorkerPool } from '../../platform/work/worker-pool.ts'
-import { cardsOf, readShapeOf, type CardShape } from '../canvas/canvas.ts'
+import { cardsOf, readShapeOf } from '../canvas/canvas.ts'
 import { offload } from './offload.ts'
 
 const newTask = task<typeof placeNew>(new URL('../../core/layout/place-new.ts', import.meta.url), 'placeNew')

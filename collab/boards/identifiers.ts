@@ -3,7 +3,7 @@
  * that no document has to be read for it; what editors did is brought into the index before.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import type { LiveBoards } from './live.ts'

@@ -143,7 +143,7 @@ function* buildCopies(
     builder = nextUpdate(write, builder, head)
   }
   write.adds = moved.length
-  write.made = moved.map(({ id, was }) => `${was}>${id}`)
+  write.made = moved.map(({ id, was }) => ({ type: 'moved', id, from: was }))
   write.claims = claimsOfMoved(moved)
   finish(write, builder)
   write.grows = bytesOf(write.updates)

@@ -1,6 +1,6 @@
 /** Which cards of a board came from where: looked up in the document, which is ahead of the index. */
 import type * as Y from 'yjs'
-import { boundIdentifiers, type Identifier } from '../../core/card.ts'
+import { boundIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { cardsOf, findCard } from '../canvas/canvas.ts'
 import type { LiveBoards } from './live.ts'
 import { catchUp } from './read.ts'

@@ -1,7 +1,8 @@
 /** Cards that are on the board by one of their identifiers are changed in place, the others are created: in one commit. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
-import type { CardContent, Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
+import type { CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
@@ -43,9 +44,6 @@ interface Entry extends CardToCreate {
   at: number
   identifiers: Identifier[]
 }
-
-/** Before the id of a card that was there, among what a request made. */
-export const matchedMark = '='
 
 /** The card that each entry is, of those that are on the board. */
 type Matches = ReadonlyMap<Entry, string>
@@ -227,7 +225,10 @@ function* buildUpsert(
       rows: [...updates.rows, ...built.write.rows],
       top: creates.length > 0 ? built.write.top : updates.top,
       claims: claimsOf(carriers),
-      made: entries.map((entry) => (matches.has(entry) ? matchedMark + matches.get(entry)! : entry.id)),
+      made: entries.map((entry) => {
+        const matched = matches.get(entry)
+        return matched === undefined ? { type: 'new', id: entry.id } : { type: 'changed', id: matched }
+      }),
     },
   }
 }

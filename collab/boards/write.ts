@@ -1,4 +1,5 @@
 /** The API's door to the commit path: cards created, changed and removed on a board, open or not. */
+import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import { isCardId, type CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -45,7 +46,7 @@ export async function createCards(
     cards: NewCard[]
     layout?: LayoutName | undefined
     /** What is to be kept with the commit of the cards of these ids; see `BuiltWrite.made`. */
-    remember?(ids: string[]): string[]
+    remember?(ids: string[]): Made[]
     files?: NamedFiles
     /** As `urlSource` and `identifierSource` write them: refused with `conflict` when a card of the board has one. */
     newSources?: ReadonlySet<string>

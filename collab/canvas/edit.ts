@@ -224,14 +224,13 @@ export function copyInto(
   return { update: builder.build()!, used: builder.used }
 }
 
-/** The fields of a change as they are stored: times, ids and `body` aside; false and empty lists as absence. */
+/** The fields of a change as they are stored, `body` aside; false and empty lists as absence. */
 export function storedFields(change: CardChange): StoredFields {
   const { body: _body, ...fields } = change
-  const stored: StoredFields = { ...fields }
-  if ('section_header' in stored) stored['section_header'] = stored['section_header'] === true ? true : null
-  if ('identifiers' in stored && Array.isArray(stored['identifiers']) && stored['identifiers'].length === 0)
-    stored['identifiers'] = null
-  return stored
+  const isEmpty = (value: unknown) => value === false || (Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, isEmpty(value) ? null : value]),
+  )
 }
 
 function currentItem(shared: Y.Map<unknown>, key: string): Y.Item | null {

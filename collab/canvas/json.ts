@@ -3,7 +3,7 @@
  * that are none), objects that do not behave like literals, and as much of it as an editor likes.
  */
 import * as Y from 'yjs'
-import { isPlainObject } from '../../core/card.ts'
+import { isPlainObject } from '../../core/card-values.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

@@ -1,14 +1,6 @@
 /** Cards that are to be created: as they are asked for, and what that comes to. */
 import * as Y from 'yjs'
-import {
-  isKind,
-  numberDefaults,
-  textFields,
-  unknownKind,
-  type CardChange,
-  type CardContent,
-  type TextField,
-} from '../../core/card.ts'
+import { emptyContent, isKind, unknownKind, type CardChange, type CardContent } from '../../core/card.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { readContent, type SharedMap } from './canvas.ts'
 import { newIds } from './ids.ts'
@@ -54,17 +46,6 @@ export const shapeOf = ({ change, kept }: Pick<CardToCreate, 'change' | 'kept'>)
   kept ? { ...readContent(kept), ...change } : completeContent(change)
 
 export function completeContent(change: CardChange): CardContent {
-  const content = {
-    ...emptyTexts,
-    body: null,
-    size_bytes: null,
-    section_header: false,
-    props: null,
-    identifiers: [],
-    ...numberDefaults,
-  }
-  for (const [field, value] of Object.entries(change))
-    if (value !== undefined) (content as Record<string, unknown>)[field] = value
-  return { kind: 'note', ...content, body: change.body || null }
+  const sent = Object.entries(change).filter(([, value]) => value !== undefined)
+  return { ...emptyContent(), ...Object.fromEntries(sent), body: change.body || null }
 }
-const emptyTexts = Object.fromEntries(textFields.map((field) => [field, null])) as Record<TextField, null>

@@ -1,34 +1,25 @@
 /** Card and group → their rows in the mirror tables. */
 import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
-import { numberDefaults, type CardContent } from '../../core/card.ts'
+import {
+  fieldEntries,
+  indexColumns,
+  type CardContent,
+  type FieldName,
+  type IndexColumns,
+} from '../../core/card.ts'
 import type { Group } from '../../core/group.ts'
 import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
 import { toJson, type Json } from './json.ts'
 
 /** A row of `card_index` as commit_batch takes it. `gone`: the card is no more. `fresh`: it cannot have been there before. */
-export interface CardRow {
+export interface CardRow extends Partial<IndexColumns> {
   id: string
   gone?: boolean
   fresh?: boolean
   /** The board that it comes from, and its id there. */
   moved_from?: string
   was?: string
-  kind?: string
-  title?: string | null
-  body?: string | null
-  x?: number
-  y?: number
-  w?: number
-  h?: number
-  z?: number
-  rotation?: number
-  group_id?: string | null
-  image_key?: string | null
-  file_key?: string | null
-  poster_key?: string | null
-  url?: string | null
-  identifiers?: unknown
   hash?: string
 }
 
@@ -41,32 +32,14 @@ export interface GroupRow extends Partial<Group> {
   hash?: string
 }
 
-/** The fields that `readContent` reads; all other keys of a card are the editor's. */
-const knownKeys = new Set([
-  'kind', 'title', 'body', 'html', 'url', 'image_key', 'file_key', 'poster_key', 'file_name', 'mime', 'ext', 'alt', 'color',
-  'group_id', 'sub', 'x', 'y', 'w', 'h', 'z', 'rotation', 'size_bytes', 'section_header', 'props', 'identifiers',
-]) // prettier-ignore
+/** All other keys of a card are the editor's. */
+const knownKeys = new Set<string>(fieldEntries.map(([name]) => name))
 
 export function cardRow(id: string, content: CardContent, interior: Interior): CardRow {
-  return {
-    id,
-    kind: content.kind,
-    title: content.title,
-    body: content.body,
-    x: content.x,
-    y: content.y,
-    w: content.w,
-    h: content.h,
-    z: content.z,
-    rotation: content.rotation,
-    group_id: content.group_id,
-    image_key: content.image_key,
-    file_key: content.file_key,
-    poster_key: content.poster_key,
-    url: content.url,
-    identifiers: content.identifiers,
-    hash: contentHash(content, interior),
-  }
+  const row: Partial<Record<FieldName | 'id' | 'hash', unknown>> = { id }
+  for (const name of indexColumns) row[name] = content[name]
+  row.hash = contentHash(content, interior)
+  return row as CardRow
 }
 
 /** The row of a card as the document holds it now. */
@@ -108,7 +81,9 @@ function contentHash(content: CardContent, interior: Interior): string {
   return hashOf({ ...content, ...interior }, cardDefaults)
 }
 
-const cardDefaults: Record<string, unknown> = { ...numberDefaults, section_header: false }
+const cardDefaults: Record<string, unknown> = Object.fromEntries(
+  fieldEntries.map(([name, { unset }]) => [name, unset]),
+)
 const groupDefaults: Record<string, unknown> = { shape: 'box', outline: true }
 
 /** Absent, null and an empty list are the default of every field. */

@@ -1,4 +1,5 @@
 /** A commit as `commit_batch` takes it, and its answer; see sql/functions/commit.sql. */
+import { encodeMade } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { CommitCall } from '../../sql/database.ts'
@@ -102,7 +103,10 @@ export function* encodeCall(
           seen: content?.seen,
           adds: built?.adds ?? 0,
           top: built?.top ?? null,
-          a: asked.operation && built?.made ? { ...asked.operation, made: built.made } : asked.operation,
+          a:
+            asked.operation && built?.made
+              ? { ...asked.operation, made: built.made.map(encodeMade) }
+              : asked.operation,
           room: built && built.grows > 0 ? { bytes: at.len, ...documentBytes } : undefined,
           is_full: item.form === 'full' || (item.form === 'half' && item.isFull) || undefined,
           files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,

@@ -1,6 +1,7 @@
 /** What a writer hands to the commit path, and what it gets back; see commit.ts. */
-import type { Identifier } from '../../core/card.ts'
+import type { Identifier } from '../../core/card-values.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
+import type { Made } from '../../sql/made.ts'
 import type { CardRow, GroupRow } from '../canvas/project.ts'
 import type { BoardHead } from '../log/log.ts'
 
@@ -23,7 +24,7 @@ export interface BuiltWrite {
   /** What no card of the board but `cards` may carry. */
   claims?: { identifiers: Identifier[]; cards: string[] } | null
   /** What the request's idempotency key keeps of it, from which its answer is made again; else the ids of new cards. */
-  made?: string[]
+  made?: Made[]
 }
 
 export interface WriteRequest {

@@ -8,7 +8,7 @@
  * kept would keep all of it.
  */
 import type { Connection, Document, Extension } from '@hocuspocus/server'
-import { isPlainObject } from '../../core/card.ts'
+import { isPlainObject } from '../../core/card-values.ts'
 import { closeCodes } from '../../core/errors.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import { awarenessFrame, readAwareness, writeAwareness, type ReceivedState } from './protocol.ts'

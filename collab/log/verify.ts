@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { indexColumns } from '../../core/card.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { Difference } from './difference.ts'
@@ -170,7 +171,7 @@ async function readIndex(tx: Transaction, boardId: string) {
     tx<{ seq: number; card_count: number }[]>`
       select seq, card_count from board_documents where board_id = ${boardId}`,
     tx<Record<string, unknown>[]>`
-      select card_id as id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key, poster_key, url, identifiers, hash
+      select card_id as id, hash, ${tx([...indexColumns])}
       from card_index
       where board_id = ${boardId} and deleted_at is null`,
     tx<Record<string, unknown>[]>`

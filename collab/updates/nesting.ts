@@ -6,7 +6,7 @@
  * hold another cannot.
  */
 import * as Y from 'yjs'
-import { isPlainObject } from '../../core/card.ts'
+import { isPlainObject } from '../../core/card-values.ts'
 
 type Structs = ReturnType<typeof Y.decodeUpdate>['structs']
 

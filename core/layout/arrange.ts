@@ -1,4 +1,5 @@
 /** Cards of a board → their new places on it. */
+import { limits } from '../limits.ts'
 import { ServiceError } from '../errors.ts'
 import {
   defaultOptions,
@@ -80,7 +81,7 @@ function topLeft(rects: readonly Rect[]): Point {
 const tooLarge = (layout: LayoutName) =>
   new ServiceError(
     'bad_request',
-    `layout ${layout} of these cards is larger than a board, 2,000,000 units; take fewer cards, another width or a smaller gap.`,
+    `layout ${layout} of these cards is larger than a board, ${(2 * limits.coordinate).toLocaleString('en')} units; take fewer cards, another width or a smaller gap.`,
   )
 
 const noRoom = (w: number, h: number) =>

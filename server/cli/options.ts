@@ -28,7 +28,7 @@ export const scopesOption = (preset: readonly Scope[]) =>
 export const ttlOption = () =>
   new Option(
     '--ttl-days <days>',
-    'how long the token lives, 1 to 3650 days; until it is revoked when left out',
+    `how long the token lives, 1 to ${limits.tokenLifetimeDays} days; until it is revoked when left out`,
   ).argParser((text: string) => parseCount(text, limits.tokenLifetimeDays, 'days'))
 
 export const rateLimitOption = () =>

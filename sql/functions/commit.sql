@@ -36,6 +36,7 @@
 --   guest      refused: the account is a guest, and has added its share of that storage
 --   storage    refused; detail: [used, quota, bytes], of the storage of the owner, who would get files of this size
 -- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
+-- {{card_columns}} stands for the columns that hold fields of cards; see migrate.ts.
 
 create or replace function commit_batch(
   p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
@@ -331,11 +332,9 @@ begin
 
     if keeps then -- also a statement without rows would fire the triggers
       insert into card_index as c (
-        board_id, card_id, workspace_id, kind, title, body, x, y, w, h, z, rotation, group_id, image_key, file_key,
-        poster_key, url, identifiers, hash, position, op, cause, moved_from, created_at, updated_at
+        board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, moved_from, created_at, updated_at
       )
-      select d.board_id, v.id, d.workspace_id, v.kind, v.title, v.body, v.x, v.y, v.w, v.h, v.z, v.rotation, v.group_id,
-        v.image_key, v.file_key, v.poster_key, v.url, coalesce(v.identifiers, '[]'), v.hash, d.seq, i.o, i.c, v.moved_from,
+      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, d.seq, i.o, i.c, v.moved_from,
         case when v.moved_from is null then t
           else coalesce((select x.created_at from card_index x where x.board_id = v.moved_from and x.card_id = v.was), t)
         end, t
@@ -344,11 +343,8 @@ begin
       join board_documents d on d.board_id = i.b
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, card_id) do update
-      set kind = excluded.kind, title = excluded.title, body = excluded.body, x = excluded.x, y = excluded.y,
-        w = excluded.w, h = excluded.h, z = excluded.z, rotation = excluded.rotation, group_id = excluded.group_id,
-        image_key = excluded.image_key, file_key = excluded.file_key, poster_key = excluded.poster_key,
-        url = excluded.url, identifiers = excluded.identifiers, hash = excluded.hash, position = excluded.position,
-        op = excluded.op, cause = excluded.cause, moved_from = coalesce(excluded.moved_from, c.moved_from),
+      set ({{card_columns}}) = ({{excluded.card_columns}}),
+        hash = excluded.hash, position = excluded.position, op = excluded.op, cause = excluded.cause, moved_from = coalesce(excluded.moved_from, c.moved_from),
         created_at = case when excluded.cause = 'move' then excluded.created_at else c.created_at end,
         updated_at = excluded.updated_at, deleted_at = null
       where c.position <= excluded.position

@@ -115,9 +115,9 @@ begin
           when o.deleted_at is not null then 'card.created'
           when n.hash <> o.hash then 'card.updated'
           when not w.committed and (
-            (n.kind, n.title, n.body, n.x, n.y, n.w, n.h, n.z, n.rotation, n.group_id, n.image_key, n.file_key, n.poster_key, n.url, n.identifiers)
+            ({{n.card_columns}})
             is distinct from
-            (o.kind, o.title, o.body, o.x, o.y, o.w, o.h, o.z, o.rotation, o.group_id, o.image_key, o.file_key, o.poster_key, o.url, o.identifiers)
+            ({{o.card_columns}})
           ) then 'card.updated'
         end as type
         offset 0

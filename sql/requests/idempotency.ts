@@ -4,8 +4,8 @@ import type { OperationKey } from '../operation.ts'
 
 export interface KnownKey {
   fingerprint: string
-  /** Ids of what was made. */
-  result: string[]
+  /** What was made, encoded; see made.ts. */
+  result: unknown[]
   /** Encrypted. Null when the work is done, or begun, and its answer was lost. */
   response: Buffer | null
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyBoard, boardIds } from '../../collab/log/verify.ts'
-import { bodyLimit, kinds, textFields, textLimits } from '../../core/card.ts'
+import { cardFields, fieldEntries, kinds } from '../../core/card.ts'
 import { leaveAll, openEditor } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { listCards, makeBoard, makeCard, type Shown } from './board.ts'
@@ -83,10 +83,16 @@ test('[C2] each of the eight kinds can be created, and changed into by a patch; 
   expect([batch.status, batch.body.error]).toEqual([400, expect.stringMatching(/^cards\[1\]\.kind/)])
 })
 
+const textLimits = Object.fromEntries(
+  fieldEntries.flatMap(([name, { json }]) =>
+    typeof json === 'object' && json.maxLength !== undefined ? [[name, json.maxLength]] : [],
+  ),
+)
+
 test('[C3] every text field holds its limit of characters, emoji counted as one; one more is 400, never cut', async () => {
   const card = await created({})
   await makeFiles(service, board, ['😀'.repeat(500)])
-  for (const [field, limit] of Object.entries({ ...textLimits, body: bodyLimit })) {
+  for (const [field, limit] of Object.entries(textLimits)) {
     if (field === 'group_id' || field === 'html' || field === 'url') continue
     const most = '😀'.repeat(limit)
     expect((await created({ [field]: most }))[field], field).toBe(most)
@@ -113,8 +119,8 @@ test('[C3] every text field holds its limit of characters, emoji counted as one;
 
 test('[C4] null, or an empty text, clears a text field; the fields of files are left out when empty', async () => {
   const full = Object.fromEntries(
-    textFields
-      .filter((field) => field !== 'group_id')
+    Object.keys(textLimits)
+      .filter((field) => field !== 'group_id' && field !== 'body')
       .map((field) => [field, field === 'url' ? 'https://a.test/' : 'text']),
   )
   await makeFiles(service, board, ['text'])
@@ -404,7 +410,7 @@ test('[C16] whatever mixture of fields is written comes back, from the answer, t
     {
       kind: fc.constantFrom(...kinds),
       title: text(300),
-      body: text(bodyLimit),
+      body: text(cardFields.body.limit),
       alt: text(300),
       color: text(40),
       sub: text(300),

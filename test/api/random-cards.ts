@@ -1,6 +1,6 @@
 /** Random boards, as API clients can make them. */
 import * as fc from 'fast-check'
-import { fileFields, kinds, textLimits } from '../../core/card.ts'
+import { cardFields, fileFields, kinds } from '../../core/card.ts'
 
 const words = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\u0000', ''))
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })
@@ -41,7 +41,7 @@ const card = fc.record(
     size_bytes: fc.nat(),
     alt: words,
     color: fc.constantFrom('#ff0000', 'red'),
-    sub: fc.string({ maxLength: textLimits.sub }).map((text) => text.replaceAll('\u0000', '')),
+    sub: fc.string({ maxLength: cardFields.sub.limit }).map((text) => text.replaceAll('\u0000', '')),
     x: fc.integer({ min: -1_000_000, max: 1_000_000 }),
     y: fc.integer({ min: -1_000_000, max: 1_000_000 }),
     w: fc.double({ min: 1, max: 5000, noNaN: true }),

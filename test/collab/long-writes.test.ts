@@ -6,7 +6,7 @@ import { shapesOf } from '../../collab/boards/free-places.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { createCards, patchCards, removeCards } from '../../collab/boards/write.ts'
-import { bodyLimit, textLimits } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { atOnce, type Steps } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
@@ -28,7 +28,11 @@ afterEach(() => {
 const large = (n: number) => ({
   change: {
     ...{ kind: 'note', title: `large ${n}`, x: n * 300, y: 0 },
-    ...{ body: 'b'.repeat(bodyLimit), html: 'h'.repeat(textLimits.html), props: { a: 'p'.repeat(15_000) } },
+    ...{
+      body: 'b'.repeat(cardFields.body.limit),
+      html: 'h'.repeat(cardFields.html.limit),
+      props: { a: 'p'.repeat(15_000) },
+    },
   },
 })
 const listOf = <Entry>(length: number, make: (n: number) => Entry) =>

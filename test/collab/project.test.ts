@@ -36,6 +36,23 @@ test('[IX1] a field has the same hash whether it is known or left to the editor'
   expect(known.hash).toBe(cardRow('card', readContent(later), interiorOf(later)).hash)
 })
 
+test('[IX1] the hash of a card stays what earlier versions wrote into the index', () => {
+  const full = {
+    ...{ kind: 'pdf', title: 'T', body: new Y.Text('Words'), html: '<p>a</p>', url: 'https://a.test/' },
+    ...{ image_key: 'i', file_key: 'f', poster_key: 'p', file_name: 'n', mime: 'm', ext: 'e', alt: 'a' },
+    ...{ color: 'c', group_id: 'g', sub: 's', size_bytes: 1.6, x: 1.4, y: -2, w: 10, h: 9999, z: 3.5 },
+    ...{ rotation: 270, section_header: true, props: { b: 1, a: [2] }, grid: { rows: 1 } },
+    identifiers: [{ scope: 's', value: 'v' }],
+  }
+  const odd = {
+    ...{ kind: 'grid', title: '', url: 'javascript:1', size_bytes: 0, x: 'a', w: 280, h: 180, props: [] },
+    ...{ identifiers: [], section_header: 1, body: 'plain' },
+  }
+  expect(hashOf({ kind: 'note' })).toBe('McPxd1jW51Uw0Rzbzl4vA1')
+  expect(hashOf(full)).toBe('0IS4j/sAS3fHuoVtMunxv+')
+  expect(hashOf(odd)).toBe('MxmH+CX2iBm1aQw/6tsXTS')
+})
+
 test('[IX1] the order of keys makes no difference, every change of a field does', () => {
   const entries = Object.entries(card)
   expect(hashOf(Object.fromEntries(entries.toReversed()))).toBe(hashOf(card))

@@ -11,7 +11,7 @@ import { readPageHead } from '../../api/exchange/page-head.ts'
 import { inlineCards } from '../../collab/boards/arrange.ts'
 import { inlinePlaces } from '../../collab/boards/free-places.ts'
 import { planBody } from '../../core/body-plan.ts'
-import { bodyLimit, textLimits } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { htmlFault, sanitizeHtml } from '../../core/html.ts'
 import { arrangeAgain } from '../../core/layout/arrange.ts'
 import { defaultOptions, layoutNames, type LayoutOptions } from '../../core/layout/arrangement.ts'
@@ -50,7 +50,7 @@ const words = ['a', 'b', 'ab', ' ', '. ', 'word', 'wort ', 'e\u0301', 'ðŸ˜€', 'ð
 describe('html', () => {
   test('[H14] a text at its limit is counted and sanitised in bounded time', () => {
     fc.assert(
-      fc.property(patterned(markup, textLimits.html), (html) => {
+      fc.property(patterned(markup, cardFields.html.limit), (html) => {
         expect(mainThreadMs(() => htmlFault(html))).toBeLessThan(boundMs / 10)
         expect(mainThreadMs(() => sanitizeHtml(html))).toBeLessThan(boundMs)
       }),
@@ -60,7 +60,7 @@ describe('html', () => {
 })
 
 describe('bodies', () => {
-  const body = patterned(words, bodyLimit)
+  const body = patterned(words, cardFields.body.limit)
 
   test('[T24] with the effort of a request, 1,000 bodies at their limit are planned or given up in bounded time', () => {
     fc.assert(
@@ -142,7 +142,7 @@ describe('pages', () => {
   })
 
   test('[T25] a board of cards at their limits is written as Markdown in bounded time', () => {
-    const body = '\n'.repeat(bodyLimit)
+    const body = '\n'.repeat(cardFields.body.limit)
     const text = { title: '\n'.repeat(300), url: `https://a.example/${'x'.repeat(1980)}` }
     const place = { x: 0, y: 0, w: 280, h: 180, group_id: 'g' }
     const cards = Array.from({ length: limits.pageSize.max }, (_, n) => ({ id: `c${n}`, kind: 'note', ...text, body, ...place })) // prettier-ignore

@@ -289,7 +289,7 @@ test('[V8] cards that come back and cards that are new are one card.created of a
   await user.api.delete(`/boards/${id}/cards/${cards[0]}`)
   await taken()
   const op = randomUUID()
-  const row = (n: number, card: string) => ({ n, id: card, kind: 'note', title: 't', x: 0, y: 0, w: 1, h: 1, z: n, rotation: 0, hash: `new ${card}` })
+  const row = (n: number, card: string) => ({ n, id: card, kind: 'note', title: 't', x: 0, y: 0, w: 1, h: 1, z: n, rotation: 0, identifiers: [], hash: `new ${card}` })
   const commitId = randomUUID()
   const [{ seq } = { seq: 0 }] = await service.admin<{ seq: number }[]>`select seq from board_documents where board_id = ${id}`
   const call = {

@@ -12,7 +12,8 @@ import type { Encryption } from '../../../platform/secrets/encryption.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { Database, Lock } from '../../../sql/database.ts'
 import { openKey, storeResponse } from '../../../sql/requests/idempotency.ts'
-import { draftMark, type OperationKey } from '../../../sql/operation.ts'
+import { decodeMade, type Made, type SealedNote } from '../../../sql/made.ts'
+import type { OperationKey } from '../../../sql/operation.ts'
 
 /** What a client sent under a key. */
 export interface KeyedRequest {
@@ -46,11 +47,11 @@ export interface Attempt {
 
 export interface Resumed {
   /** In the order in which it was made. */
-  made: string[]
+  made: Made[]
   /** The answer, where it was known by then. */
   answer: { status: number; body: unknown } | null
-  /** Of what was remembered under a mark; in order. */
-  remembered(mark: string): unknown[]
+  /** What was sealed as such a note, in order. */
+  remembered(type: SealedNote['type']): unknown[]
 }
 
 export interface AttemptsOptions {
@@ -98,7 +99,8 @@ export class Attempts {
         if (request.readContent) key.fingerprint = await fingerprintInTurns(await request.readContent())
         if (known.fingerprint !== key.fingerprint) throw otherRequest()
       }
-      if (!known.response) return { userId, key, resumed: this.#resumed(key, known.result), release }
+      if (!known.response)
+        return { userId, key, resumed: this.#resumed(key, known.result.map(decodeMade)), release }
       const stored = JSON.parse(encryption.open(known.response, key.id)) as StoredResponse
       await release()
       return stored
@@ -108,14 +110,13 @@ export class Attempts {
     }
   }
 
-  #resumed(key: OperationKey, made: string[]): Resumed {
-    const remembered = (mark: string): unknown[] =>
-      made
-        .filter((one) => one.startsWith(mark))
-        .map((one) =>
-          JSON.parse(this.#options.encryption.open(Buffer.from(one.slice(mark.length), 'base64'), key.id)),
-        )
-    const answer = (remembered(draftMark) as NonNullable<Resumed['answer']>[]).at(-1) ?? null
+  #resumed(key: OperationKey, made: Made[]): Resumed {
+    const { encryption } = this.#options
+    const remembered = (type: SealedNote['type']): unknown[] =>
+      made.flatMap((one) =>
+        one.type === type ? [JSON.parse(encryption.open(Buffer.from(one.sealed, 'base64'), key.id))] : [],
+      )
+    const answer = (remembered('answer') as NonNullable<Resumed['answer']>[]).at(-1) ?? null
     return { made, answer, remembered }
   }
 

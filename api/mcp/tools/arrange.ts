@@ -1,3 +1,4 @@
+import { defaultOptions, defaultWidth } from '../../../core/layout/arrangement.ts'
 import Type from 'typebox'
 import { arrangeBoard } from '../../cards/arrange.ts'
 import { limits } from '../../../core/limits.ts'
@@ -18,9 +19,11 @@ export const arrangeCards = tool({
     board_id: boardId,
     layout,
     card_ids: Type.Optional(cardIds(limits.cardsPerRequest)),
-    gap: Type.Optional(number('Pixels between cards; 20 by default.')),
-    width: Type.Optional(number('Width of the whole in pixels; 1780 by default.')),
-    row_height: Type.Optional(number('Height of justified rows in pixels; 180 by default.')),
+    gap: Type.Optional(number(`Pixels between cards; ${defaultOptions.gap} by default.`)),
+    width: Type.Optional(number(`Width of the whole in pixels; ${defaultWidth} by default.`)),
+    row_height: Type.Optional(
+      number(`Height of justified rows in pixels; ${defaultOptions.rowHeight} by default.`),
+    ),
     columns: Type.Optional(number('Most columns of grid and masonry.')),
     dry_run: flag('Only compute the result; write nothing.'),
   },

@@ -1,3 +1,4 @@
+import { limits } from '../../../core/limits.ts'
 import Type from 'typebox'
 import { createGroupRoute } from '../../groups/create.ts'
 import { deleteGroup } from '../../groups/delete.ts'
@@ -8,7 +9,7 @@ import { boardId, groupFields, groupId, items, nextOffset, pageInput, string } f
 import { count, goOn, tool } from '../tool.ts'
 import type { Group } from './shown.ts'
 
-const name = string('Name, 1 to 200 characters.')
+const name = string(`Name, 1 to ${limits.name} characters.`)
 
 export const listGroups = tool({
   name: 'list_groups',

@@ -1,17 +1,16 @@
 import Type from 'typebox'
-import { bodyLimit } from '../../../core/card.ts'
+import { cardFields } from '../../../core/card.ts'
 import { listCards } from '../../cards/list.ts'
 import { readCard as readRoute } from '../../cards/read.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
 import { boardId, integer, items, nextOffset, object, orNull, pageInput, string } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
-import { cardLine, showCard, withoutEmpty, type Card } from './shown.ts'
+import { bodyChars, cardLine, showCard, withoutEmpty, type Card } from './shown.ts'
 
 export const readCards = tool({
   name: 'read_cards',
   title: 'Read the cards of a board',
-  description:
-    'Reads the cards of a board as they are on the canvas now, from back to front, with place and size. Texts over 600 characters are cut and have body_length; read_card gives them whole.',
+  description: `Reads the cards of a board as they are on the canvas now, from back to front, with place and size. Texts over ${bodyChars} characters are cut and have body_length; read_card gives them whole.`,
   route: listCards,
   input: {
     board_id: boardId,
@@ -51,8 +50,7 @@ const windowChars = 8000
 export const readCard = tool({
   name: 'read_card',
   title: 'Read a card',
-  description:
-    'Reads one card whole, with properties and identifiers. Its text comes 8,000 characters at a time; html is shown when there is no plain text.',
+  description: `Reads one card whole, with properties and identifiers. Its text comes ${windowChars.toLocaleString('en')} characters at a time; html is shown when there is no plain text.`,
   route: readRoute,
   input: {
     board_id: boardId,
@@ -60,7 +58,7 @@ export const readCard = tool({
     text_from: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: bodyLimit * 4,
+        maximum: cardFields.body.limit * 4,
         default: 0,
         description: 'next_text_from of the call before.',
       }),

@@ -1,23 +1,24 @@
+import { limits } from '../../../core/limits.ts'
 import Type from 'typebox'
+import { cardFields } from '../../../core/card.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { deleteManyCards } from '../../cards/delete.ts'
-import { boardId, cardIds, id, ids, integer, items, listOf, string, x, y } from '../fields.ts'
+import { boardId, cardIds, id, ids, integer, items, listOf, number, string } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
 import { missingNote } from './write-cards.ts'
 import { showPlaced, withoutEmpty, type Card } from './shown.ts'
 
 const removedCard = {
   kind: string('As delete_cards answered it.'),
-  x,
-  y,
+  x: number(cardFields.x.tells),
+  y: number(cardFields.y.tells),
   restore_token: id('As delete_cards answered it.'),
 }
 
 export const deleteCards = tool({
   name: 'delete_cards',
   title: 'Delete cards',
-  description:
-    'Removes cards from a board, for everybody. Keep the cards of the answer: restore_cards takes them as they are and brings them back within 30 days.',
+  description: `Removes cards from a board, for everybody. Keep the cards of the answer: restore_cards takes them as they are and brings them back within ${limits.trashDays} days.`,
   route: deleteManyCards,
   destructive: true,
   idempotent: true,

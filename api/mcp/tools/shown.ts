@@ -1,14 +1,20 @@
 /** Boards and cards as tools show them: what is empty is left out, long texts are cut. */
 import type { Static } from 'typebox'
-import type { boardAnswer, cardAnswer, groupAnswer } from '../../http/schemas.ts'
+import type { ShownFields } from '../../../core/card.ts'
+import type { boardAnswer, groupAnswer } from '../../http/schemas.ts'
 import { cut } from '../fit.ts'
 
 export type Board = Static<typeof boardAnswer>
-export type Card = Omit<Static<typeof cardAnswer>, 'group_id'> & { group_id?: string }
+export type Card = ShownFields & {
+  id: string
+  restore_token?: string
+  created?: boolean
+  created_at: string | null
+}
 export type Group = Static<typeof groupAnswer>
 
 /** Characters of a card's text that lists show. */
-const bodyChars = 600
+export const bodyChars = 600
 const lineChars = 200
 
 export const showBoard = (board: Board) => withoutEmpty(board)

@@ -1,21 +1,23 @@
+import { limits } from '../../../core/limits.ts'
 import { deleteBoard as deleteRoute } from '../../boards/delete.ts'
 import { restoreBoard as restoreRoute } from '../../boards/restore.ts'
 import { boardId } from '../fields.ts'
 import { tool } from '../tool.ts'
 import { boardLine, showBoard, type Board } from './shown.ts'
 
+const restorable = `restore_board brings it back within ${limits.trashDays} days.`
+
 export const deleteBoard = tool({
   name: 'delete_board',
   title: 'Delete a board',
-  description:
-    'Moves a board and its cards to the trash, for everybody, and closes its open canvases. Boards below it stay. restore_board brings it back within 30 days.',
+  description: `Moves a board and its cards to the trash, for everybody, and closes its open canvases. Boards below it stay. ${restorable}`,
   route: deleteRoute,
   destructive: true,
   idempotent: true,
   input: { board_id: boardId },
   call: ({ board_id }) => ({ params: { id: board_id } }),
   show: ({ board }: { board: Board }) => ({
-    said: 'The board is in the trash. restore_board brings it back within 30 days.',
+    said: `The board is in the trash. ${restorable}`,
     lines: [boardLine(board)],
     content: { board: showBoard(board) },
   }),

@@ -1,3 +1,4 @@
+import { limits } from '../../../core/limits.ts'
 import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
 import { boardId, integer, orNull, string } from '../fields.ts'
 import { tool } from '../tool.ts'
@@ -12,11 +13,12 @@ interface Uploaded {
   file_name: string | null
 }
 
+const megabytes = (bytes: number) => `${bytes / 1024 / 1024} MB`
+
 export const uploadFromUrl = tool({
   name: 'upload_from_url',
   title: 'Store a file from a URL',
-  description:
-    'Fetches the file at a public https URL and stores it for a board: an image of up to 25 MB, another file of up to 100 MB. Answers the file key for create_cards and update_cards. It makes no card and takes no web pages; import_urls does both.',
+  description: `Fetches the file at a public https URL and stores it for a board: an image of up to ${megabytes(limits.files.uploadBytes)}, another file of up to ${megabytes(limits.import.fileBytes)}. Answers the file key for create_cards and update_cards. It makes no card and takes no web pages; import_urls does both.`,
   route: uploadRoute,
   openWorld: true,
   input: { board_id: boardId, url: string('Public https URL of the file.') },

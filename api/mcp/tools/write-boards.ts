@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { limits } from '../../../core/limits.ts'
 import { createBoard as createRoute } from '../../boards/create.ts'
 import { moveBoards as moveRoute } from '../../boards/move.ts'
 import { patchBoard } from '../../boards/patch.ts'
@@ -6,7 +7,7 @@ import { boardFields, boardId, listOf, parentId, string, workspaceId } from '../
 import { boardsPerCall, count, tool } from '../tool.ts'
 import { boardLine, showBoard, type Board } from './shown.ts'
 
-const name = string('Name, 1 to 200 characters.')
+const name = string(`Name, 1 to ${limits.boardName} characters.`)
 const fields = { parent_board_id: Type.Optional(parentId), ...boardFields }
 
 /** The top level is null for the API, and so is what an empty text clears. */

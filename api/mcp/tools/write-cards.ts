@@ -1,24 +1,26 @@
 import Type from 'typebox'
 import { layoutNames } from '../../../core/layout/arrangement.ts'
+import { limits } from '../../../core/limits.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { moveCardsRoute } from '../../cards/move.ts'
 import { patchManyCards } from '../../cards/patch.ts'
-import { boardId, cardFields, cardIds, flag, id, kind, listOf, oneOf, string } from '../fields.ts'
+import { boardId, cardIds, cardParameters, flag, id, kind, listOf, oneOf, string } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
 import { showPlaced, type Card } from './shown.ts'
 
-const newCard = Type.Object({ kind, ...cardFields })
+const { defaultW, defaultH } = limits.cardSize
+
+const newCard = Type.Object({ kind, ...cardParameters })
 const changedCard = Type.Object({
   id: string('Id of the card.'),
   kind: Type.Optional(kind),
-  ...cardFields,
+  ...cardParameters,
 })
 
 export const createCards = tool({
   name: 'create_cards',
   title: 'Create cards',
-  description:
-    'Puts cards on a board. Cards without x and y get free space, without w and h 280 by 180. File keys come from upload_from_url; to make cards of URLs in one step use import_urls.',
+  description: `Puts cards on a board. Cards without x and y get free space, without w and h ${defaultW} by ${defaultH}. File keys come from upload_from_url; to make cards of URLs in one step use import_urls.`,
   route: createCardsRoute,
   input: {
     board_id: boardId,
