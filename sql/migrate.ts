@@ -18,10 +18,11 @@ const migrationMinutes = 60
  *   triggers and indexes name them. Their bodies may name tables that do not exist yet.
  * - The numbered files of `migrations/`, once each.
  *
+ * @param files in the order in which they run; by default those of this version
  * @returns the names of the files that were run
  * @throws if a migration that was applied has changed since, or if the database is newer than this code
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, files?: SchemaFile[]): Promise<string[]> {
   const sql = postgres(url, {
     max: 1,
     onnotice: () => undefined,
@@ -41,8 +42,8 @@ export async function migrate(url: string): Promise<string[]> {
         create table if not exists corkboard.schema_files (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`
-      const files = await readSchema()
-      const changed = changedFiles(files, await tx<Applied[]>`select name, checksum from schema_files`)
+      const wanted = files ?? (await readSchema())
+      const changed = changedFiles(wanted, await tx<Applied[]>`select name, checksum from schema_files`)
       const rerun = changed.filter((file) => !isMigration(file))
       if (rerun.length > 0) await runFunctions(tx, rerun)
       for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
@@ -63,7 +64,8 @@ interface Applied {
   checksum: string
 }
 
-interface SchemaFile extends Applied {
+/** `name` is the path in `sql/`. */
+export interface SchemaFile extends Applied {
   text: string
 }
 
@@ -121,7 +123,7 @@ async function checkFunctions(tx: TransactionSql): Promise<void> {
 }
 
 /** The files that this version consists of; `schema_files` holds them all once `migrate` has run. */
-export async function schemaFiles(): Promise<Applied[]> {
+export async function schemaFiles(): Promise<SchemaFile[]> {
   return readSchema()
 }
 

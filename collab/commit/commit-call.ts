@@ -2,6 +2,7 @@
 import { encodeMade } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
+import type { CommitItem } from '../../sql/commit-call.ts'
 import type { CommitCall } from '../../sql/database.ts'
 import { builtOf, type BatchItem, type HalfItem } from './items.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
@@ -56,17 +57,18 @@ export function* encodeCall(
   const blobs: Uint8Array[] = []
   let length = 0
   const put = (pieces: Uint8Array[]) => {
-    const at = { pos: pieces.length > 0 ? length : 0, len: bytesOf(pieces) }
+    const at = pieces.length > 0 ? length : 0
+    const bytes = bytesOf(pieces)
     for (const piece of pieces) blobs.push(piece)
-    length += at.len
-    return at
+    length += bytes
+    return { blob_at: at, blob_bytes: bytes }
   }
   const rows: object[] = []
   const groups: object[] = []
   const removed: object[] = []
-  const items = batch.map((item, n) => {
+  const items = batch.map((item, n): CommitItem => {
     const at = put(frame(item.updates))
-    const common = { n, b: item.queue.boardId, k: item.kind, ...at }
+    const common = { n, board: item.queue.boardId, kind: item.kind, ...at }
     switch (item.kind) {
       case 'edit':
         return { ...common, actors: item.actors, guests: item.guests }
@@ -75,12 +77,12 @@ export function* encodeCall(
         for (const row of item.flush.groups) groups.push({ n, ...row })
         return {
           ...common,
-          k: item.flush.isPart ? 'part' : 'flush',
-          o: randomUUID(),
-          c: 'editor',
+          kind: item.flush.isPart ? 'part' : 'flush',
+          op: randomUUID(),
+          cause: 'editor',
           seen: item.seen,
           actors: [],
-          top: highest(item.flush.rows),
+          top_z: highest(item.flush.rows),
         }
       case 'write': {
         const { request, asked } = item.write
@@ -92,22 +94,22 @@ export function* encodeCall(
           removed.push({ n, token, id, ...put([state]) })
         return {
           ...common,
-          o: request.op,
-          c: item.form === 'half' ? 'move' : 'api',
-          w: item.form === 'half' ? partnerOf(item, batch) : null,
+          op: request.op,
+          cause: item.form === 'half' ? 'move' : 'api',
+          partner: item.form === 'half' ? partnerOf(item, batch) : null,
           claims: built?.claims ?? null,
-          u: request.account,
+          account: request.account,
           actors: [request.account],
           clock: item.form === 'head probe' ? noClock : content?.clock,
           used: built?.used ?? 0,
           seen: content?.seen,
           adds: built?.adds ?? 0,
-          top: built?.top ?? null,
-          a:
+          top_z: built?.top ?? null,
+          operation:
             asked.operation && built?.made
               ? { ...asked.operation, made: built.made.map(encodeMade) }
               : asked.operation,
-          room: built && built.grows > 0 ? { bytes: at.len, ...documentBytes } : undefined,
+          room: built && built.grows > 0 ? { bytes: at.blob_bytes, ...documentBytes } : undefined,
           is_full: item.form === 'full' || (item.form === 'half' && item.isFull) || undefined,
           files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
         }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { indexColumns } from '../../core/card.ts'
+import type { CommitItem } from '../../sql/commit-call.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { Difference } from './difference.ts'
@@ -61,9 +62,9 @@ async function rebuildRows(
   boardId: string,
   { log, rows, groups }: Comparison,
 ): Promise<boolean> {
-  const item = {
-    ...{ n: 0, b: boardId, k: 'flush', pos: 0, len: 0 },
-    ...{ o: randomUUID(), c: 'rebuild', seen: log.seq, actors: [] },
+  const item: CommitItem = {
+    ...{ n: 0, board: boardId, kind: 'flush', blob_at: 0, blob_bytes: 0 },
+    ...{ op: randomUUID(), cause: 'rebuild', seen: log.seq, actors: [] },
   }
   const asJson = (list: object[]) =>
     list.length > 0 ? JSON.stringify(list.map((row) => ({ n: 0, ...row }))) : null

@@ -95,4 +95,3 @@ begin
 end $$;
 
 grant execute on function lock_board, lock_boards, board_capacity, lock_board_owner to corkboard_app;
-grant execute on function boards_stamp, boards_guard, boards_open_document to corkboard_app;

@@ -171,6 +171,3 @@ begin
   limit 1;
   return carried;
 end $$;
-
-grant execute on function card_index_count, boards_insert_identifiers, boards_update_identifiers, card_index_identify
-  to corkboard_app;

@@ -1,25 +1,6 @@
 -- commit_batch: everything that one group commit writes, over all its boards, in one call.
 --
--- p_items    what is to be done, in order; per board in the order of n:
---              n     ordinal              b   board              o   op            c   cause
---              k     'edit'  updates of editors: admitted at the socket, appended without condition
---                    'write' an API write: may be refused
---                    'part'  index rows for some of what editors changed
---                    'flush' those for the rest of it
---              u     the account whose rights decide (write)       actors  whose updates these are
---              pos, len   where its framed updates lie in p_blob (zero-based; len 0: none)
---              clock, used  the API clock it starts at, and how far it moves it (null: it makes no structs)
---              seen  the log position its author had seen (null: it does not depend on the document)
---              adds  cards it adds, for the cap     top  the highest z it sets
---              w     the ordinal of the write on another board that it goes with: both or neither. Neither shares its board's
---                    part of the call with other writes, and both say what they have seen
---              a     what its request leaves behind of itself (write); see functions/operations.sql. Its `made`, if there, takes
---                    the place of the ids of new cards and groups
---              files  {keys, free, pro}: files that its cards name, which the workspace of its board may not have, and quotas (write)
---              room   {bytes, free, pro}: bytes that it adds, and the storage of documents by tier (null: it adds none)
---              is_full  the owner's storage of documents has no place for what it adds (write)
---              guests  {account: bytes}: what guests' edits add (edit)
---              claims  {identifiers: [{scope, value}], cards: [id]}: what none of the board's other cards may carry
+-- p_items    what is to be done; CommitItem in sql/commit-call.ts says what each field means
 -- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card; moved_from
 --            and was, the board that a card comes from and its id there
 -- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
@@ -83,7 +64,7 @@ begin
   from (
     select d.board_id
     from board_documents d
-    where d.board_id in (select i.b from unnest(batch) as i)
+    where d.board_id in (select i.board from unnest(batch) as i)
     order by d.board_id
     for update skip locked
   ) l;
@@ -98,12 +79,12 @@ begin
       case
         when d.board_id is null then 'missing'
         when not d.board_id = any (locked) then 'busy'
-        when i.k in ('part', 'flush') and i.seen <> d.seq then 'again'
+        when i.kind in ('part', 'flush') and i.seen <> d.seq then 'again'
         else 'ok'
       end as r
     from unnest(batch) as i
-    left join board_documents d on d.board_id = i.b
-    where i.k <> 'write'
+    left join board_documents d on d.board_id = i.board
+    where i.kind <> 'write'
   ) i;
 
   if writes then
@@ -115,7 +96,7 @@ begin
         where u.tier = 'free' and u.id in (
           select w.owner_id
           from unnest(batch) as i
-          join boards bo on bo.id = i.b
+          join boards bo on bo.id = i.board
           join workspaces w on w.id = bo.workspace_id
           where i.adds > 0
         )
@@ -127,158 +108,95 @@ begin
       end if;
     end if;
 
-    if exists (select from unnest(batch) as i where i.w is not null) then
-      -- Each pair once, from the side that adds cards if one does.
-      for r in
-        with standing as materialized (
-          select i.n, i.w, i.b, i.u, i.adds, i.claims, i.files, i.room, i.is_full, w.owner_id, o.tier, bo.workspace_id,
-            bo.workspace_id not in (select readable_workspaces(i.u)) as guest,
-            case
-              when d.board_id is null then 'missing'
-              when not i.b = any (locked) then 'busy'
-              when a.access is null then 'missing'
-              when a.access <> 'write' then 'forbidden'
-              when bo.deleted_at is not null then 'trashed'
-              when i.seen <> d.seq or i.clock <> d.api_clock then 'again'
-              else 'ok'
-            end as outcome
-          from unnest(batch) as i
-          left join board_documents d on d.board_id = i.b
-          left join boards bo on bo.id = i.b
-          left join workspaces w on w.id = bo.workspace_id
-          left join users o on o.id = w.owner_id
-          cross join lateral (select board_access(i.u, i.b, bo.workspace_id) as access offset 0) a
-          where i.k = 'write' and i.w is not null
-        )
-        select distinct on (least(s.n, s.w)) s.*, p.owner_id as partner_owner, p.outcome as partner_outcome, p.guest as partner_guest
-        from standing s
-        join standing p on p.n = s.w
-        order by least(s.n, s.w), s.adds desc, s.n
-      loop
-        outcome := r.outcome;
-        partner_outcome := r.partner_outcome;
-        owner_at := null;
-        detail := null;
-        if outcome = 'ok' and partner_outcome = 'ok' then
-          detail := identifier_carried(r.b, r.claims);
-          if detail is not null then
-            outcome := 'identifier';
-          elsif r.room is not null and r.owner_id <> r.partner_owner then
-            outcome := room_outcome(r.room, r.is_full, r.guest, r.u, r.workspace_id);
-          end if;
-          if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null and r.owner_id <> r.partner_owner then
-            owner_at := array_position(owners, r.owner_id);
-            if owner_at is null then
-              outcome := 'busy';
-            elsif counts[owner_at] + r.adds > p_free_cap then
-              outcome := 'limit';
-              detail := to_json(counts[owner_at]);
-            else
-              counts[owner_at] := counts[owner_at] + r.adds;
-            end if;
-          end if;
-          if outcome = 'ok' and r.files is not null then
-            select f.outcome, f.detail into outcome, detail from take_files(r.b, r.u, r.files) f;
-            if outcome <> 'ok' and owner_at is not null then
-              counts[owner_at] := counts[owner_at] - r.adds;
-            end if;
-          end if;
-        end if;
-        if outcome = 'ok' and partner_outcome = 'ok' then
-          accepted := accepted || r.n || r.w;
-          if r.guest then
-            guest_writes := guest_writes || r.n;
-          end if;
-          if r.partner_guest then
-            guest_writes := guest_writes || r.w;
-          end if;
-        else
-          answers := answers
-            || json_build_array(r.n, case outcome when 'ok' then 'again' else outcome end, detail)::text
-            || json_build_array(r.w, case partner_outcome when 'ok' then 'again' else partner_outcome end, null)::text;
-        end if;
-      end loop;
-    end if;
-
+    -- Each write once, and each pair of them from the side that adds cards, if one does.
     for r in
       with items as materialized (
-        select * from unnest(batch) as i
-        where i.k = 'write' and i.w is null
+        select * from unnest(batch) as i where i.kind = 'write'
       ), rights as materialized (
-        -- Of many boards of a workspace most are its writers', who are asked for once.
-        select p.b, p.u,
-          case when p.workspace_id = any (s.writable) then 'write' else board_access(p.u, p.b, p.workspace_id) end as access,
-          case when p.workspace_id = any (s.writable) then false else p.workspace_id not in (select readable_workspaces(p.u)) end as guest
-        from (select distinct i.b, i.u, bo.workspace_id from items i join boards bo on bo.id = i.b) p
+        -- Most of a workspace's boards are its writers': one question answers for all of them.
+        select p.board, p.account,
+          case when p.workspace_id = any (s.writable) then 'write' else board_access(p.account, p.board, p.workspace_id) end as access,
+          case when p.workspace_id = any (s.writable) then false else p.workspace_id not in (select readable_workspaces(p.account)) end as guest
+        from (select distinct i.board, i.account, bo.workspace_id from items i join boards bo on bo.id = i.board) p
         join (
-          select a.u, array(select writable_workspaces(a.u)) as writable
-          from (select distinct i.u from items i offset 0) a
-        ) s on s.u = p.u
+          select a.account, array(select writable_workspaces(a.account)) as writable
+          from (select distinct i.account from items i offset 0) a
+        ) s on s.account = p.account
+      ), standing as materialized (
+        select i.*, d.api_clock, bo.workspace_id, w.owner_id, o.tier, a.guest,
+          case
+            when d.board_id is null then 'missing'
+            when not i.board = any (locked) then 'busy'
+            when a.access is null then 'missing'
+            when a.access <> 'write' then 'forbidden'
+            when bo.deleted_at is not null then 'trashed'
+            when i.seen <> d.seq or (i.partner is not null and i.clock <> d.api_clock) then 'again'
+            else 'ok'
+          end as outcome
+        from items i
+        left join board_documents d on d.board_id = i.board
+        left join boards bo on bo.id = i.board
+        left join workspaces w on w.id = bo.workspace_id
+        left join users o on o.id = w.owner_id
+        left join rights a on a.board = i.board and a.account = i.account
       )
-      select i.*, d.seq, d.api_clock, bo.deleted_at is not null as trashed, bo.workspace_id, w.owner_id, o.tier,
-        a.access, a.guest, d.board_id as document
-      from items i
-      left join board_documents d on d.board_id = i.b
-      left join boards bo on bo.id = i.b
-      left join workspaces w on w.id = bo.workspace_id
-      left join users o on o.id = w.owner_id
-      left join rights a on a.b = i.b and a.u = i.u
-      order by i.b, i.n
+      select s.*, p.outcome as partner_outcome, p.guest as partner_guest,
+        p.owner_id is distinct from s.owner_id as owner_gains -- by a move from another owner, and by a write without partner
+      from standing s
+      left join standing p on p.n = s.partner
+      where p.n is null or (coalesce(s.adds, 0), p.n) > (coalesce(p.adds, 0), s.n)
+      order by s.board, s.n
     loop
-      if r.b is distinct from board then
-        board := r.b;
+      if r.board is distinct from board then
+        board := r.board;
         clock := r.api_clock;
         blocked := false; -- a write that does not go through leaves a gap in the clock: those after it are built again
       end if;
       owner_at := null;
       detail := null;
-      outcome := case
-        when r.document is null then 'missing'
-        when not r.b = any (locked) then 'busy'
-        when r.access is null then 'missing'
-        when r.access <> 'write' then 'forbidden'
-        when r.trashed then 'trashed'
-        when r.seen <> r.seq then 'again'
-        when r.clock is not null and (blocked or r.clock <> clock) then 'again'
-        else 'ok'
-      end;
-      if outcome = 'ok' and r.claims is not null then
-        detail := identifier_carried(r.b, r.claims);
-        if detail is not null then
-          outcome := 'identifier';
+      outcome := case when r.outcome = 'ok' and r.clock is not null and (blocked or r.clock <> clock) then 'again' else r.outcome end;
+      partner_outcome := coalesce(r.partner_outcome, 'ok');
+      if outcome = 'ok' and partner_outcome = 'ok' then
+        if r.claims is not null then
+          detail := identifier_carried(r.board, r.claims);
+          if detail is not null then
+            outcome := 'identifier';
+          end if;
+        end if;
+        if outcome = 'ok' and r.owner_gains and (r.is_full or (r.guest and r.room is not null)) then
+          outcome := room_outcome(r.room, r.is_full, r.guest, r.account, r.workspace_id);
+        end if;
+        if outcome = 'ok' and r.owner_gains and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
+          owner_at := array_position(owners, r.owner_id);
+          if owner_at is null then
+            outcome := 'busy';
+          elsif counts[owner_at] + r.adds > p_free_cap then
+            outcome := 'limit';
+            detail := to_json(counts[owner_at]);
+          else
+            counts[owner_at] := counts[owner_at] + r.adds;
+          end if;
+        end if;
+        if outcome = 'ok' and r.files is not null then
+          select f.outcome, f.detail into outcome, detail from take_files(r.board, r.account, r.files) f;
+          if outcome <> 'ok' and owner_at is not null then
+            counts[owner_at] := counts[owner_at] - r.adds;
+          end if;
         end if;
       end if;
-      if outcome = 'ok' and (r.is_full or (r.guest and r.room is not null)) then
-        outcome := room_outcome(r.room, r.is_full, r.guest, r.u, r.workspace_id);
-      end if;
-      if outcome = 'ok' and r.adds > 0 and r.tier = 'free' and p_free_cap is not null then
-        owner_at := array_position(owners, r.owner_id);
-        if owner_at is null then
-          outcome := 'busy';
-        elsif counts[owner_at] + r.adds > p_free_cap then
-          outcome := 'limit';
-          detail := to_json(counts[owner_at]);
-        else
-          counts[owner_at] := counts[owner_at] + r.adds;
-        end if;
-      end if;
-      if outcome = 'ok' and r.files is not null then
-        select f.outcome, f.detail into outcome, detail from take_files(r.b, r.u, r.files) f;
-        if outcome <> 'ok' and owner_at is not null then
-          counts[owner_at] := counts[owner_at] - r.adds;
-        end if;
-      end if;
-      if outcome = 'ok' then
-        accepted := accepted || r.n;
-        if r.guest then
-          guest_writes := guest_writes || r.n;
-        end if;
+
+      if outcome = 'ok' and partner_outcome = 'ok' then
+        accepted := accepted || array_remove(array[r.n, r.partner], null);
+        guest_writes := guest_writes
+          || array_remove(array[case when r.guest then r.n end, case when r.partner_guest then r.partner end], null);
         clock := clock + coalesce(r.used, 0);
       else
-        if r.clock is not null then
-          blocked := true;
+        blocked := blocked or r.clock is not null;
+        answers := answers || json_build_array(r.n, case outcome when 'ok' then 'again' else outcome end, detail)::text;
+        if r.partner is not null then
+          answers := answers
+            || json_build_array(r.partner, case partner_outcome when 'ok' then 'again' else partner_outcome end, null)::text;
         end if;
-        answers := answers || json_build_array(r.n, outcome, detail)::text;
       end if;
     end loop;
   end if;
@@ -289,21 +207,21 @@ begin
     -- The index now holds all up to the new position, if it did before and every change brought its rows, or if a
     -- flush brings the rows of all that it did not hold (its author had seen the whole log).
     with given as materialized (
-      select i.b,
-        string_agg(substring(p_blob from i.pos + 1 for i.len), ''::bytea order by i.n) filter (where i.len > 0) as updates,
-        string_agg(i.actors::text, '') filter (where i.len > 0) as actors,
+      select i.board,
+        string_agg(substring(p_blob from i.blob_at + 1 for i.blob_bytes), ''::bytea order by i.n) filter (where i.blob_bytes > 0) as updates,
+        string_agg(i.actors::text, '') filter (where i.blob_bytes > 0) as actors,
         coalesce(sum(i.used), 0) as used,
-        max(i.top) as top,
-        bool_or(i.k = 'flush') as flushed,
-        bool_or(i.k = 'edit') as edited
+        max(i.top_z) as top_z,
+        bool_or(i.kind = 'flush') as flushed,
+        bool_or(i.kind = 'edit') as edited
       from unnest(batch) as i
       where i.n = any (accepted)
-      group by i.b
+      group by i.board
     ), moved as (
       update board_documents d
       set seq = d.seq + (g.updates is not null)::integer,
         api_clock = d.api_clock + g.used,
-        top_z = greatest(d.top_z, g.top),
+        top_z = greatest(d.top_z, g.top_z),
         indexed_seq = case
           when g.flushed or (not g.edited and d.indexed_seq = d.seq) then d.seq + (g.updates is not null)::integer
           else d.indexed_seq
@@ -312,7 +230,7 @@ begin
         log_bytes = d.log_bytes + coalesce(octet_length(g.updates), 0),
         changed_at = case when g.updates is not null then t else d.changed_at end
       from given g
-      where d.board_id = g.b
+      where d.board_id = g.board
       returning d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes, g.updates, g.actors
     ), logged as (
       insert into board_updates (board_id, seq, updates, actors, created_at)
@@ -334,13 +252,13 @@ begin
       insert into card_index as c (
         board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, moved_from, created_at, updated_at
       )
-      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, d.seq, i.o, i.c, v.moved_from,
+      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, d.seq, i.op, i.cause, v.moved_from,
         case when v.moved_from is null then t
           else coalesce((select x.created_at from card_index x where x.board_id = v.moved_from and x.card_id = v.was), t)
         end, t
       from unnest(card_rows) as v
       join unnest(batch) as i on i.n = v.n
-      join board_documents d on d.board_id = i.b
+      join board_documents d on d.board_id = i.board
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, card_id) do update
       set ({{card_columns}}) = ({{excluded.card_columns}}),
@@ -355,12 +273,12 @@ begin
       -- From the given rows to those of the index, one by one. A plan from when the table was small, and such a plan is
       -- kept, would go through the given rows for each card of the board: minutes for an editor's 40,000 cards.
       update card_index c
-      set deleted_at = t, updated_at = t, hash = '', position = g.seq, op = g.o, cause = g.c
+      set deleted_at = t, updated_at = t, hash = '', position = g.seq, op = g.op, cause = g.cause
       from (
-        select o.ctid as place, d.seq, i.o, i.c
+        select o.ctid as place, d.seq, i.op, i.cause
         from unnest(card_rows) as v
         join unnest(batch) as i on i.n = v.n
-        join board_documents d on d.board_id = i.b
+        join board_documents d on d.board_id = i.board
         cross join lateral (
           select x.ctid
           from card_index x
@@ -377,14 +295,14 @@ begin
       select json_agg(json_build_array(w.n, w.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
       into times
       from (
-        select v.n, v.id, i.b
+        select v.n, v.id, i.board
         from unnest(card_rows) as v
         join unnest(batch) as i on i.n = v.n
-        where i.k = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true
+        where i.kind = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true
         offset 0
       ) w
       cross join lateral (
-        select x.created_at, x.updated_at from card_index x where x.board_id = w.b and x.card_id = w.id offset 0
+        select x.created_at, x.updated_at from card_index x where x.board_id = w.board and x.card_id = w.id offset 0
       ) c;
     end if;
 
@@ -396,7 +314,7 @@ begin
       from json_to_recordset(p_groups)
         as v(n integer, id text, gone boolean, name text, color text, shape text, outline boolean, hash text)
       join unnest(batch) as i on i.n = v.n
-      join board_documents d on d.board_id = i.b
+      join board_documents d on d.board_id = i.board
       where v.n = any (accepted) and v.gone is not true
       on conflict (board_id, group_id) do update
       set name = excluded.name, color = excluded.color, shape = excluded.shape, outline = excluded.outline,
@@ -409,7 +327,7 @@ begin
         select o.ctid as place, d.seq
         from json_to_recordset(p_groups) as v(n integer, id text, gone boolean)
         join unnest(batch) as i on i.n = v.n
-        join board_documents d on d.board_id = i.b
+        join board_documents d on d.board_id = i.board
         cross join lateral (
           select x.ctid
           from group_index x
@@ -424,10 +342,10 @@ begin
 
     if p_removed is not null then
       insert into removed_cards (restore_token, board_id, workspace_id, card_id, state, removed_at)
-      select v.token, d.board_id, d.workspace_id, v.id, substring(p_blob from v.pos + 1 for v.len), t
-      from json_to_recordset(p_removed) as v(n integer, token uuid, id text, pos integer, len integer)
+      select v.token, d.board_id, d.workspace_id, v.id, substring(p_blob from v.blob_at + 1 for v.blob_bytes), t
+      from json_to_recordset(p_removed) as v(n integer, token uuid, id text, blob_at integer, blob_bytes integer)
       join unnest(batch) as i on i.n = v.n
-      join board_documents d on d.board_id = i.b
+      join board_documents d on d.board_id = i.board
       where v.n = any (accepted);
     end if;
 
@@ -435,14 +353,14 @@ begin
       insert into guest_bytes as g (user_id, board_id, bytes)
       select a.account, a.board_id, sum(a.bytes)
       from (
-        select i.u as account, i.b as board_id, i.len as bytes from unnest(batch) as i where i.n = any (guest_writes)
+        select i.account as account, i.board as board_id, i.blob_bytes as bytes from unnest(batch) as i where i.n = any (guest_writes)
         union all
-        select i.u, i.b, v.len
+        select i.account, i.board, v.blob_bytes
         from unnest(batch) as i
-        join json_to_recordset(p_removed) as v(n integer, len integer) on v.n = i.n
+        join json_to_recordset(p_removed) as v(n integer, blob_bytes integer) on v.n = i.n
         where i.n = any (guest_writes)
         union all
-        select e.key::uuid, i.b, e.value::bigint
+        select e.key::uuid, i.board, e.value::bigint
         from unnest(batch) as i
         cross join lateral json_each_text(i.guests) e
         where i.guests is not null and i.n = any (accepted)
@@ -451,9 +369,12 @@ begin
       on conflict (user_id, board_id) do update set bytes = g.bytes + excluded.bytes;
     end if;
 
-    select json_agg(json_build_object('o', i.a, 'u', i.u, 'b', i.b, 'w', d.workspace_id, 'r', coalesce(i.a -> 'made', made.ids))) into records
+    select json_agg(json_build_object(
+      'operation', i.operation, 'account', i.account, 'board', i.board, 'workspace', d.workspace_id,
+      'made', coalesce(i.operation -> 'made', made.ids)
+    )) into records
     from unnest(batch) as i
-    join board_documents d on d.board_id = i.b
+    join board_documents d on d.board_id = i.board
     left join lateral (
       select json_agg(v.id) as ids
       from (
@@ -461,8 +382,8 @@ begin
         union all
         select g.id from json_to_recordset(p_groups) as g(n integer, id text, gone boolean) where g.n = i.n and g.gone is not true
       ) v
-    ) made on i.a ->> 'key' is not null
-    where i.a is not null and i.len > 0 and i.n = any (accepted);
+    ) made on i.operation ->> 'key' is not null
+    where i.operation is not null and i.blob_bytes > 0 and i.n = any (accepted);
     if records is not null then
       perform record_operations(records, t);
     end if;

@@ -14,12 +14,6 @@ begin
       jsonb_build_object('name', n.name, 'parent_board_id', n.parent_board_id, 'view', n.view, 'changed', '[]'::jsonb),
       event_origin(), n.updated_at
     from new_rows n;
-  elsif tg_op = 'DELETE' then
-    insert into events (type, workspace_id, board_id, resource_type, resource_id, data, origin, occurred_at)
-    select 'board.deleted', o.workspace_id, o.id, 'board', o.id,
-      jsonb_build_object('name', o.name, 'parent_board_id', o.parent_board_id, 'view', o.view, 'changed', '[]'::jsonb),
-      event_origin(), date_trunc('milliseconds', clock_timestamp())
-    from old_rows o;
   else
     insert into events (type, workspace_id, board_id, resource_type, resource_id, data, origin, occurred_at)
     select e.type, n.workspace_id, n.id, 'board', n.id,
@@ -63,10 +57,8 @@ create or replace function card_index_events() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp set enable_nestloop = off as $$
 begin
   -- A commit's one statement fires both triggers, and mostly has rows for one of them.
-  if tg_op <> 'DELETE' then
-    if not exists (select from new_rows) then
-      return null;
-    end if;
+  if not exists (select from new_rows) then
+    return null;
   end if;
   if tg_op = 'INSERT' then
     insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
@@ -83,18 +75,6 @@ begin
     group by c.type, c.workspace_id, c.board_id, c.moved_from, c.op, c.origin
     on conflict (op, board_id, type, from_board_id) where op is not null
     do update set card_ids = e.card_ids || excluded.card_ids;
-  elsif tg_op = 'DELETE' then
-    -- With their board goes board.deleted alone.
-    insert into events (type, workspace_id, board_id, resource_type, resource_id, card_ids, origin, occurred_at)
-    select 'card.deleted', g.workspace_id, g.board_id, 'board', g.board_id, g.card_ids, event_origin(),
-      date_trunc('milliseconds', clock_timestamp())
-    from (
-      select o.workspace_id, o.board_id, array_agg(o.card_id order by o.z, o.card_id) as card_ids
-      from old_rows o
-      where o.deleted_at is null
-      group by o.workspace_id, o.board_id
-    ) g
-    where (select true from boards b where b.id = g.board_id);
   else
     insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
     select c.type, c.workspace_id, c.board_id, c.moved_from, 'board', c.board_id,
@@ -160,5 +140,3 @@ begin
 end $$;
 
 grant execute on function event_origin to corkboard_app;
-grant execute on function boards_events, boards_removal_events, card_index_events, card_index_removal_events,
-  images_events to corkboard_app;

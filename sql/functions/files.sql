@@ -104,4 +104,3 @@ begin
 end $$;
 
 grant execute on function named_files to corkboard_app;
-grant execute on function images_stamp, images_usage to corkboard_app;

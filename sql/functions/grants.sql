@@ -40,4 +40,3 @@ begin
 end $$;
 
 grant execute on function disconnect_application to corkboard_app;
-grant execute on function notify_revocation to corkboard_app;

@@ -1,6 +1,6 @@
 -- What a request leaves behind of itself, written with its work; see sql/operation.ts for the fields of an operation.
 
--- p_records: [{o: operation, u: account, b: board, w: workspace, r: [id of what was made]}]
+-- p_records: [{operation, account, board, workspace, made: [id]}]
 create or replace function record_operations(p_records json, p_at timestamptz) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
@@ -10,10 +10,10 @@ begin
     occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status,
     workspace_id, board_id, resource_type, resource_ids, request_id, ip
   )
-  select p_at, o.action, v.u, o.display_name, o.token_id, o.service_account_id, o.client_id, o.method, o.path, o.status,
+  select p_at, o.action, v.account, o.display_name, o.token_id, o.service_account_id, o.client_id, o.method, o.path, o.status,
     e.workspace, e.board, e.type, e.ids, o.request_id, o.ip
-  from json_to_recordset(p_records) as v(o json, u uuid, b uuid, w uuid)
-  cross join lateral json_to_record(v.o) as o(
+  from json_to_recordset(p_records) as v(operation json, account uuid, board uuid, workspace uuid)
+  cross join lateral json_to_record(v.operation) as o(
     action text, display_name text, token_id uuid, service_account_id uuid, client_id text, method text, path text,
     status integer, request_id text, ip text, resources json
   )
@@ -22,14 +22,14 @@ begin
     from (
       select
         coalesce(
-          t.workspace, v.w,
-          (select b.workspace_id from boards b where b.id = coalesce(t.board, v.b, case t.type when 'board' then i.id::uuid end)),
+          t.workspace, v.workspace,
+          (select b.workspace_id from boards b where b.id = coalesce(t.board, v.board, case t.type when 'board' then i.id::uuid end)),
           case t.type
             when 'webhook' then (select h.workspace_id from webhooks h where h.id = i.id::uuid)
             when 'service_account' then (select s.workspace_id from service_accounts s where s.id = i.id::uuid)
           end
         ) as workspace,
-        case t.type when 'board' then null else coalesce(t.board, v.b) end as board, t.type, coalesce(i.id, v.b::text) as id,
+        case t.type when 'board' then null else coalesce(t.board, v.board) end as board, t.type, coalesce(i.id, v.board::text) as id,
         row_number() over () as place
       from json_to_recordset(o.resources) as t(type text, ids json, board uuid, workspace uuid)
       cross join lateral json_array_elements_text(t.ids) as i(id)
@@ -38,13 +38,13 @@ begin
   ) e;
 
   for r in
-    select v.u, k.*, coalesce(v.r, '[]') as result
-    from json_to_recordset(p_records) as v(o json, u uuid, r jsonb)
-    cross join lateral json_to_record(v.o -> 'key') as k(id text, fingerprint text, attempt uuid, created_at timestamptz)
-    where v.o ->> 'key' is not null
+    select v.account, k.*, coalesce(v.made, '[]') as result
+    from json_to_recordset(p_records) as v(operation json, account uuid, made jsonb)
+    cross join lateral json_to_record(v.operation -> 'key') as k(id text, fingerprint text, attempt uuid, created_at timestamptz)
+    where v.operation ->> 'key' is not null
   loop
     insert into idempotency_keys as k (id, user_id, fingerprint, attempt, result, created_at)
-    values (decode(r.id, 'hex'), r.u, decode(r.fingerprint, 'hex'), r.attempt, r.result, r.created_at)
+    values (decode(r.id, 'hex'), r.account, decode(r.fingerprint, 'hex'), r.attempt, r.result, r.created_at)
     on conflict (id) do update set result = k.result || excluded.result where k.attempt = excluded.attempt;
     if not found then
       raise exception 'this idempotency key belongs to another attempt' using errcode = 'CB409';
@@ -60,7 +60,7 @@ begin
     return false;
   end if;
   perform record_operations(
-    json_build_array(json_build_object('o', p_operation, 'u', current_user_id(), 'r', p_result)), stamp()
+    json_build_array(json_build_object('operation', p_operation, 'account', current_user_id(), 'made', p_result)), stamp()
   );
   return true;
 end $$;

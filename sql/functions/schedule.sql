@@ -87,4 +87,3 @@ begin
 end $$;
 
 grant execute on function publish_board, cancel_board to corkboard_app;
-grant execute on function notifications_stamp, boards_notify to corkboard_app;

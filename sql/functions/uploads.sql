@@ -147,4 +147,3 @@ $$;
 
 grant execute on function my_storage, board_write_fault, begin_upload, finish_upload, end_upload, name_upload,
   forget_upload to corkboard_app;
-grant execute on function uploads_usage to corkboard_app;

@@ -138,4 +138,3 @@ begin
 end $$;
 
 grant execute on function webhook_access, queue_delivery, queue_again, rotate_webhook_secret to corkboard_app;
-grant execute on function webhooks_stamp, webhooks_enable to corkboard_app;

@@ -91,11 +91,12 @@ alter table guest_bytes enable row level security, force row level security;
 create policy system on guest_bytes to corkboard_system using (true) with check (true);
 grant select, insert, update, delete on guest_bytes to corkboard_system;
 
--- What commit_batch takes, item by item and row by row; see functions/commit.sql. Its JSON is read into these once.
+-- What commit_batch takes, item by item and row by row. Its JSON is read into these once. CommitItem in sql/commit-call.ts
+-- says what the fields of an item mean; CardRow in collab/canvas/project.ts has those of a row.
 create type commit_item as (
-  n integer, b uuid, k text, o uuid, c text, u uuid, actors uuid[], pos integer, len integer,
-  clock bigint, used integer, seen bigint, adds integer, top double precision, w integer, claims jsonb, a json, files json,
-  room json, is_full boolean, guests json
+  n integer, board uuid, kind text, op uuid, cause text, account uuid, actors uuid[], blob_at integer, blob_bytes integer,
+  clock bigint, used integer, seen bigint, adds integer, top_z double precision, partner integer, claims jsonb,
+  operation json, files json, room json, is_full boolean, guests json
 );
 create type commit_row as (
   n integer, id text, gone boolean, fresh boolean, kind text, title text, body text,

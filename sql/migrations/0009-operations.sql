@@ -17,13 +17,12 @@ create table audit_operations (
   path text not null,                  -- without query
   status integer not null,
   workspace_id uuid,
-  board_id uuid,                       -- on which they are; null of boards, each of which is its own
+  board_id uuid,                       -- that the resources are on; null when they are boards
   resource_type text,
   resource_ids text[] not null,
   request_id text not null,
   ip text not null
 );
-comment on column audit_operations.board_id is 'on which they are; null of boards, each of which is its own';
 alter table audit_operations alter column resource_ids set storage external; -- compressing ids takes longer than storing them
 create index audit_operations_user on audit_operations (user_id, occurred_at, id);
 create index audit_operations_workspace on audit_operations (workspace_id, occurred_at, id);

@@ -44,7 +44,10 @@ export async function recordFor(tx: Transaction, userId: string, operation: Oper
   if (told) {
     await tx`
       select record_operations(
-        json_build_array(json_build_object('o', ${told.operation}::text::json, 'u', ${userId}::uuid, 'r', '[]'::json)), stamp()
+        json_build_array(
+          json_build_object('operation', ${told.operation}::text::json, 'account', ${userId}::uuid, 'made', '[]'::json)
+        ),
+        stamp()
       )`
   }
 }

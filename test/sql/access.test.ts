@@ -261,7 +261,7 @@ test('[A12] in any world of members, shares and trash the predicates, the polici
         commitId: randomUUID(),
         freeCardCap: null,
         items: JSON.stringify(
-          pairs.map(({ account, board }, n) => ({ n, b: board.id, k: 'write', u: account, o: randomUUID(), c: 'api', pos: 0, len: 0, adds: 0, actors: [] })),
+          pairs.map(({ account, board }, n) => ({ n, board: board.id, kind: 'write', account, op: randomUUID(), cause: 'api', blob_at: 0, blob_bytes: 0, adds: 0, actors: [] })),
         ),
         blob: new Uint8Array(),
         rows: null, groups: null, removed: null,

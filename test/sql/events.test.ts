@@ -295,7 +295,7 @@ test('[V8] cards that come back and cards that are new are one card.created of a
   const call = {
     commitId,
     freeCardCap: null,
-    items: JSON.stringify([{ n: 0, b: id, k: 'flush', o: op, c: 'editor', seen: seq, pos: 0, len: 0, actors: [] }]),
+    items: JSON.stringify([{ n: 0, board: id, kind: 'flush', op, cause: 'editor', seen: seq, blob_at: 0, blob_bytes: 0, actors: [] }]),
     blob: new Uint8Array(),
     rows: JSON.stringify([row(0, cards[0]!), row(0, cards[1]!), row(0, 'fresh')]),
     groups: null,
