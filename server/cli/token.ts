@@ -42,7 +42,7 @@ export function tokenCommands(program: Command): void {
   token
     .command('revoke')
     .description(
-      'Ends a token: within two seconds it is refused everywhere, and its open sockets are closed:\n{"token_id","revoked"}',
+      'Ends a token: it is refused everywhere within a second, and its open sockets are closed within two:\n{"token_id","revoked"}',
     )
     .addOption(idOption('--id <token-id>', 'id of the token, as `user add` and `token add` gave it'))
     .addHelpText(
