@@ -6,8 +6,8 @@ export interface Loop {
 }
 
 /**
- * Runs `work` at once and then again and again, `intervalMs` after the end of the run before. A failure is logged and
- * tried again. Long work ends early when `stopping` is aborted.
+ * Runs `work` at once, and again `intervalMs` after each run has ended. A failed run is logged; the next one tries again.
+ * Long work has to end early when `stopping` is aborted.
  */
 export function startLoop(
   name: string,
@@ -36,5 +36,5 @@ export function startLoop(
   }
 }
 
-/** For work that runs once, to its end. */
+/** A signal that is never aborted, for work that runs once, to its end. */
 export const never: AbortSignal = new AbortController().signal

@@ -241,8 +241,12 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
   await rename(pathOf(lost), pathOf(stray))
   const found = await instance.corkboard('verify')
   expect(found.code).toBe(1)
-  expect(found.stdout).toMatch(new RegExp(`${lost} +missing +${png.length} bytes are lost`))
-  expect(found.stdout).toMatch(new RegExp(`${stray} +extra +${png.length} bytes of no file`))
+  expect(found.stdout).toMatch(
+    new RegExp(`${lost} +missing +the ${png.length} bytes of this file are missing`),
+  )
+  expect(found.stdout).toMatch(
+    new RegExp(`${stray} +extra +${png.length} bytes are stored, but no file has them`),
+  )
   const repaired = await instance.corkboard('verify', '--repair')
   expect(repaired.stdout).toMatch(/2 files: 2 differences, 1 not mended\.\n$/)
   await admin`delete from images where image_key = ${lost}`

@@ -1,4 +1,7 @@
-/** Uploads that were not completed in time, or whose end was interrupted: their bytes go, and then their place in the quota. */
+/**
+ * Ends uploads that were not completed in time, and those whose end was interrupted. It removes their bytes first. Then it
+ * deletes their rows, which count in the quota.
+ */
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
@@ -20,11 +23,11 @@ export const startEndingUploads = (parts: FileParts, options: { intervalMs?: num
 export async function endUploads(parts: FileParts, stopping = never): Promise<void> {
   const { database, files, clock, log } = parts
   await files.tidy()
-  /** What failed comes again in the next round. */
+  /** Keys of uploads that failed in this round. The next round tries them again. */
   const left: string[] = []
   while (!stopping.aborted) {
     const now = new Date(clock.now())
-    // From here on nobody completes them; a stored one was only kept to answer repeated completions.
+    // After this no request completes them. A stored upload is kept only to answer repeated completions.
     const ended = await database.asSystem(async (tx) => {
       await tx`delete from uploads where state = 'stored' and expires_at <= ${now}`
       return tx<{ image_key: string; upload_id: string | null }[]>`

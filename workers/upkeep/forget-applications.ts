@@ -1,15 +1,16 @@
-/** Forgets what applications left behind: ended codes, tokens and grants, and clients that nobody uses. */
+/** Deletes expired codes, tokens and grants of OAuth applications, and clients that nobody uses. */
 import { limits } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { Database, Transaction } from '../../sql/database.ts'
+import type { Database } from '../../sql/database.ts'
 import { purgeArtifacts } from '../../sql/oauth/oauth-artifacts.ts'
 import { reapClients } from '../../sql/oauth/oauth-clients.ts'
 import { purgeGrants } from '../../sql/oauth/oauth-grants.ts'
 import { purgeAccessTokens } from '../../sql/accounts/tokens.ts'
+import { inBatches } from '../in-batches.ts'
 import { never, startLoop, type Loop } from '../loop.ts'
 
-/** Rows of one transaction: their locks are held for milliseconds. */
+/** Rows of one transaction. */
 const batch = 500
 
 export function startForgettingApplications(
@@ -21,20 +22,15 @@ export function startForgettingApplications(
   )
 }
 
-/** Once, to the end, or until it is told to stop. */
+/** Runs once, to the end or until `stopping` is aborted. */
 export async function forgetApplications(
   database: Database,
   now: Date,
   stopping: AbortSignal = never,
 ): Promise<void> {
   const { idleClientDays: idleDays } = limits.oauth
-  await inBatches((tx) => purgeArtifacts(tx, now, batch))
-  await inBatches((tx) => purgeAccessTokens(tx, now, batch))
-  await inBatches((tx) => purgeGrants(tx, now, batch))
-  await inBatches((tx) => reapClients(tx, { now, idleDays, batch }))
-
-  async function inBatches(purge: (tx: Transaction) => Promise<number>): Promise<void> {
-    let gone = batch
-    while (gone === batch && !stopping.aborted) gone = await database.asSystem(purge, 'background')
-  }
+  await inBatches(database, batch, (tx) => purgeArtifacts(tx, now, batch), stopping)
+  await inBatches(database, batch, (tx) => purgeAccessTokens(tx, now, batch), stopping)
+  await inBatches(database, batch, (tx) => purgeGrants(tx, now, batch), stopping)
+  await inBatches(database, batch, (tx) => reapClients(tx, { now, idleDays, batch }), stopping)
 }

@@ -1,4 +1,7 @@
-/** Indexes what a crash left unindexed: edits are logged at once, their index rows follow within seconds, unless the process dies. */
+/**
+ * Indexes boards that a crashed process left unindexed. Edits are logged at once. Their index rows follow within seconds,
+ * unless the process dies in between.
+ */
 import type { LiveBoards } from '../../collab/boards/live.ts'
 import type { Logger } from '../../platform/log.ts'
 import { startLoop, type Loop } from '../loop.ts'
@@ -11,9 +14,9 @@ export function startHealing(
   log: Logger,
   options: { intervalMs?: number; graceSeconds?: number } = {},
 ): Loop {
-  // At the start nobody else is at work on what this process left behind; later, give who made the edits their time.
+  // At the start no other process indexes what this one left behind. Later, the node that took the edits has time to index them.
   let graceSeconds = 0
-  /** Boards that could not be indexed: the others come first. */
+  /** Boards that could not be indexed. The others come first. */
   const failed = new Set<string>()
   return startLoop('heal', options.intervalMs ?? 5000, log, async () => {
     const rows = await live.database.asSystem(
@@ -32,7 +35,7 @@ export function startHealing(
     for (const { board_id: boardId } of rows) {
       try {
         await live.documents.withDocument(boardId, () => live.queue.flush(boardId))
-        log.info({ boardId }, 'indexed what had been left')
+        log.info({ boardId }, 'indexed a board that a crash had left unindexed')
       } catch (error) {
         log.warn({ err: error, boardId }, 'a board could not be indexed; it will be tried again')
         failed.add(boardId)

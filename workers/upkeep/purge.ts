@@ -1,31 +1,32 @@
 /**
- * Empties the trash: a board that has lain there for 30 days goes with its cards, document and log; its children move to
- * the top level. In several short transactions, each resumed by the next round if the process ends between them.
+ * Empties the trash. A board that was deleted 30 days ago is removed with its cards, document and log. Its child boards
+ * move to the top level. This takes several short transactions. If the process ends between them, the next round goes on.
  */
 import { trashCutoff } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
+import { inBatches } from '../in-batches.ts'
 import { startLoop, type Loop } from '../loop.ts'
 
 export interface PurgeParts {
   database: Database
   clock: Clock
   log: Logger
-  /** Whoever should still have it open is cut off. */
+  /** Closes the board's sockets on this node. */
   closeBoard(boardId: string): void
 }
 
 /** Boards of one query. */
 const boardsAtOnce = 50
-/** Rows of one transaction. A change of boards holds the feeds back for as long as it runs. */
+/** Rows of one transaction. The change feeds wait while a transaction that changes boards runs. */
 const batch = { rows: 1000, children: 200 }
 
 export function startPurge(parts: PurgeParts, options: { intervalMs?: number } = {}): Loop {
   const { database, clock, log } = parts
   return startLoop('purge', options.intervalMs ?? 60_000, log, async (stopping) => {
     const cutoff = trashCutoff(clock.now())
-    /** Boards that someone else holds, or that failed: the others come first, and these in the next round. */
+    /** Boards that another transaction has locked, or that failed. The next round tries them again. */
     const left: string[] = []
     while (!stopping.aborted) {
       const boards = await database.asSystem(
@@ -50,7 +51,7 @@ export function startPurge(parts: PurgeParts, options: { intervalMs?: number } =
   })
 }
 
-/** False when another transaction holds the board, or it has been restored. */
+/** @returns false when another transaction has locked the board, or when the board was restored */
 async function purgeBoard(
   { database, closeBoard }: PurgeParts,
   boardId: string,
@@ -70,25 +71,34 @@ async function purgeBoard(
   await inBatches(
     database,
     batch.rows,
-    (tx) => tx`
+    async (tx) =>
+      (
+        await tx`
       delete from card_index
-      where ctid = any (array(select ctid from card_index where board_id = ${boardId} limit ${batch.rows} for update skip locked))`,
+      where ctid = any (array(select ctid from card_index where board_id = ${boardId} limit ${batch.rows} for update skip locked))`
+      ).count,
   )
   await inBatches(
     database,
     batch.rows,
-    (tx) => tx`
+    async (tx) =>
+      (
+        await tx`
       delete from removed_cards
-      where ctid = any (array(select ctid from removed_cards where board_id = ${boardId} limit ${batch.rows}))`,
+      where ctid = any (array(select ctid from removed_cards where board_id = ${boardId} limit ${batch.rows}))`
+      ).count,
   )
   await inBatches(
     database,
     batch.children,
-    (tx) => tx`
+    async (tx) =>
+      (
+        await tx`
       update boards set parent_board_id = null
       where id in (
         select id from boards where parent_board_id = ${boardId} order by id limit ${batch.children} for update skip locked
-      )`,
+      )`
+      ).count,
   )
   return database.asSystem(async (tx) => {
     if (!(await lockBoard(tx, boardId))) return false
@@ -97,17 +107,8 @@ async function purgeBoard(
   }, 'background')
 }
 
-/** Its document, as every writer of the board does first. */
+/** Locks the board's document, as every writer of a board does first. @returns false when another transaction has it */
 async function lockBoard(tx: Transaction, boardId: string): Promise<boolean> {
   const rows = await tx`select from board_documents where board_id = ${boardId} for update skip locked`
   return rows.length === 1
-}
-
-/** Until a statement finds less than a whole batch. */
-async function inBatches(
-  database: Database,
-  size: number,
-  statement: (tx: Transaction) => PromiseLike<{ count: number }>,
-): Promise<void> {
-  while ((await database.asSystem(async (tx) => (await statement(tx)).count, 'background')) === size);
 }

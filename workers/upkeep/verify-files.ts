@@ -1,11 +1,11 @@
-/** Holds the files' rows against their bytes. */
+/** Compares the rows of files with the stored bytes. */
 import { fileKeyOf } from '../../core/file.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
 import type { Database } from '../../sql/database.ts'
 
 export interface FileDifference {
   key: string
-  /** `missing`: a row without bytes. `extra`: bytes without a row. `size`: not as many as the row says. */
+  /** `missing`: a row without bytes. `extra`: bytes without a row. `size`: the number of bytes differs from the row. */
   fault: 'missing' | 'extra' | 'size'
   detail: string
 }
@@ -16,7 +16,8 @@ export async function verifyFiles(
   database: Database,
   files: ObjectStore,
 ): Promise<{ count: number; differences: FileDifference[] }> {
-  // Bytes come after the row of their upload, and go before it: what is listed first has a row in what is read then.
+  // An upload writes its row before its bytes, and removes its bytes before its row. So bytes that are listed here have
+  // a row in what is read afterwards.
   const stored = new Map<string, number>()
   for await (const { key, bytes } of files.list()) stored.set(key, bytes)
   const known = new Set<string>()
@@ -41,22 +42,30 @@ export async function verifyFiles(
       known.add(image_key)
       if (!recorded) continue
       count += 1
-      // A file that came after the listing is asked for by itself.
+      // A file that was stored after the listing is looked up by itself.
       const found = stored.get(image_key) ?? (await files.head(image_key))?.bytes
       if (found === undefined)
-        differences.push({ key: image_key, fault: 'missing', detail: `${bytes} bytes are lost` })
+        differences.push({
+          key: image_key,
+          fault: 'missing',
+          detail: `the ${bytes} bytes of this file are missing`,
+        })
       else if (bytes !== null && found !== bytes)
-        differences.push({ key: image_key, fault: 'size', detail: `${found} bytes, recorded were ${bytes}` })
+        differences.push({
+          key: image_key,
+          fault: 'size',
+          detail: `${found} bytes are stored, the row says ${bytes}`,
+        })
     }
     after = rows.at(-1)!.image_key
   }
   for (const [key, bytes] of stored)
     if (!known.has(fileKeyOf(key)))
-      differences.push({ key, fault: 'extra', detail: `${bytes} bytes of no file` })
+      differences.push({ key, fault: 'extra', detail: `${bytes} bytes are stored, but no file has them` })
   return { count, differences }
 }
 
-/** Removes bytes without a row. Lost bytes can't be made again. @returns what is left */
+/** Removes bytes without a row. Missing bytes can't be restored. @returns the differences that remain */
 export async function repairFiles(
   files: ObjectStore,
   differences: FileDifference[],
