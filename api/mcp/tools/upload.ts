@@ -3,6 +3,7 @@ import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
 import { boardId, integer, orNull, string } from '../fields.ts'
 import { tool } from '../tool.ts'
 
+
 interface Uploaded {
   key: string
   kind: string
@@ -18,21 +19,21 @@ const megabytes = (bytes: number) => `${bytes / 1024 / 1024} MB`
 export const uploadFromUrl = tool({
   name: 'upload_from_url',
   title: 'Store a file from a URL',
-  description: `Fetches the file at a public https URL and stores it for a board: an image of up to ${megabytes(limits.files.uploadBytes)}, another file of up to ${megabytes(limits.import.fileBytes)}. Answers the file key for create_cards and update_cards. It makes no card and takes no web pages; import_urls does both.`,
+  description: `Fetches the file at a public https URL and stores it for a board. Images can have up to ${megabytes(limits.files.uploadBytes)}, other files ${megabytes(limits.import.fileBytes)}. Returns the file key for create_cards and update_cards. For web pages use import_urls.`,
   route: uploadRoute,
   openWorld: true,
   input: { board_id: boardId, url: string('Public https URL of the file.') },
   output: {
-    key: string('For image_key, or file_key.'),
-    kind: string('Kind of card that shows it.'),
-    content_type: string('Its media type.'),
+    key: string('Value for image_key or file_key.'),
+    kind: string('Kind of card for this file.'),
+    content_type: string('Media type of the file.'),
     bytes: integer,
-    width: orNull('integer', 'Pixels of an image.'),
-    height: orNull('integer', 'Pixels of an image.'),
+    width: orNull('integer', 'Pixels; images only.'),
+    height: orNull('integer', 'Pixels; images only.'),
   },
   call: ({ board_id, url }) => ({ query: { board: board_id }, body: { url } }),
   show: (file: Uploaded) => ({
-    said: `Stored. Make a card of kind ${file.kind} with the key as ${file.kind === 'image' ? 'image_key' : 'file_key'}.`,
+    said: `Stored. Create a card of kind ${file.kind} with the key as ${file.kind === 'image' ? 'image_key' : 'file_key'}.`,
     lines: [file],
     content: { ...file },
   }),
