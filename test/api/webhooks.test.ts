@@ -240,7 +240,10 @@ test('[W66] deleting a webhook takes its queue and its log with it, and it is go
     owner.api.get(`/webhooks/${id}/deliveries`),
     owner.api.post(`/webhooks/${id}/deliveries/${nowhere}/redeliver`),
   ])
-    expect(await again).toMatchObject({ status: 404, body: { code: 'not_found', error: 'There is no webhook with this id.' } })
+    expect(await again).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', error: 'There is no webhook with this id.' },
+    })
 })
 
 test('[W67] a test is queued with its event, also for a webhook that is off', async () => {
