@@ -130,6 +130,6 @@ async function headerOf(
   return start && readImageHeader(await buffer(start))
 }
 
-/** The detected type. A file that was declared as an image, but is none, becomes plain bytes. */
+/** The detected type. A file that was declared as an image but is not one becomes plain bytes. */
 const typeOf = ({ contentType }: Session, image: ImageHeader | null) =>
   image?.type ?? (isImage(contentType) ? 'application/octet-stream' : contentType)

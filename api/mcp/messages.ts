@@ -64,7 +64,7 @@ export function readMessages(
     return refused(
       400,
       rpcCodes.invalidRequest,
-      `Invalid Request: a batch holds at most ${messageLimits.batch} messages.`,
+      `Invalid Request: a batch must hold at most ${messageLimits.batch} messages.`,
     )
   return { kind: 'batch', messages: body }
 }

@@ -97,7 +97,7 @@ export const presentToken = (row: TokenRow) => ({
 export async function requireOwner(tx: Transaction, workspaceId: string): Promise<void> {
   const [workspace] = await tx<{ own: boolean }[]>`
     select owner_id = current_user_id() as own from workspaces where id = ${workspaceId}`
-  if (!workspace) throw new ServiceError('not_found', 'There is no workspace with this id.')
+  if (!workspace) throw new ServiceError('not_found', 'No such workspace.')
   if (!workspace.own) throw notManaged()
 }
 
