@@ -151,7 +151,7 @@ test(
     )
     const poor = await openAgent(service.url, free.token)
     expect(await poor.fails('create_cards', { board_id: full.id, cards: [{ kind: 'note' }] })).toMatch(
-      /^limit_reached: .* Tell the person/,
+      /^limit_reached: .* Tell the user/,
     )
   },
 )
