@@ -13,7 +13,10 @@ export const groupFields = {
   name: Type.Optional(name),
   color: Type.Optional(
     nullable(
-      Type.String({ maxLength: cardFields.color.limit, description: 'Color of the group. Null: the default.' }),
+      Type.String({
+        maxLength: cardFields.color.limit,
+        description: 'Color of the group. Null: the default.',
+      }),
     ),
   ),
   shape: Type.Optional(

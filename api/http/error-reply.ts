@@ -13,7 +13,7 @@ export interface SchemaError {
 export function toServiceError(error: unknown): ServiceError {
   if (errorCode((error as Error | null)?.cause) === heldElsewhere) return inProgress(error)
   if (error instanceof ServiceError) return error
-  // As the authorization server tells it to its own endpoints.
+  // The authorization server wraps errors of the database; see oauth/outage.ts.
   if (error instanceof Error && error.cause instanceof ServiceError) return error.cause
   const { code, validation, validationContext, statusCode } = error as FastifyError & {
     validationContext?: string

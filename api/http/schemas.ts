@@ -191,7 +191,7 @@ export const Board = named(
 )
 
 const imageFigure = (what: string) =>
-  describeSchema(nullable(Type.Integer()), `Of an image card: ${what}. Null when it is not known.`)
+  describeSchema(nullable(Type.Integer()), `Image cards only: ${what}. Null when unknown.`)
 
 /** The fields of a card that a write may carry. */
 export const cardInput = Object.fromEntries(
@@ -232,28 +232,29 @@ export const Card = named(
     bytes: Type.Optional(imageFigure('size of the stored file in bytes')),
     raw: Type.Optional(
       Type.Unknown({
-        description: 'With `include=raw`: everything that editors store in the card, in their own form.',
+        description:
+          'Only with `include=raw`: all data of the card, in the editors’ own format, which may change.',
       }),
     ),
     restore_token: Type.Optional(
       Type.String({
         format: 'uuid',
-        description: `Of a removed card: send it with \`POST /boards/{id}/cards\` within ${limits.trashDays} days to restore what the API does not show.`,
+        description: `Only for a removed card. Send it with the card to \`POST /boards/{id}/cards\` within ${limits.trashDays} days, to restore also the data that the API does not show.`,
       }),
     ),
     created: Type.Optional(
       Type.Boolean({
         description:
-          'In the answer to a create with `on_conflict`: true when the card is new, false when it was changed.',
+          'Only in the answer to a create with `on_conflict`: true when the card is new, false when it was updated.',
       }),
     ),
     created_at: describeSchema(
       nullable(timestamp),
-      'When it was created. Null until the index has the card.',
+      'When the card was created. Null until the card is in the index.',
     ),
     updated_at: describeSchema(
       nullable(timestamp),
-      'When it was last changed. Null until the index has the card.',
+      'When the card was last changed. Null until the card is in the index.',
     ),
   }),
   'A card on a board.',

@@ -21,13 +21,13 @@ const refusal = Type.Object({
   jsonrpc,
   error: Type.Object(
     {
-      code: Type.Integer({ description: 'The code of JSON-RPC, such as -32600 for an invalid request.' }),
-      message: Type.String({ description: 'What is wrong, for a person.' }),
+      code: Type.Integer({ description: 'The JSON-RPC error code, such as -32600 for an invalid request.' }),
+      message: Type.String({ description: 'What is wrong, as text.' }),
     },
     { additionalProperties: true, description: 'Why the message was refused.' },
   ),
   id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
-    description: 'The id of the refused message; null when it has none, or could not be read.',
+    description: 'Id of the refused message. Null when it has none or could not be read.',
   }),
 })
 

@@ -3,7 +3,6 @@ import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
 import { boardId, integer, orNull, string } from '../fields.ts'
 import { tool } from '../tool.ts'
 
-
 interface Uploaded {
   key: string
   kind: string

@@ -20,7 +20,7 @@ const changedCard = Type.Object({
 export const createCards = tool({
   name: 'create_cards',
   title: 'Create cards',
-  description: `Puts cards on a board. Cards without x and y get free space, without w and h ${defaultW} by ${defaultH}. File keys come from upload_from_url; to make cards of URLs in one step use import_urls.`,
+  description: `Creates cards on a board. Cards without x and y get a free place, cards without w and h get ${defaultW} by ${defaultH}. File keys come from upload_from_url. To create cards from URLs in one step, use import_urls.`,
   route: createCardsRoute,
   input: {
     board_id: boardId,
