@@ -1,4 +1,4 @@
-/** The API as a Fastify plugin: the table of routes, and what all of them share. */
+/** The API as a Fastify plugin: mounts the routes with their common hooks and error handling. */
 import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, preParsingHookHandler } from 'fastify'
@@ -32,7 +32,7 @@ declare module 'fastify' {
 
 export interface ApiOptions extends AuthenticateOptions {
   context: ApiContext
-  /** Where clients reach the service, without a slash; asked only once it listens. */
+  /** The URL at which clients reach the service, without a slash at the end. Called only after it listens. */
   publicUrl(): string
 }
 
@@ -60,7 +60,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema as TSchema) : compileSchema(schema as TSchema, httpPart),
   )
-  // The answers are what the handlers say they are; the schemas describe them.
+  // Answers are sent as the handlers return them. The schemas of answers only describe them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => {
     challenge(error, request, reply, options.publicUrl())
@@ -71,13 +71,17 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     const allowed = methodsAt(request.url)
     if (allowed.length > 0) {
       reply.header('allow', allowed.join(', '))
-      return reply.code(405).send(errorBody('method_not_allowed', `This path takes ${allowed.join(', ')}.`))
+      return reply
+        .code(405)
+        .send(errorBody('method_not_allowed', `This path supports ${allowed.join(', ')}.`))
     }
     if (wantsPage(request)) return sendNotFound(reply)
-    return reply.code(404).send(errorBody('not_found', 'There is nothing at this path.'))
+    return reply
+      .code(404)
+      .send(errorBody('not_found', 'There is nothing at this path. GET /api/v1 lists the endpoints.'))
   })
 
-  // The viewer at `/docs` reads it.
+  // The API reference at `/docs` reads it.
   await app.register(swagger, { mode: 'static', specification: { document: describeApi('') as never } })
 
   const attempts = new Attempts({ ...options.context, encryption: options.context.answers })
@@ -100,14 +104,14 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   })
 }
 
-/** What all routes share. */
+/** Objects that all routes share. */
 interface Shared {
   begin: ReturnType<typeof beginAttempt>
   end: ReturnType<typeof endAttempt>
   largeBodies: LargeBodies
 }
 
-/** Its body is handed on as it comes, of whatever type. */
+/** Mounts a route whose body is not parsed, whatever its content type. */
 const takingBytes =
   (options: ApiOptions, route: Route, shared: Shared) =>
   (scope: FastifyInstance, _: object, done: () => void) => {
@@ -135,7 +139,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
       ...(body ? { body } : {}),
     },
     onRequest: async (request, reply) => {
-      // `GET /boards/move` is that path with a wrong method, not the board `move`.
+      // `GET /boards/move` is the path `/boards/move` with a wrong method, not the board with the id `move`.
       if (rivals.some((pattern) => pattern.test(bare(request.url)))) return reply.callNotFound()
       await identify(options, request, reply)
       authorise(request, route.scope)
@@ -161,7 +165,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
       const work = () => perform(options.context, route, call, request.attempt)
       const answer = await (request.largeBody ? request.largeBody.during(work) : work())
       if (answer.headers) reply.headers(answer.headers)
-      // Nothing was sent that the client did not have.
+      // The client already had the bytes, so the request does not count.
       if (answer.status === 304) refund(options, principal, reply)
       if (route.answersSecret) reply.header('cache-control', 'no-store')
       return sendJson(reply.code(answer.status ?? 200), answer.body)
@@ -170,8 +174,8 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
 }
 
 /**
- * Before a large body is read. A request with an idempotency key may be a replay, which is answered as the first time
- * whatever the rights are now: its body has to be read first.
+ * A hook that runs before a large body is read. It skips the early refusal for a request with an idempotency key. Such a
+ * request may be a replay, which gets its first answer whatever the rights are now. That requires the body.
  */
 const awaitTurn = (context: ApiContext, route: Route, bodies: LargeBodies): preParsingHookHandler => {
   const take = takesLargeBody(bodies, async ({ params, principal, headers }) => {
@@ -192,12 +196,12 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${apiRoot}${path === '/' ? '' : path.replace(/:\w+/g, '[^/]+')}$`)
 }
 
-/** Whether `path` is one that `other` matches as well, with words where that has parameters. */
+/** Whether `other` also matches `path`, with parameters in place of its words. */
 function isMoreSpecific(path: string, other: string): boolean {
   return patternOf(other).test(apiRoot + path) && !patternOf(path).test(apiRoot + other)
 }
 
-/** Without query, and without a slash at the end. */
+/** The path of a URL, without query and without a slash at the end. */
 const bare = (url: string) => (url.split('?')[0] ?? '').replace(/\/$/, '')
 
 function methodsAt(url: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * The error catalogue: every way in which a request can be refused or fail. Clients branch on `code`; the status is
- * derived from it. What is thrown as a `ServiceError` reaches the client, anything else becomes `internal_error`.
+ * The error catalogue: all codes with which a request can fail. Clients branch on `code`, and the HTTP status follows from
+ * it. The message of a `ServiceError` is sent to the client. Any other error becomes `internal_error`.
  */
 export const statusOf = {
   bad_request: 400,
@@ -39,7 +39,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The codes with which the gateway closes a socket. 4403 tells a provider not to come back with the same token. */
+/** The codes with which the gateway closes a socket. After 4403 a client must not reconnect with the same token. */
 export const closeCodes = {
   tooBig: { code: 1009, reason: 'message too big' },
   restart: { code: 1012, reason: 'service restart' },

@@ -1,4 +1,4 @@
-/** The events that webhooks subscribe to, and what their payloads hold. */
+/** The events that webhooks subscribe to, and their payloads. */
 export const eventTypes = [
   'board.created',
   'board.updated',
@@ -13,16 +13,16 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** What `POST /webhooks/{id}/test` sends; nobody subscribes to it. */
+/** The event of `POST /webhooks/{id}/test`. Webhooks can't subscribe to it. */
 export const testEvent = 'webhook.test'
 
-/** Subscribes to everything, event types that are added later included. */
+/** Subscribes to all events, including types added later. */
 export const everyEvent = '*'
 
 export const isEventType = (name: string): name is EventType =>
   (eventTypes as readonly string[]).includes(name)
 
-/** An event as the outbox gives it. */
+/** An event from the outbox. */
 export interface ServiceEvent {
   type: string
   resource: { type: string; id: string }
@@ -32,7 +32,7 @@ export interface ServiceEvent {
   occurredAt: Date
 }
 
-/** The exact text that is sent: made once, stored, signed. */
+/** The body of the delivery. It is made once, stored, signed and sent as is. */
 export function payloadText(event: ServiceEvent): string {
   return JSON.stringify({
     type: event.type,

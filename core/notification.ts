@@ -1,4 +1,4 @@
-/** What an account is told; its row, and as API and sockets show it. */
+/** A notification of an account: its row, and its form in the API and on sockets. */
 export interface NotificationRow {
   id: string
   type: string

@@ -17,11 +17,14 @@ const entryAnswer = named(
     actor: Type.Object(
       {
         user_id: { ...uuid, description: 'Id of the account.' },
-        display_name: nullable(Type.String({ description: 'Its name at that time.' })),
-        token_id: nullable({ ...uuid, description: 'Id of the token.' }),
+        display_name: nullable(Type.String({ description: 'Name of the account at that time.' })),
+        token_id: nullable({
+          ...uuid,
+          description: 'Id of the token. Null when none was used, as in the settings.',
+        }),
         service_account_id: nullable({
           ...uuid,
-          description: 'Id of the service account. Null for a person.',
+          description: 'Id of the service account. Null when a person did it.',
         }),
         client_id: nullable(
           Type.String({
@@ -33,20 +36,20 @@ const entryAnswer = named(
     ),
     method: Type.String({ description: 'Method of the request.' }),
     path: Type.String({ description: 'Path of the request, without its query.' }),
-    status: Type.Integer({ description: 'Status of the answer.' }),
+    status: Type.Integer({ description: 'HTTP status of the answer.' }),
     workspace_id: nullable(workspaceId),
     board_id: nullable(boardId),
     resource: Type.Object(
       {
-        type: nullable(Type.String({ description: 'What kind of thing it is, such as `card`.' })),
-        id: nullable(Type.String({ description: 'Its id.' })),
+        type: nullable(Type.String({ description: 'Type of the resource, such as `card`.' })),
+        id: nullable(Type.String({ description: 'Id of the resource.' })),
       },
-      { description: 'What it was done to.' },
+      { description: 'What was written or read.' },
     ),
     request_id: Type.String({ description: 'Id of the request, as in the header `x-request-id`.' }),
-    ip: Type.String({ description: 'Address that the request came from.' }),
+    ip: Type.String({ description: 'IP address of the client.' }),
   }),
-  'One thing that was written or read.',
+  'A resource that was written or read.',
 )
 
 interface AuditRow {
@@ -69,7 +72,7 @@ interface AuditRow {
   ip: string
 }
 
-/** Of one row of `audit_operations`; the ids of rows are this far apart. */
+/** Most entries in one row of `audit_operations`. The ids of rows are this far apart. */
 const mostEntries = 1000
 
 const audit: WalkedList = { name: 'the audit', isId: (id) => /^\d{1,15}$/.test(id), firstId: '0' }
@@ -78,7 +81,7 @@ export const listAudit = route({
   method: 'GET',
   path: '/audit',
   scope: 'read',
-  summary: 'List what was written by the API and which images were read, newest first, or follow it.',
+  summary: 'List writes and image reads, newest first. With `since`: a feed of new entries.',
   schemas: { query: Type.Object(walkQuery) },
   answers: {
     200: Type.Object({
@@ -98,7 +101,7 @@ export const listAudit = route({
   },
 })
 
-/** The caller's own, and those of the workspaces that are theirs: each along its own index. */
+/** Entries of the caller, and of all workspaces that the caller owns. Each part reads its own index. */
 function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, limit: number) {
   const at = walk?.at ?? null
   const id = Number(walk?.id ?? 0)
@@ -108,7 +111,7 @@ function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, 
     : since
       ? tx`${since} (${at}, ${id})`
       : tx`and (a.occurred_at, a.id) < (${at}, ${id})`
-  // A page may have ended in the midst of an operation, whose own id is before that of the entry it ended with.
+  // The last page may have ended within an operation. The operation's own id is then before the id in the cursor.
   const operationBound = since
     ? tx`${since} (${at}, ${id - mostEntries}) and (a.occurred_at > ${at} or a.id + cardinality(a.resource_ids) - 1 > ${id})`
     : bound

@@ -1,6 +1,6 @@
 /**
- * Reads of images for the audit, gathered so that a gallery of 500 pictures is one write. A read is told within a
- * quarter of a second; those of that time are lost with a process that is killed.
+ * Audit entries for image reads, written in batches: a gallery of 500 images is one write. An entry is written within
+ * 250 ms. If the process is killed, the entries of that time are lost.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from '../../platform/log.ts'
@@ -17,7 +17,10 @@ export interface ImageRead {
 
 const gatherMs = 250
 const mostAtOnce = 500
-/** When the database is away for so long that this many wait, the oldest are dropped, and the log says how many. */
+/**
+ * While the database is unavailable, entries wait. Beyond this number the oldest are dropped, and their number is
+ * logged.
+ */
 const mostWaiting = 20_000
 
 export class ReadAudit {
@@ -54,7 +57,7 @@ export class ReadAudit {
     else this.#timer ??= setTimeout(() => void this.flush(), gatherMs).unref()
   }
 
-  /** Resolves when all that waits is written, or could not be. */
+  /** Writes the waiting entries. Resolves also when that failed. */
   async flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -71,7 +74,7 @@ export class ReadAudit {
         this.#waiting.splice(0, batch.length)
       } catch (error) {
         const dropped = this.#waiting.splice(0, Math.max(0, this.#waiting.length - mostWaiting)).length
-        this.#log.warn({ err: error, dropped }, 'reads could not be written to the audit; trying again')
+        this.#log.warn({ err: error, dropped }, 'writing audit entries of reads failed; retrying')
         this.#timer ??= setTimeout(() => void this.flush(), 2000).unref()
         return
       }

@@ -1,4 +1,4 @@
-/** Schemas as the API description has them: those with a name stand in `components.schemas`, everything else refers to them. */
+/** Schemas of the API description: named ones are in `components.schemas`, and other schemas refer to them. */
 
 type Json = Record<string, unknown>
 
@@ -10,12 +10,16 @@ const maps = ['properties', 'patternProperties']
 export class Components {
   readonly #schemas = new Map<string, Json>()
 
-  /** By name. */
+  /** The named schemas by name, sorted. */
   get schemas(): Record<string, Json> {
     return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** The schema with references in the place of the named ones in it. @throws Error when two differ and have the same name */
+  /**
+   * The schema with references in place of named schemas.
+   *
+   * @throws Error when two different schemas have the same name
+   */
   refer(schema: object): Json {
     const { title, ...described } = withType(this.#inner(schema as Json))
     if (typeof title !== 'string') return withNull(described)
@@ -45,13 +49,13 @@ export class Components {
   }
 }
 
-/** A list of texts to choose from is of type string; generators of clients want to be told. */
+/** Adds `type: string` to an enum of strings: generators of clients need it. */
 const withType = (schema: Json): Json =>
   Array.isArray(schema['enum']) && schema['enum'].every((one) => typeof one === 'string')
     ? { type: 'string', ...schema }
     : schema
 
-/** `anyOf` a plain type and null → one schema of both types. */
+/** Turns `anyOf` of a plain type and null into one schema with both types. */
 function withNull(schema: Json): Json {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema

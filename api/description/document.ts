@@ -1,4 +1,4 @@
-/** The API description, OpenAPI 3.1, from the table of routes and the very schemas that validate requests. */
+/** The API description in OpenAPI 3.1, made from the routes and from the schemas that validate requests. */
 import { scopeWords } from '../oauth/consent-page.ts'
 import { paths } from '../oauth/provider.ts'
 import { apiVersion, openapiSummary, templatePath } from '../http/identity.ts'
@@ -13,10 +13,10 @@ import { headerComponents, ofEveryAnswer, refer } from '../http/headers.ts'
 import { describeOperation, tags, type Shared } from './operation.ts'
 
 /**
- * Describes the routes. Call it when the process starts: it takes some 50 ms.
+ * Describes the routes. Call it when the process starts: it takes about 50 ms.
  *
- * @returns a function that adds what depends on where the service runs. `publicUrl` is the URL at which clients reach
- *   the service, without a slash at its end.
+ * @returns a function that adds the fields with the service's URL. `publicUrl` is the URL at which clients reach the
+ *   service, without a slash at the end.
  */
 export function describeRoutes(routes: Route[]): (publicUrl: string) => Record<string, unknown> {
   const described = describe(routes)
@@ -33,7 +33,7 @@ const head = {
     title: 'Corkboard',
     version: apiVersion,
     description:
-      'Boards of cards that open editors and this API share. A card written here appears at once on open canvases.',
+      'Realtime boards of cards. People edit a board in open editors, and programs through this API. A card that is written here appears at once on open canvases.',
     license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
   },
 }
@@ -66,14 +66,14 @@ function describePaths(routes: Route[], shared: Shared): Record<string, Record<s
   described['/openapi.json'] = {
     get: {
       summary: openapiSummary,
-      description: 'It needs no token.',
+      description: 'This operation needs no token.',
       operationId: 'getOpenapiJson',
       tags: ['Account'],
       security: [],
       responses: {
         ...shared.errors.refer(errorsOfOpen),
         200: {
-          description: 'The description.',
+          description: 'The API description.',
           headers: refer(ofEveryAnswer),
           content: {
             'application/json': {
@@ -93,12 +93,12 @@ const securitySchemes = (publicUrl: string) => ({
     type: 'http',
     scheme: 'bearer',
     description:
-      'An access token: of a person, made at `/settings`; of a service account; or of a connected application.',
+      'An access token of a person, of a service account or of a connected application. People create theirs at `/settings`.',
   },
   oauth: {
     type: 'oauth2',
     description:
-      'For applications that other people connect. PKCE with S256 is required. Clients register themselves (RFC 7591) or name a metadata document.',
+      'For applications that people connect to their accounts. PKCE with S256 is required. Clients register dynamically (RFC 7591), or use the URL of a metadata document as their client id.',
     flows: {
       authorizationCode: {
         authorizationUrl: publicUrl + paths.authorization,

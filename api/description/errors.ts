@@ -1,4 +1,4 @@
-/** Errors as the API description has them: which codes an operation can answer with, and what each means. */
+/** Errors in the API description: which codes an operation can return, and what each means. */
 import { statusOf, type ErrorCode } from '../../core/errors.ts'
 import type { Route } from '../http/route.ts'
 import { refusal } from '../http/schemas.ts'
@@ -7,37 +7,37 @@ import { ofRefusal, refer, type HeaderName } from '../http/headers.ts'
 
 const meaningOf: Record<ErrorCode, string> = {
   bad_request:
-    'A parameter, a header or the body is not as described here. The message names the field and what it accepts.',
+    'A parameter, a header or the body is invalid. The message names the field and what it accepts.',
   invalid_token: 'The access token is missing, mistyped, revoked or expired.',
-  limit_reached: 'A limit of the plan is reached, such as the number of cards or the storage.',
+  limit_reached: 'A limit is reached, such as the number of cards or the storage of the plan.',
   insufficient_scope: 'The token lacks the scope that this operation needs.',
-  forbidden: 'The account may see this but not change it.',
-  not_found: 'There is no such thing, or the account may not see it.',
-  method_not_allowed: 'The path does not take this method.',
+  forbidden: 'The account may see the resource, but not do this.',
+  not_found: 'The resource does not exist, or the account may not see it.',
+  method_not_allowed: 'The path does not support this method.',
   conflict:
-    'The state does not allow the change, or another request was sent earlier with the same `Idempotency-Key`.',
+    'The current state does not allow the change, or the `Idempotency-Key` was used for a different request.',
   idempotency_in_progress:
-    'Another request with the same `Idempotency-Key` is still running. Send this one again shortly.',
+    'Another request with the same `Idempotency-Key` is still running. Retry in a few seconds.',
   payload_too_large: 'The body is larger than this operation accepts.',
-  unsupported_media_type: 'The operation does not take content of this type.',
-  rate_limited: 'Too many requests. Send it again after the seconds in `retry-after`.',
-  internal_error: 'A fault of the service. The message holds the id of the request.',
+  unsupported_media_type: 'The operation does not accept content of this type.',
+  rate_limited: 'Too many requests. Retry after the number of seconds in `retry-after`.',
+  internal_error: 'An error in the service. The message contains the request id.',
   upstream_rejected: 'The remote server refused the request.',
-  upstream_error: 'The remote server could not be reached, or its answer was not usable.',
-  session_unavailable: 'The board’s live document is not available now. Send the request again.',
-  storage_unavailable: 'The database or the file storage is not available now. Send the request again.',
+  upstream_error: 'The remote server could not be reached, or its response was invalid.',
+  session_unavailable: 'The board’s live document is temporarily unavailable. Retry the request.',
+  storage_unavailable: 'The database or the file storage is temporarily unavailable. Retry the request.',
 }
 
-/** The codes of errors that the route can answer with. */
+/** The error codes that the route can return. */
 export function errorsOf({ method, path, scope, refuses = [], opensDocument }: Route): ErrorCode[] {
   const hasBody = method !== 'GET'
   const codes: (ErrorCode | false)[] = [
-    'bad_request', // an unknown name in strict mode, if nothing else
+    'bad_request', // at least for an unknown name in strict mode
     'invalid_token',
     scope !== 'read' && 'insufficient_scope', // every token can read
     path.includes(':') && 'not_found',
     ...refuses,
-    method === 'POST' && 'conflict', // another request under an idempotency key
+    method === 'POST' && 'conflict', // an idempotency key that was used for another request
     method === 'POST' && 'idempotency_in_progress',
     hasBody && 'payload_too_large',
     hasBody && 'unsupported_media_type',
@@ -52,7 +52,7 @@ export function errorsOf({ method, path, scope, refuses = [], opensDocument }: R
 /** The codes of an operation that needs no token. */
 export const errorsOfOpen: ErrorCode[] = ['rate_limited', 'internal_error', 'storage_unavailable']
 
-/** Responses with errors. Those with the same codes are one entry of `components.responses`. */
+/** Error responses. Responses with the same codes share an entry in `components.responses`. */
 export class ErrorResponses {
   readonly responses: Record<string, object> = {}
   readonly #components: Components
@@ -61,7 +61,7 @@ export class ErrorResponses {
     this.#components = components
   }
 
-  /** By status. */
+  /** References to the responses with these codes, by status. */
   refer(codes: ErrorCode[]): Record<string, object> {
     const byStatus = Map.groupBy(codes, (code) => statusOf[code])
     return Object.fromEntries([...byStatus].map(([status, codes]) => [status, this.#response(status, codes)]))

@@ -1,4 +1,4 @@
-/** The `webhooks` section of the API description: what is posted to the URL of a webhook, by event. */
+/** The `webhooks` section of the API description: the request that each event posts to a webhook's URL. */
 import Type, { type TSchema } from 'typebox'
 import { eventTypes, testEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
@@ -20,7 +20,7 @@ const boardData = named(
     parent_board_id,
     view,
     changed: Type.Array(Type.Enum(['name', 'view', 'parent_board_id', 'deleted']), {
-      description: 'The fields that changed. Empty when the board is new or gone for good.',
+      description: 'The fields that changed. Empty when the board is new or was removed permanently.',
     }),
   }),
   'The board after the change.',
@@ -34,7 +34,7 @@ const cardData = named(
       description: `Ids of the first ${limits.eventCardIds} of these cards.`,
     }),
     from_board_id: Type.Optional(
-      Type.String({ format: 'uuid', description: 'Of `card.moved`: the board that the cards came from.' }),
+      Type.String({ format: 'uuid', description: 'Only for `card.moved`: the previous board of the cards.' }),
     ),
   }),
   'The cards that one operation changed on a board.',
@@ -64,14 +64,14 @@ const kinds: Record<string, Kind> = {
 const summaries: Record<Event, string> = {
   'board.created': 'A board was created.',
   'board.updated': 'The name, the view or the parent of a board changed.',
-  'board.deleted': 'A board was put into the trash, or removed for good.',
-  'board.restored': 'A board was brought back from the trash.',
+  'board.deleted': 'A board was moved to the trash, or removed permanently.',
+  'board.restored': 'A board was restored from the trash.',
   'card.created': 'Cards were added to a board.',
   'card.updated': 'The contents of cards changed.',
   'card.deleted': 'Cards were removed from a board.',
   'card.moved': 'Cards were moved to this board from another one.',
   'image.created': 'An upload was completed.',
-  'webhook.test': 'A test that `POST /webhooks/{id}/test` asked for. No webhook subscribes to it.',
+  'webhook.test': 'A test delivery from `POST /webhooks/{id}/test`. Webhooks cannot subscribe to it.',
 }
 
 export function describeEvents(
@@ -90,7 +90,7 @@ function describeEvent(event: Event, components: Components, example: unknown): 
   const schema = components.refer(eventSchema(event))
   return {
     summary: summaries[event],
-    description: `Any 2xx answer within ${limits.webhooks.attemptMs / 1000} seconds is a success. Otherwise the delivery is sent again, ${limits.webhooks.attempts} times in all. Verify a signature over the raw body before you parse it.`,
+    description: `A 2xx response within ${limits.webhooks.attemptMs / 1000} seconds is a success. Otherwise the delivery is retried, up to ${limits.webhooks.attempts} attempts in total. Verify the signature over the raw body before you parse the body.`,
     operationId: `on${pascal(event)}`,
     tags: ['Webhooks'],
     security: [],
@@ -102,13 +102,14 @@ function describeEvent(event: Event, components: Components, example: unknown): 
     responses: {
       '2XX': { description: 'The delivery was received.' },
       '4XX': {
-        description: 'The delivery failed. It is sent again later. So is one that gets any other answer.',
+        description:
+          'The delivery failed and is retried later. The same applies to all other statuses except 2xx.',
       },
     },
   }
 }
 
-/** The body of a delivery, as `payloadText` writes it. */
+/** The schema of a delivery's body, which `payloadText` writes. */
 function eventSchema(event: Event): TSchema {
   const type = event.split('.')[0]!
   const { resource, data, hasBoard } = kinds[type]!
@@ -116,13 +117,13 @@ function eventSchema(event: Event): TSchema {
   return named(
     `${pascal(event)}Event`,
     Type.Object({
-      type: Type.Literal(event, { description: 'The event.' }),
+      type: Type.Literal(event, { description: 'Name of the event.' }),
       resource: Type.Object(
         {
-          type: Type.Literal(resourceTypes[type]!, { description: 'What kind of thing the event is about.' }),
+          type: Type.Literal(resourceTypes[type]!, { description: 'Type of the resource.' }),
           id: Type.String({ description: resource }),
         },
-        { description: 'What the event is about.' },
+        { description: 'The resource that the event is about.' },
       ),
       workspace: Type.Object(
         { id: Webhook.properties.workspace_id },
@@ -134,7 +135,7 @@ function eventSchema(event: Event): TSchema {
           : { ...board, description: 'The board that the event happened on.' }
         : Type.Null({ description: 'Always null.' }),
       data,
-      occurred_at: { ...timestamp, description: 'When it happened.' },
+      occurred_at: { ...timestamp, description: 'When the event happened.' },
     }),
     summaries[event],
   )
@@ -158,28 +159,28 @@ const header = (name: string, description: string, schema: object = { type: 'str
 const deliveryHeaders = [
   header(
     'X-Service-Signature',
-    '`v0=<hex>`: the HMAC-SHA256 of `v0:<timestamp>:<raw body>`, keyed with the webhook’s secret. For a day after a rotation it is made with one of the two secrets.',
+    '`v0=<hex>`: the HMAC-SHA256 of `v0:<timestamp>:<raw body>`, keyed with the webhook’s secret. For a day after a rotation, the key is one of the two secrets.',
   ),
   header(
     'X-Service-Signatures',
-    'The same signature, made with each valid secret; separated by commas. Two for a day after a rotation.',
+    'The same signature for each valid secret, separated by commas. For a day after a rotation there are two.',
   ),
   header(
     'X-Service-Request-Timestamp',
-    'When this attempt was signed, in Unix seconds. Refuse it when it is more than 300 seconds off.',
+    'When this attempt was signed, in Unix seconds. Refuse the delivery if this differs from your clock by more than 300 seconds.',
     { type: 'integer' },
   ),
-  header('X-Service-Event', 'The event, as in `type`.'),
+  header('X-Service-Event', 'Name of the event, as in `type`.'),
   header(
     'X-Service-Delivery',
-    'The delivery’s id. It is the same in all attempts, so use it to handle a delivery once.',
+    'Id of the delivery. All its attempts have the same id: use it to process a delivery only once.',
     uuid,
   ),
-  header('webhook-id', 'The delivery’s id, as Standard Webhooks names it.', uuid),
-  header('webhook-timestamp', 'The timestamp, as Standard Webhooks names it.', { type: 'integer' }),
+  header('webhook-id', 'Id of the delivery, in the header of Standard Webhooks.', uuid),
+  header('webhook-timestamp', 'The timestamp, in the header of Standard Webhooks.', { type: 'integer' }),
   header(
     'webhook-signature',
-    'The signatures in the form of Standard Webhooks: `v1,<base64>`, separated by spaces.',
+    'The signatures in the format of Standard Webhooks: `v1,<base64>`, separated by spaces.',
   ),
 ]
 

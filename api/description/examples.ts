@@ -1,4 +1,4 @@
-/** Requests and answers of a test run: `npm run examples` writes them, with ids and times that stay the same. */
+/** Example requests and answers. `npm run examples` records them from a test run, with fixed ids and times. */
 import { readFileSync } from 'node:fs'
 
 export interface Example {
@@ -6,7 +6,7 @@ export interface Example {
   query?: Record<string, unknown>
   body?: unknown
   status: number
-  /** Absent when the answer is no JSON. */
+  /** Absent when the answer is not JSON. */
   answer?: unknown
 }
 

@@ -1,4 +1,4 @@
-/** An operation of the API description: its name, what it takes, and exactly what it may answer. */
+/** An operation in the API description: its id, parameters, body, and all its answers. */
 import type { TSchema } from 'typebox'
 import type { Route } from '../http/route.ts'
 import type { Components } from './components.ts'
@@ -45,7 +45,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
 }
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** Chapters of the description, in its order. */
+/** The tags that group the operations, in the order of the description. */
 export const tags = [
   {
     name: 'Account',
@@ -55,10 +55,10 @@ export const tags = [
   { name: 'Cards', description: 'Cards on a board, their layout, import and export.' },
   { name: 'Groups', description: 'Groups of cards on a board.' },
   { name: 'Files', description: 'Images and other files.' },
-  { name: 'Search', description: 'Search by words, and by identifiers of other systems.' },
-  { name: 'Webhooks', description: 'URLs that events are posted to, and the log of deliveries.' },
-  { name: 'Service accounts', description: 'Accounts of unattended integrations, and their tokens.' },
-  { name: 'Audit', description: 'Writes by the API, and reads of images.' },
+  { name: 'Search', description: 'Search by words, and by identifiers in other systems.' },
+  { name: 'Webhooks', description: 'URLs that events are posted to, and the delivery log.' },
+  { name: 'Service accounts', description: 'Accounts for unattended integrations, and their tokens.' },
+  { name: 'Audit', description: 'The log of writes and image reads.' },
 ]
 
 const tagByStart: [RegExp, string][] = [
@@ -111,7 +111,7 @@ function requestBody(route: Route, components: Components, example: Example | un
   }
   if (!schemas.body) return null
   const schema = components.refer(schemas.body)
-  // A body that may be null may be left out.
+  // A body that can be null is optional.
   const required = !(schema['anyOf'] as { type?: string }[] | undefined)?.some(({ type }) => type === 'null')
   return { required, content: { 'application/json': { schema, ...value } } }
 }
@@ -140,7 +140,7 @@ function answers(route: Route, components: Components, example: Example | undefi
   )
 }
 
-/** Of an answer: JSON, bytes (`content` by type), or nothing (type `null`). */
+/** The content of an answer: JSON, bytes (a schema with `content`), or nothing (type `null`). */
 function content(
   schema: TSchema & { content?: object; type?: string },
   components: Components,

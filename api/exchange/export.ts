@@ -9,17 +9,19 @@ import { Board, boardParams, Card, Group, timestamp } from '../http/schemas.ts'
 import { jsonExport } from './json-export.ts'
 import { omcExport } from './omc-export.ts'
 
-/** Each holds a board in memory until its client has read it. */
+/** An export keeps a board in memory until its client has read it. */
 const exports = new FairQueue({ atOnce: Infinity, atOncePerAccount: 2 })
 
-/** A client that reads more slowly than this is cut off: it holds memory and a turn. */
+/**
+ * Timeouts for reading the whole export and one chunk. A slow client holds memory and one of the account's two exports.
+ */
 const limitsMs = { toRead: 5 * 60_000, chunk: 30_000 }
 
 const omcEntity = Type.Object(
   {
     schemaVersion: Type.String({ description: 'Version of OMC-JSON.' }),
-    entityType: Type.String({ description: 'What the entity is.' }),
-    identifier: Type.Array(Type.Unknown(), { description: 'Its ids.' }),
+    entityType: Type.String({ description: 'Type of the entity.' }),
+    identifier: Type.Array(Type.Unknown(), { description: 'Identifiers of the entity.' }),
   },
   { additionalProperties: true, description: 'An OMC-JSON 2.8 entity.' },
 )
@@ -28,7 +30,7 @@ export const exportBoard = route({
   method: 'GET',
   path: '/boards/:id/export',
   scope: 'read',
-  summary: 'Export a board as JSON or OMC-JSON 2.8. A board in the trash can be exported too.',
+  summary: 'Export a board as JSON or OMC-JSON 2.8, even from the trash.',
   schemas: {
     params: boardParams,
     query: Type.Object({
@@ -36,7 +38,7 @@ export const exportBoard = route({
         Type.Enum(['json', 'omc'], {
           default: 'json',
           description:
-            '`json`: the board with everything on it, each card with its `raw`. `omc`: a list of OMC-JSON 2.8 entities. `json` when absent.',
+            '`json` (default): the board, its groups and cards, each card with its `raw`. `omc`: a list of OMC-JSON 2.8 entities.',
         }),
       ),
     }),
@@ -46,7 +48,7 @@ export const exportBoard = route({
       Type.Object({
         format: Type.Literal('json', { description: 'Always `json`.' }),
         version: Type.Integer({ description: 'Version of this format.' }),
-        exported_at: { ...timestamp, description: 'When the board was in this state.' },
+        exported_at: { ...timestamp, description: 'When the export was made.' },
         board: Board,
         groups: Type.Array(Group, { description: 'All groups of the board.' }),
         cards: Type.Array(Card, { description: 'All cards of the board, each with its `raw`.' }),
@@ -95,7 +97,7 @@ function readRows({ database }: ApiContext, userId: string, boardId: string) {
 }
 
 function watched(body: Readable, end: () => void): Readable {
-  const cutOff = () => body.destroy(new Error('The export was not read in time.'))
+  const cutOff = () => body.destroy(new Error('The client did not read the export in time.'))
   const whole = setTimeout(cutOff, limitsMs.toRead)
   let stalled = setTimeout(cutOff, limitsMs.chunk)
   const push = body.push.bind(body)

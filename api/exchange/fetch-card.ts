@@ -1,4 +1,4 @@
-/** What is at a URL → the fields of the card that it becomes. A file is stored, a web page becomes a link. */
+/** Fetches a URL and returns the fields of a card for it. A file is stored, a web page becomes a link. */
 import { boundText } from '../../core/card-values.ts'
 import { cardFields, type CardChange } from '../../core/card.ts'
 import { limits } from '../../core/limits.ts'
@@ -11,11 +11,11 @@ interface Item {
   boardId: string
   url: string
   timeoutMs: number
-  /** Called with the card in the transaction that records its file, if it has one. */
+  /** For a file: called with the card's fields in the transaction that records the file. */
   stored(card: CardChange): void
 }
 
-/** @throws failures of the database and of the file store */
+/** @throws errors of the database and of the file store */
 export async function fetchCard(context: ApiContext, item: Item): Promise<CardChange | Failed> {
   const got = await fetchUrl(context, {
     ...item,
@@ -59,7 +59,7 @@ async function readUpTo(start: Buffer, rest: AsyncIterable<Buffer>, maxBytes: nu
   return chunks.length === 0 ? start : Buffer.concat(chunks).subarray(0, maxBytes)
 }
 
-/** An image's size in units of the board, its proportions kept as far as cards may be so thin. */
+/** The size of a card for an image. It keeps the image's proportions, within the least and greatest size of a card. */
 export function fitCard(width: number, height: number): { w: number; h: number } {
   const { min, max } = limits.cardSize
   const least = min / Math.min(width, height)

@@ -1,4 +1,4 @@
-/** Fetches a URL for an account. Stores the file that is there; a web page is handed to the caller. */
+/** Fetches a URL for an account. Stores a file; passes a web page to the caller. */
 import { Readable } from 'node:stream'
 import { boundText } from '../../core/card-values.ts'
 import { cardFields } from '../../core/card.ts'
@@ -16,12 +16,12 @@ export interface Failed {
   code: ErrorCode
 }
 
-/** A file that was fetched and stored. `ext` is null when the file's type has none that is known. */
+/** A file that was fetched and stored. `ext` is null when the file's type has no known extension. */
 export type RemoteFile = { name: string | null; mime: string; ext: string | null } & (
   ({ kind: 'image' } & StoredImage) | ({ kind: Exclude<RemoteKind['kind'], 'image' | 'link'> } & StoredFile)
 )
 
-/** A web page whose first bytes were read. */
+/** A web page. Its first bytes were read. */
 export interface RemotePage {
   kind: 'link'
   contentType: string | undefined
@@ -35,16 +35,16 @@ interface Request<Page> {
   boardId: string
   url: string
   timeoutMs: number
-  /** Takes a web page while its connection is open. */
+  /** Reads a web page while its connection is open. */
   page(page: RemotePage): Promise<Page>
   /** Called in the transaction that records the file. */
   stored(file: RemoteFile): void
 }
 
-/** Fetches of imports and of uploads from a URL. */
+/** Limits the concurrent fetches of an account, for imports and for uploads from a URL. */
 const fetches = new FairQueue({ atOnce: Infinity, atOncePerAccount: limits.import.atOnce })
 
-/** @returns a function that ends the turn; null when the turn did not come within `waitMs` */
+/** @returns a function that releases the slot; null when none became free within `waitMs` */
 export const takeFetchTurn = (account: string, waitMs: number): Promise<(() => void) | null> =>
   fetches.take(account, { signal: AbortSignal.timeout(Math.max(0, Math.ceil(waitMs))) }).catch(() => null)
 
@@ -57,7 +57,7 @@ const codes: Record<Exclude<FetchOutcome<never>['outcome'], 'received'>, ErrorCo
   'too-large': 'payload_too_large',
 }
 
-/** @throws failures of the database and of the file store; those of the URL and of its file are returned */
+/** Errors of the URL and its file are returned. @throws errors of the database and of the file store */
 export async function fetchUrl<Page>(
   context: ApiContext,
   request: Request<Page>,
@@ -72,7 +72,7 @@ export async function fetchUrl<Page>(
     },
     (answer) =>
       receive(context, request, answer).catch((error: unknown) => {
-        // A refusal of the file is an answer. When the body broke off, the outcome tells why.
+        // The file was refused: return that. If the body failed, `outcome` has the cause.
         if (error instanceof ServiceError && !answer.body.errored) return failedBy(error)
         throw error
       }),
@@ -91,10 +91,12 @@ async function receive<Page>(
   { account, boardId, page, stored }: Request<Page>,
   { status, headers, url, body }: Fetched,
 ): Promise<RemoteFile | Page | Failed> {
-  if (status < 200 || status > 299) return { error: `The URL answered ${status}.`, code: 'upstream_rejected' }
+  if (status < 200 || status > 299)
+    return { error: `The server of the URL answered with status ${status}.`, code: 'upstream_rejected' }
   const contentType = headers['content-type']
   const { start, rest, whole } = await begin(body)
-  if (start.length === 0) return { error: 'The URL answered with nothing.', code: 'upstream_rejected' }
+  if (start.length === 0)
+    return { error: 'The server of the URL sent an empty body.', code: 'upstream_rejected' }
   const found = await kindOf(start, contentType)
   if (found.kind === 'link') return page({ kind: 'link', contentType, start, body: rest })
   const incoming = { account, boardId, bytes: declaredBytes(headers), body: whole() }
@@ -105,7 +107,7 @@ async function receive<Page>(
     return asFile(await storeImage(context, { ...incoming, contentType: found.mime, finished }))
   }
   if (incoming.bytes !== null && incoming.bytes > limits.import.fileBytes) return tooLarge
-  // What a browser could run is kept as mere bytes.
+  // Types that a browser could run are stored as plain bytes.
   const inert = /xml|html|script/.test(found.mime) ? 'application/octet-stream' : found.mime
   const { kind, ext } = found
   const asFile = (file: StoredFile): RemoteFile => ({ kind, ...about, ...file })
@@ -114,11 +116,11 @@ async function receive<Page>(
 }
 
 const tooLarge: Failed = {
-  error: `The file has more than ${limits.import.fileBytes} bytes.`,
+  error: `The file is larger than ${limits.import.fileBytes} bytes, the most that an import accepts.`,
   code: 'payload_too_large',
 }
 
-/** Reads the beginning of the body, which tells the file's type. */
+/** Reads the beginning of the body, from which the file's type is detected. */
 async function begin(body: Readable) {
   const rest = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
   const chunks: Buffer[] = []
@@ -149,7 +151,7 @@ async function* withStart(chunks: Buffer[], rest: AsyncIterable<Buffer>): AsyncG
   yield* rest
 }
 
-/** The size that the server declares. Null without one, and for a compressed body, whose size it does not tell. */
+/** The `content-length`. Null without one, and for a compressed body, whose decoded size is unknown. */
 function declaredBytes(headers: Record<string, string>): number | null {
   const length = headers['content-length']
   return headers['content-encoding'] === undefined && length !== undefined && /^\d{1,15}$/.test(length)
@@ -167,7 +169,7 @@ function nameIn(url: string): string | null {
   try {
     name = decodeURIComponent(last)
   } catch {
-    // as it is written, then
+    // not valid percent-encoding: use it undecoded
   }
   return boundText(name, cardFields.file_name.limit) || null
 }

@@ -12,11 +12,11 @@ export const importItem = named(
   Type.Object({
     url: Type.String({
       maxLength: cardFields.url.limit,
-      description: 'An https URL on a public host. The card keeps it as `url`.',
+      description: 'An https URL on a public host. It becomes the `url` of the card.',
     }),
     title: text(
       cardFields.title.limit,
-      'Title of the card. Without it that of the page, or the name of the file.',
+      'Title of the card. Default: the title of the page, or the name of the file.',
     ),
     caption: text(cardFields.body.limit, 'Text of the card.'),
     props: Type.Optional(nullable(props)),

@@ -1,6 +1,6 @@
 /**
- * How far an import has come, kept with its idempotency key in the transactions that bring it there: each file when it is
- * stored, the cards when they are made. Sent again after a crash, the same call goes on from there.
+ * The progress of an import, stored with its idempotency key: each file in the transaction that records it, the cards in
+ * the transaction that creates them. If the request is repeated after a crash, the import resumes from there.
  */
 import type { CardChange } from '../../core/card.ts'
 import type { Made, SealedNote } from '../../sql/made.ts'
@@ -9,9 +9,9 @@ import type { Resumed } from '../http/idempotency/attempts.ts'
 
 export class ImportProgress {
   readonly #operation: Operation | undefined = currentOperation()
-  /** By the item's place: what it was found to be, its file stored. */
+  /** Card fields of items whose file is stored, by index of the item. */
   readonly fetched: ReadonlyMap<number, CardChange>
-  /** By the item's place: its card. */
+  /** Ids of created cards, by index of the item. */
   readonly created: ReadonlyMap<number, string>
 
   constructor(resumed: Resumed | null) {
@@ -21,7 +21,7 @@ export class ImportProgress {
     this.created = entries('created')
   }
 
-  /** Items are fetched at the same time, each with what it tells of itself. */
+  /** Runs the fetch of one item. Concurrent fetches record their progress separately. */
   ofItem<Result>(
     item: number,
     fetch: (stored: (card: CardChange) => void) => Promise<Result>,
@@ -31,7 +31,7 @@ export class ImportProgress {
     return withOperation(part, () => fetch((card) => part.made(part.remembered('fetched', [item, card]))))
   }
 
-  /** For the commit that makes the cards of these items. */
+  /** The progress to record in the commit that creates the cards of these items. */
   cards(items: number[], ids: string[]): Made[] {
     return ids.flatMap((id, n) => this.#operation?.remembered('created', [items[n], id]) ?? [])
   }

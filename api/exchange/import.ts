@@ -16,16 +16,17 @@ const ImportResult = named(
   Type.Object({
     url: Type.String({ description: 'The URL of the item.' }),
     status: Type.Enum(['created', 'existing', 'failed', 'valid'], {
-      description: '`existing`: the board had it already. `valid`: it passed with `dry_run`.',
+      description:
+        '`existing`: the board already has a card for it. `valid`: it passed the checks of `dry_run`.',
     }),
-    card_id: nullable(Type.String({ description: 'Id of its card. Null when there is none.' })),
-    error: nullable(Type.String({ description: 'What went wrong, for a person. Null when nothing did.' })),
+    card_id: nullable(Type.String({ description: 'Id of the card. Null without one.' })),
+    error: nullable(Type.String({ description: 'Why the item failed, as text. Null when it did not.' })),
     code: {
       ...nullable(Type.Enum(errorCodes)),
-      description: 'What went wrong, for a program. Null when nothing did.',
+      description: 'Why the item failed, as an error code. Null when it did not.',
     },
   }),
-  'What became of one item of an import.',
+  'The result of one item of an import.',
 )
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
@@ -37,9 +38,9 @@ export const importRoute = route({
   refuses: ['forbidden'],
   summary: `Import up to ${limits.import.items} remote URLs as cards. Safe to repeat.`,
   description: [
-    'Images and files are stored; of a page a link card is made. An item that the board has already is not imported again.',
-    `Fetching takes at most ${limits.import.callMs / 1000} seconds in all and ${limits.import.itemMs / 1000} seconds for each item, ${limits.import.atOnce} at a time for an account. Items that get no turn in that time fail with \`upstream_error\`: repeat the request.`,
-    `Up to ${limits.import.redirects} redirects are followed. Images may have ${megabytes(limits.files.uploadBytes)} MB and other files ${megabytes(limits.import.fileBytes)} MB; of a page the first ${megabytes(limits.import.pageBytes)} MB is read.`,
+    'Images and other files are stored. A web page becomes a link card. An item that the board already has is not imported again.',
+    `Fetching takes at most ${limits.import.callMs / 1000} seconds in total and ${limits.import.itemMs / 1000} seconds for each item. An account fetches at most ${limits.import.atOnce} URLs at a time. Items that are not fetched in that time fail with \`upstream_error\`: repeat the request.`,
+    `Up to ${limits.import.redirects} redirects are followed. Images can have up to ${megabytes(limits.files.uploadBytes)} MB, other files up to ${megabytes(limits.import.fileBytes)} MB. Only the first ${megabytes(limits.import.pageBytes)} MB of a page is read.`,
   ].join('\n\n'),
   schemas: {
     params: boardParams,
@@ -50,12 +51,12 @@ export const importRoute = route({
         description: 'The URLs to import.',
       }),
       dry_run: Type.Optional(
-        Type.Boolean({ description: '`true`: validate the items, and fetch and create nothing.' }),
+        Type.Boolean({ description: '`true`: only validate the items. Nothing is fetched or created.' }),
       ),
       layout: Type.Optional(
         Type.Enum([...layoutNames], {
           description:
-            'How the cards of items without both `x` and `y` are arranged; `justified` when absent. Others get the place that they name.',
+            'How to arrange the cards of items without both `x` and `y`. Default: `justified`. Other cards get their `x` and `y`.',
         }),
       ),
     }),
@@ -64,11 +65,13 @@ export const importRoute = route({
     200: Type.Object({
       board_id: boardId,
       layout,
-      dry_run: Type.Boolean({ description: 'True when nothing was fetched or created.' }),
+      dry_run: Type.Boolean({ description: 'The `dry_run` of the request.' }),
       created: Type.Integer({ description: 'How many cards were created.' }),
-      existing: Type.Integer({ description: 'How many items the board had already.' }),
+      existing: Type.Integer({ description: 'How many items the board already had.' }),
       failed: Type.Integer({ description: 'How many items failed.' }),
-      results: Type.Array(ImportResult, { description: 'One for each item, in their order.' }),
+      results: Type.Array(ImportResult, {
+        description: 'One result for each item, in the order of the items.',
+      }),
       cards: Type.Array(Card, { description: 'The cards that were created.' }),
       live,
     }),

@@ -1,7 +1,7 @@
 /**
- * Begins work on items in their order, several at a time.
+ * Starts work on items in order, at most `atOnce` at a time. Resolves when all are done.
  *
- * @param mayBegin asked before each; while it says no, what is under way is waited for
+ * @param mayBegin called before each item; false: wait until a running item ends, then ask again
  */
 export async function inOrder<Item>(
   items: readonly Item[],

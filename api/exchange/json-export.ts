@@ -1,11 +1,11 @@
-/** A board as JSON, piece by piece: `{format, version, exported_at, board, groups, cards}`. */
+/** A board as JSON, in chunks: `{format, version, exported_at, board, groups, cards}`. */
 import type { Capture, CapturedCard } from '../../collab/boards/capture.ts'
 import type { SafeHtml } from '../../collab/boards/safe-html.ts'
 import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 
 export interface Exported extends Capture {
   board: Record<string, unknown>
-  /** Boards below it that the caller may see. */
+  /** Child boards that the caller may see. */
   children: { id: string }[]
   exportedAt: string
   times: Map<string, CardTimes>
@@ -16,7 +16,7 @@ export interface Exported extends Capture {
 
 export const exportVersion = 1
 
-/** Text that is made before others have their turn. */
+/** Cards that are serialised before the event loop runs other work. */
 const cardsPerChunk = 50
 
 export async function* jsonExport(exported: Exported): AsyncGenerator<string> {

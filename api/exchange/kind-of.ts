@@ -1,4 +1,7 @@
-/** What kind of card a file becomes: told by its bytes. Names count for nothing, the server's word only among texts. */
+/**
+ * The kind of card for a file, detected from its bytes. File names are ignored. The server's content type counts only for
+ * text, whose type can't be detected.
+ */
 import { fileTypeFromBuffer } from 'file-type'
 import type { Kind } from '../../core/card.ts'
 import { readImageHeader, type ImageType } from '../../platform/images/image-header.ts'
@@ -9,7 +12,7 @@ export type RemoteKind =
   | { kind: 'link' }
   | { kind: Extract<Kind, 'video' | 'audio' | 'pdf' | 'file'>; mime: string; ext: string | null }
 
-/** @param bytes the file's beginning. @param contentType as its server says */
+/** @param bytes the beginning of the file. @param contentType the server's header */
 export async function kindOf(bytes: Buffer, contentType: string | undefined): Promise<RemoteKind> {
   const image = readImageHeader(bytes)
   if (image) return { kind: 'image', mime: image.type, ext: null }
@@ -18,7 +21,7 @@ export async function kindOf(bytes: Buffer, contentType: string | undefined): Pr
     byteOrderMark(bytes)?.decode(bytes.subarray(0, 1024)) ?? bytes.toString('latin1', 0, 1024)
   ).trimStart()
   if (htmlStart.test(start)) return { kind: 'link' }
-  // The library reads what it is given and no more; hostile bytes make it throw at worst.
+  // The library reads only the given bytes. For hostile bytes it throws at worst.
   const found = await fileTypeFromBuffer(bytes).catch(() => undefined)
   if (found && found.mime !== 'application/xml') {
     const ext = /^[a-z0-9]{1,10}$/.test(found.ext) ? found.ext : null
@@ -33,7 +36,7 @@ export async function kindOf(bytes: Buffer, contentType: string | undefined): Pr
     : { kind: 'file', mime: 'application/octet-stream', ext: null }
 }
 
-/** After the HTML standard's way of telling a page by its first tag. */
+/** The first tag of a web page, as in the HTML standard's sniffing rules. */
 const htmlStart =
   /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|(?:html|head|body|title|meta|link|script|style|iframe|h1|div|table|p|a|br|font)[\s>/])/i
 

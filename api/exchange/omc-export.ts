@@ -1,9 +1,9 @@
 /**
- * A board as OMC-JSON 2.8 (MovieLabs, https://movielabs.com/omc/json/schema/v2.8): an array of entities, written piece
- * by piece. The board is a Collection that refers to its cards, its groups and the boards below it; a card is an Asset
- * with its structural characteristics inline; a group is an Asset of Assets.
+ * A board as OMC-JSON 2.8 (MovieLabs, https://movielabs.com/omc/json/schema/v2.8): an array of entities, in chunks. The
+ * board is a Collection that refers to its cards, its groups and its child boards. A card is an Asset with its structural
+ * characteristics inline. A group is an Asset of Assets.
  *
- * What OMC has no word for is in `customData`, under the domain `corkboard`. Our own identifier stands first.
+ * Fields that OMC does not define are in `customData`, under the domain `corkboard`. The service's own identifier is first.
  */
 import type { CapturedCard } from '../../collab/boards/capture.ts'
 import type { Identifier } from '../../core/card-values.ts'
@@ -127,10 +127,10 @@ function cardEntity(boardId: string, id: string, content: CardContent, times: Ca
   }
 }
 
-/** `instanceInfo.createdOn` would be nearer, but takes no time of the day. */
+/** `instanceInfo.createdOn` would fit better, but it is a date without a time. */
 const provenance = (createdOn: string | null) =>
   createdOn !== null && dateTime.test(createdOn) ? { provenance: { createdOn } } : {}
-/** An editor may have written any text as a group's time. */
+/** An editor can write any text as a group's time, so it is validated. */
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
 
 const ofKind: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** What the head of a web page says of it. */
+/** Reads the title and description from the head of a web page. */
 import { Parser } from 'htmlparser2'
 
 export interface PageHead {
@@ -6,7 +6,7 @@ export interface PageHead {
   description: string | null
 }
 
-/** @param bytes the page's beginning. @param contentType as its server says */
+/** @param bytes the beginning of the page. @param contentType the server's header */
 export function readPageHead(bytes: Buffer, contentType: string | undefined): PageHead {
   const said: Record<string, string> = {}
   const keep = (key: string, text: string) => {
@@ -18,7 +18,7 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined): Pa
   const parser = new Parser({
     onopentag(name, { name: metaName, property, content }) {
       if (name === 'title' && said['title'] === undefined) title = ''
-      // Behind `body` is no head, and each open tag makes the next one dearer.
+      // The head ends at `body`. The limit on tags bounds the work: each open tag makes the next one slower.
       else if (name === 'body' || (tags += 1) > maxTags) parser.pause()
       const key = (property ?? metaName ?? '').toLowerCase()
       if (name === 'meta' && content !== undefined && metaKeys.has(key)) keep(key, content)
@@ -50,17 +50,20 @@ const metaKeys = new Set([
   'twitter:description',
 ])
 
-/** In the order of the HTML standard: byte order mark, header, `meta` within the first 1,024 bytes; else a guess. */
+/**
+ * Decodes a page with the encoding from, in the order of the HTML standard: byte order mark, header, `meta` in the first
+ * 1,024 bytes. Without any, UTF-8 if valid, else Windows-1252.
+ */
 export function decodePage(bytes: Buffer, contentType: string | undefined): string {
   const marked = byteOrderMark(bytes)
   if (marked) return marked.decode(bytes)
   const label =
     charsetIn(contentType ?? '') ?? charsetIn(bytes.toString('latin1', 0, 1024).replaceAll('\0', ''))
-  // A page that says so in ASCII is not in UTF-16.
+  // A label that is readable as ASCII shows that the page is not in UTF-16.
   const declared = label === null ? null : decoderFor(/^utf-?16/i.test(label) ? 'utf-8' : label)
   if (declared) return declared.decode(bytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) // may end within a character
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) // the bytes may end within a character
   } catch {
     return new TextDecoder('windows-1252').decode(bytes)
   }
@@ -78,6 +81,6 @@ function decoderFor(label: string): TextDecoder | null {
   try {
     return new TextDecoder(label)
   } catch {
-    return null // no encoding of that name
+    return null // unknown encoding
   }
 }

@@ -1,4 +1,4 @@
-/** An import from its items to its answer: what is there already, what is fetched, what becomes of each item. */
+/** Runs an import: finds items that the board already has, fetches the others, creates their cards. */
 import { findSources, identifierSource, urlSource } from '../../collab/boards/sources.ts'
 import { readCards, type PresentedCard } from '../../collab/boards/read.ts'
 import { createCards } from '../../collab/boards/write.ts'
@@ -26,18 +26,18 @@ interface Import {
   progress: ImportProgress
 }
 
-/** An item on its way. */
+/** An item of the request, and its state. */
 interface Task {
-  /** Its place in the request. */
+  /** Its index in the request. */
   item: number
   url: string
   /** The fields that the client gave. */
   given: CardChange
-  /** What it is known by on the board. */
+  /** The URL and identifiers by which the board recognises it. */
   sources: string[]
-  /** An earlier item that is the same thing; this one shares its fate. */
+  /** An earlier item with one of the same sources. This item gets its result. */
   same: Task | null
-  /** What was fetched. */
+  /** The card fields from the fetch. */
   fetched?: CardChange
   result?: Result
 }
@@ -45,10 +45,12 @@ interface Task {
 type Result =
   { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
 
-/** By board: two imports on one board look for what is there, and create, one after the other. Other processes meet at the commit. */
+/**
+ * Per board, one import at a time looks for existing items and creates cards. Across processes, the commit checks this.
+ */
 const creating = new FairQueue({ atOnce: Infinity, atOncePerAccount: 1 })
 
-/** @throws ServiceError `bad_request` for an item whose form is wrong; then nothing happens */
+/** @throws ServiceError `bad_request` for a malformed item, before anything is fetched or created */
 export async function runImport(context: ApiContext, request: Import): Promise<Record<string, unknown>> {
   const tasks = readItems(request.items)
   const before = await settleEarlier(context, request, tasks)
@@ -70,7 +72,7 @@ export async function runImport(context: ApiContext, request: Import): Promise<R
   return answerTo(request, tasks, { ...made, cards: shown })
 }
 
-/** What an earlier attempt of the same call came to. @returns the cards that it made */
+/** Restores the progress of an earlier attempt of the same request. @returns the cards that it created */
 async function settleEarlier(
   { live }: ApiContext,
   { account, boardId, progress }: Import,
@@ -115,7 +117,7 @@ async function settleExisting({ live }: ApiContext, { boardId }: Import, tasks: 
   }
 }
 
-/** How many cards the board's owner may still have. */
+/** How many cards the board's owner may still add. */
 async function roomFor({ database, freeCardCap }: ApiContext, { account, boardId }: Import): Promise<number> {
   const capacity = await database.asUser(account, (tx) => readCapacity(tx, boardId, freeCardCap))
   return capacity?.remaining ?? Infinity
@@ -124,7 +126,7 @@ async function roomFor({ database, freeCardCap }: ApiContext, { account, boardId
 const full = (): Result => ({
   status: 'failed',
   code: 'limit_reached',
-  error: 'The board’s owner has as many cards, or as much stored, as the account may have.',
+  error: 'The board’s owner has reached the limit of cards or storage. Delete something first.',
 })
 
 async function validate({ checkUrl }: ApiContext, open: Task[], room: number): Promise<void> {
@@ -136,7 +138,7 @@ async function validate({ checkUrl }: ApiContext, open: Task[], room: number): P
   })
 }
 
-/** In their order, several at a time; never more than there is room for. */
+/** Fetches the items in order, several at a time, and no more than the owner may still add. */
 async function fetchAll(context: ApiContext, request: Import, open: Task[], room: number): Promise<void> {
   const { account, boardId } = request
   const deadline = performance.now() + context.importMs.call
@@ -163,19 +165,19 @@ async function fetchAll(context: ApiContext, request: Import, open: Task[], room
           if (got.code === 'limit_reached') isFull = true
         }
       } catch (error) {
-        context.log.error({ err: error, boardId }, 'an item of an import failed')
+        context.log.error({ err: error, boardId }, 'import of an item failed')
         task.result = {
           status: 'failed',
           ...(error instanceof ServiceError
             ? failedBy(error)
-            : { code: 'internal_error', error: 'It failed on our side.' }),
+            : { code: 'internal_error', error: 'Internal error. Try again later.' }),
         }
       } finally {
         end?.()
         counts.running -= 1
       }
     },
-    // With no room for one more, what is under way decides.
+    // If the running fetches may fill the limit, wait for their results.
     () => isFull || counts.running === 0 || counts.fetched + counts.running < room,
   )
 }
@@ -183,7 +185,7 @@ async function fetchAll(context: ApiContext, request: Import, open: Task[], room
 const notBegun = (callMs: number): Result => ({
   status: 'failed',
   code: 'upstream_error',
-  error: `The import fetches for ${callMs / 1000} s; this item did not get its turn. Run it again.`,
+  error: `This item was not fetched within the import's ${callMs / 1000} seconds. Repeat the request.`,
 })
 
 async function createAll(
@@ -198,7 +200,7 @@ async function createAll(
     await settleExisting(context, request, fetched)
     const left = fetched.filter(({ result }) => !result)
     const placed = left.filter(({ given }) => given.x !== undefined && given.y !== undefined)
-    // First those whose place is given, so that the others find theirs beside them.
+    // Cards with a given position first, so that the others are placed beside them.
     for (const [tasks, layout] of [
       [placed, undefined],
       [left.filter((task) => !placed.includes(task)), request.layout],
@@ -211,7 +213,7 @@ async function createAll(
   })
 }
 
-/** The commit refuses what other processes have brought meanwhile: then those that are still missing. */
+/** The commit refuses items that another process has created meanwhile. Then this creates only those still missing. */
 async function createMissing(
   context: ApiContext,
   request: Import,
@@ -231,7 +233,7 @@ async function createMissing(
   }
 }
 
-/** Others may have taken the room meanwhile: then as many as there is still room for. */
+/** Creates as many of the cards as the owner may still add. The number may have dropped meanwhile. */
 async function createWithinCap(
   context: ApiContext,
   request: Import,
@@ -268,7 +270,10 @@ async function createWithinCap(
   return { cards: [], live: true }
 }
 
-/** What the client gave goes before what was found. One side of an image gives the other. */
+/**
+ * The client's fields override the fetched ones. If only one of `w` and `h` is given, the image's proportions set the
+ * other.
+ */
 function cardOf({ given, fetched = {} }: Task): CardChange {
   const card: CardChange = { ...fetched, ...given }
   if (fetched.w !== undefined && fetched.h !== undefined) {
@@ -287,7 +292,7 @@ function answerTo(
 ): Record<string, unknown> {
   const results = tasks.map((task) => {
     const of = task.result ?? task.same?.result ?? notBegun(0)
-    // The same thing twice makes one card.
+    // Two items with the same source create one card.
     const result: Result = task.same && of.status === 'created' ? { ...of, status: 'existing' } : of
     return {
       url: task.url,

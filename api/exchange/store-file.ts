@@ -1,4 +1,4 @@
-/** A file that is no image comes in from elsewhere. */
+/** Stores a fetched file that is not an image. */
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -11,12 +11,12 @@ export interface IncomingFile {
   account: string
   boardId: string
   contentType: string
-  /** Without its dot. */
+  /** The extension without its dot. */
   ext: string | null
-  /** Null when nobody has said. */
+  /** Null when the size is unknown. */
   bytes: number | null
   body: Readable
-  /** Called in the transaction that records it. */
+  /** Called in the transaction that records the file. */
   finished?(stored: StoredFile): void
 }
 
@@ -26,9 +26,9 @@ export interface StoredFile {
 }
 
 /**
- * Streams it to the store and records it. Nothing is left of one that fails.
+ * Streams the file to the store and records it. A failed upload leaves nothing behind.
  *
- * @throws ServiceError `not_found`, `forbidden`, `conflict`, `limit_reached`, `storage_unavailable`; what the body fails with
+ * @throws ServiceError `not_found`, `forbidden`, `conflict`, `limit_reached`, `storage_unavailable`; the error of the body
  */
 export async function storeFile(
   context: ApiContext,
@@ -46,15 +46,19 @@ export async function storeFile(
     })
     await reserved
     try {
-      const came = await context.files.put(key, whole, { bytes, contentType })
-      if (came !== bytes) throw new ServiceError('upstream_error', 'the answer broke off before its end')
-      // Should its outcome stay unknown, the worker sees whether there is a row.
+      const received = await context.files.put(key, whole, { bytes, contentType })
+      if (received !== bytes)
+        throw new ServiceError('upstream_error', 'the response of the server was cut off')
+      // If the outcome stays unknown, the worker later checks whether the row exists.
       const file = { key, boardId, contentType, width: null, height: null }
       const { fault } = await finishUpload(context, account, file, () => finished?.({ key, bytes }))
       if (fault) throw uploadRefused(fault, { used: null, quota: null, bytes })
     } catch (error) {
       await giveUpUpload(context, account, key).catch((left: unknown) =>
-        context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
+        context.log.warn(
+          { err: left, key },
+          'cleanup of a failed upload failed; it is removed when it expires',
+        ),
       )
       throw error
     }

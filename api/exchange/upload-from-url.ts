@@ -10,22 +10,25 @@ import { fetchUrl, takeFetchTurn, type Failed, type RemoteFile } from './fetch-u
 
 const uploaded = Type.Object({
   key: Type.String({
-    description: 'For `image_key` of an image card, or `file_key` of a video, audio, pdf or file card.',
+    description:
+      'Key of the file: `image_key` of an image card, `file_key` of a video, audio, pdf or file card.',
   }),
   kind: Type.Enum(['image', 'video', 'audio', 'pdf', 'file'], {
     description: 'The kind of card that shows this file.',
   }),
-  content_type: Type.String({ description: 'The type that the bytes have, whatever their server says.' }),
+  content_type: Type.String({ description: 'Media type of the file, detected from its bytes.' }),
   bytes: Type.Integer({ description: 'Size in bytes.' }),
   width: nullable(
-    Type.Integer({ description: 'Width in pixels. Null when the file is no image, or its size is unknown.' }),
+    Type.Integer({
+      description: 'Width in pixels. Null when the file is not an image or its size is unknown.',
+    }),
   ),
   height: nullable(
     Type.Integer({
-      description: 'Height in pixels. Null when the file is no image, or its size is unknown.',
+      description: 'Height in pixels. Null when the file is not an image or its size is unknown.',
     }),
   ),
-  file_name: nullable(Type.String({ description: 'The last part of the path of the URL.' })),
+  file_name: nullable(Type.String({ description: 'Last part of the URL’s path.' })),
 })
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
@@ -42,8 +45,8 @@ export const uploadFromUrl = route({
       url: Type.String({
         maxLength: cardFields.url.limit,
         description:
-          `An https URL on a public host. Up to ${limits.import.redirects} redirects are followed; fetching may take ${limits.import.itemMs / 1000} s. ` +
-          'A web page is 415: import it as a link card.',
+          `An https URL on a public host. Up to ${limits.import.redirects} redirects are followed. Fetching may take ${limits.import.itemMs / 1000} seconds. ` +
+          'A web page is refused with 415: import it as a link card.',
       }),
     }),
   },
@@ -80,12 +83,12 @@ function shownFile(file: RemoteFile): Record<string, unknown> {
 
 const webPage: Failed = {
   code: 'unsupported_media_type',
-  error: 'The url leads to a web page, not to a file. Import it as a link card: POST /boards/{id}/import.',
+  error: 'url leads to a web page, not to a file. Import it as a link card with POST /boards/{id}/import.',
 }
 
 const tooManyFetches = () =>
   new ServiceError(
     'rate_limited',
-    `Your account is fetching ${limits.import.atOnce} URLs. Try again when one of them has ended.`,
+    `Your account already fetches ${limits.import.atOnce} URLs, the most at a time. Try again in a few seconds.`,
     { retryAfterSeconds: 5 },
   )

@@ -1,7 +1,7 @@
-/** The header `Range` (RFC 9110, 14): one range of bytes. */
+/** Parses the header `Range` (RFC 9110, 14). Only a single range of bytes is supported. */
 import type { ByteRange } from '../../platform/storage/object-store.ts'
 
-/** Null: all of it, also for what this service doesn't take, such as several ranges. */
+/** Null: send the whole file. Also for unsupported headers, such as several ranges. */
 export function parseRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return null
@@ -14,7 +14,7 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
   return { start: Number(first), end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) }
 }
 
-/** Whether a list of ETags, as in `If-None-Match`, holds this one. */
+/** Whether a list of ETags, as in `If-None-Match`, contains this one. */
 export function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)

@@ -19,12 +19,15 @@ export const ImageRecord = named(
   'ImageRecord',
   Type.Object({
     ...fileFields,
-    board_id: nullable({ ...uuid, description: 'Id of the board that it was uploaded for. Null: none.' }),
+    board_id: nullable({
+      ...uuid,
+      description: 'Id of the board that the file was uploaded for. Null: none.',
+    }),
     workspace_id: workspaceId,
     content_type: fileType,
     created_at: { ...timestamp, description: 'When it was uploaded.' },
   }),
-  'A file. It may be of any type: images came first, hence the names.',
+  'A file of any type. The name says image for historical reasons.',
 )
 
 interface FileRow {
@@ -38,7 +41,7 @@ interface FileRow {
   created_at: Date
 }
 
-/** A file may be in several workspaces: `<key>|<workspace>` is unique. */
+/** The id in a cursor is `<key>|<workspace>`, because a file can be in several workspaces. */
 const files: WalkedList = {
   name: 'the images',
   isId(id) {
@@ -53,7 +56,7 @@ export const listFiles = route({
   path: '/images',
   scope: 'read',
   refuses: ['not_found'],
-  summary: 'List files, newest first, or follow uploads.',
+  summary: 'List files, newest first. With `since`: a feed of new uploads.',
   schemas: { query },
   answers: {
     200: Type.Object({
@@ -78,7 +81,7 @@ export const listFiles = route({
   },
 })
 
-/** Along the index of each workspace and of each shared board: no plan may go through the files of all tenants. */
+/** Reads the index of each workspace and of each shared board, so that no query plan scans the files of all tenants. */
 function readFiles(
   tx: Transaction,
   { workspace, board }: { workspace?: string; board?: string },

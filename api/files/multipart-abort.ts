@@ -10,7 +10,7 @@ export const abortUpload = route({
   path: '/uploads/multipart/abort',
   scope: 'write',
   refuses: ['not_found', 'forbidden'],
-  summary: 'Abort an upload and discard its parts.',
+  summary: 'Abort a multipart upload and discard its parts.',
   schemas: { body: Type.Object(sessionFields) },
   answers: {
     200: Type.Object({
@@ -27,7 +27,7 @@ export const abortUpload = route({
       operation?.concerns({ type: 'upload', ids: [body.key], board: body.board_id.toLowerCase() })
       operation?.answers(answer)
     })
-    if (!ended) throw new ServiceError('conflict', 'This upload is completed already.')
+    if (!ended) throw new ServiceError('conflict', 'This upload is already complete. It cannot be aborted.')
     return { body: answer }
   },
 })

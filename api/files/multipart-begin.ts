@@ -18,7 +18,7 @@ const body = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: '^[\\w.+-]+/[\\w.+-]+( *; *[\\w.+-]+=[\\w.+-]+)*$',
-      description: 'Media type of the file; `application/octet-stream` when absent.',
+      description: 'Media type of the file. Default: `application/octet-stream`.',
     }),
   ),
   filename: Type.Optional(
@@ -35,7 +35,7 @@ export const beginUpload = route({
   scope: 'write',
   answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
-  summary: 'Begin the upload of a file in parts. The board’s owner needs a paid plan.',
+  summary: 'Begin a multipart upload. The board’s owner needs a paid plan.',
   schemas: {
     query: Type.Object({ board: { ...uuid, description: 'Id of the board that the file is for.' } }),
     body,
@@ -44,7 +44,7 @@ export const beginUpload = route({
     201: Type.Object({
       key: sessionFields.key,
       upload_id: sessionFields.upload_id,
-      part_size: Type.Integer({ description: 'Size of each part but the last, in bytes.' }),
+      part_size: Type.Integer({ description: 'Size in bytes of each part except the last.' }),
       part_count: Type.Integer({ description: 'How many parts to upload.' }),
       content_type: Type.String({ description: 'Media type of the file.' }),
     }),
@@ -82,16 +82,19 @@ export const beginUpload = route({
       })
       return { status: 201, body: answer }
     } catch (error) {
-      if (isNamed) throw error // it may be committed, and with it the answer under an idempotency key
+      if (isNamed) throw error // the commit, and the answer stored for the idempotency key, may have succeeded
       await giveUpUpload(context, account, key).catch((left: unknown) =>
-        context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
+        context.log.warn(
+          { err: left, key },
+          'cleanup of a failed upload failed; it is removed when it expires',
+        ),
       )
       throw error
     }
   },
 })
 
-/** With its dot; empty when the name has none that a key can carry. */
+/** The extension with its dot. Empty when the name has none, or one that is not allowed in a key. */
 function extensionOf(name = ''): string {
   const [found = ''] = /\.[A-Za-z0-9]{1,10}$/.exec(name) ?? []
   return found.toLowerCase()

@@ -20,7 +20,7 @@ const part = Type.Object({
   etag: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'The `etag` that the PUT of the part answered with, with or without quotes.',
+    description: 'The `etag` in the response to the part’s PUT, with or without quotes.',
   }),
 })
 const body = Type.Object({
@@ -37,7 +37,7 @@ export const completeUpload = route({
   path: '/uploads/multipart/complete',
   scope: 'write',
   refuses: ['not_found', 'forbidden'],
-  summary: 'Complete an upload: its parts become the file. Safe to repeat.',
+  summary: 'Complete a multipart upload: the parts become the file. Safe to repeat.',
   schemas: { body },
   answers: {
     201: Type.Object(fileFields),
@@ -64,7 +64,7 @@ export const completeUpload = route({
     const finish = () => finishUpload(context, account, file)
     const recorded = await (session.state === 'stored' ? withoutOperation(finish) : finish())
     if (recorded.fault) {
-      // Aborted or expired meanwhile; what was put together after that would stay for ever.
+      // The upload was aborted or has expired meanwhile. Nothing else would remove the assembled object.
       if (recorded.fault === 'gone') await context.files.remove([body.key])
       else await giveUpUpload(context, account, body.key)
       throw uploadRefused(recorded.fault, { used: null, quota: null, bytes: session.bytes })
@@ -74,7 +74,7 @@ export const completeUpload = route({
   },
 })
 
-/** @throws ServiceError `bad_request` unless each part is there once */
+/** @throws ServiceError `bad_request` unless each part is listed once */
 function partsOf(
   given: { part_number: number; etag: string }[],
   { bytes, partSize }: Session,
@@ -82,21 +82,21 @@ function partsOf(
   const count = Math.ceil(bytes / partSize)
   const numbers = new Set(given.map(({ part_number }) => part_number))
   if (numbers.size !== given.length)
-    throw new ServiceError('bad_request', 'parts must name each part_number once.')
+    throw new ServiceError('bad_request', 'parts must list each part_number only once.')
   const beyond = given.find(({ part_number }) => part_number > count)
   if (beyond)
     throw new ServiceError(
       'bad_request',
-      `parts must be numbered from 1 to ${count}; ${beyond.part_number} is none of this upload's.`,
+      `parts: part_number must be 1 to ${count} for this upload, not ${beyond.part_number}.`,
     )
   if (given.length < count) {
     const missing = Array.from({ length: count }, (_, n) => n + 1).find((number) => !numbers.has(number))
-    throw new ServiceError('bad_request', `parts must hold all ${count} parts; ${missing} is missing.`)
+    throw new ServiceError('bad_request', `parts must list all ${count} parts. Part ${missing} is missing.`)
   }
   return given.map(({ part_number, etag }) => ({ partNumber: part_number, etag: etag.replace(/^"|"$/g, '') }))
 }
 
-/** Afterwards the object is there, and of the declared size. */
+/** Assembles the object from its parts, and checks that it has the declared size. */
 async function assemble(
   files: ObjectStore,
   { key, upload_id }: { key: string; upload_id: string },
@@ -105,21 +105,21 @@ async function assemble(
 ): Promise<void> {
   const { outcome } = await files.complete(key, upload_id, parts)
   const found = await files.head(key)
-  // Put together by an earlier call whose answer, or whose process, was lost.
+  // An earlier call may have assembled it, and then lost its answer or crashed.
   if (found?.bytes === bytes) return
   if (outcome === 'unknown') throw noUpload()
   if (outcome === 'stored') await files.remove([key])
   throw new ServiceError(
     'bad_request',
     outcome === 'stored'
-      ? `The parts have ${found?.bytes ?? 0} bytes in all, ${bytes} were declared.`
-      : 'parts: one is not there, or its etag is not the one that its last PUT answered with.',
+      ? `The parts have ${found?.bytes ?? 0} bytes in total, but ${bytes} were declared. Upload the parts again.`
+      : 'parts: a part was not uploaded, or its etag is not the one of its last PUT.',
   )
 }
 
 const isImage = (type: string) => imageTypes.some((one) => one === type)
 
-/** Of what its bytes are, whatever it was called. */
+/** Detects an image by its bytes, if the declared type allows for one. */
 async function headerOf(
   files: ObjectStore,
   key: string,
@@ -130,6 +130,6 @@ async function headerOf(
   return start && readImageHeader(await buffer(start))
 }
 
-/** What says to be an image, and isn't, is not shown as one. */
+/** The detected type. A file that was declared as an image but is not one becomes plain bytes. */
 const typeOf = ({ contentType }: Session, image: ImageHeader | null) =>
   image?.type ?? (isImage(contentType) ? 'application/octet-stream' : contentType)

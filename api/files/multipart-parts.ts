@@ -14,22 +14,22 @@ export const signParts = route({
   scope: 'write',
   answersSecret: true,
   refuses: ['not_found', 'forbidden'],
-  summary: 'Get URLs to PUT the parts of an upload to.',
-  description: `Each URL takes exactly the size of its part and is valid for ${limits.files.partUrlSeconds / 60} minutes. Keep the \`etag\` of each PUT’s answer.`,
+  summary: 'Get signed URLs for the parts of a multipart upload.',
+  description: `Send each part to its URL with PUT. A URL accepts exactly the size of its part, and is valid for ${limits.files.partUrlSeconds / 60} minutes. Keep the \`etag\` header of each response.`,
   schemas: {
     body: Type.Object({
       ...sessionFields,
       part_numbers: Type.Array(partNumber, {
         minItems: 1,
         maxItems: limits.files.partsPerRequest,
-        description: 'The parts to upload next, numbered from 1.',
+        description: 'Numbers of the parts to upload next, from 1.',
       }),
     }),
   },
   answers: {
     200: Type.Object({
       urls: Type.Record(Type.String({ pattern: '^\\d+$' }), Type.String(), {
-        description: 'URLs by part number.',
+        description: 'The signed URLs by part number.',
       }),
     }),
   },
@@ -42,7 +42,7 @@ export const signParts = route({
     if (beyond !== undefined)
       throw new ServiceError(
         'bad_request',
-        `part_numbers must be from 1 to ${count}; ${beyond} is none of this upload's.`,
+        `part_numbers must be 1 to ${count} for this upload, not ${beyond}.`,
       )
     const parts = [...new Set(body.part_numbers)].map((number) => ({
       partNumber: number,

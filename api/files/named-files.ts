@@ -1,9 +1,9 @@
-/** What the files are, for the account and the board, that the cards of a request name. */
+/** Looks up the files whose keys the cards of a request name. */
 import type { NamedFiles } from '../../collab/boards/named-files.ts'
 import { fileFields, type CardChange } from '../../core/card.ts'
 import type { ApiContext } from '../http/route.ts'
 
-/** Refuses nothing: which keys a card may name depends on the card. See `requireAlive`. */
+/** Refuses no key: whether a card may name a key depends on the card. See `requireAlive`. */
 export async function nameFiles(
   { database }: ApiContext,
   { account, boardId }: { account: string; boardId: string },

@@ -1,20 +1,22 @@
-/** Looks at an image while it comes in. */
+/** Detects the type and size of an image from the first bytes of a stream. */
 import { PassThrough, finished, type Readable } from 'node:stream'
 import { limits } from '../../core/limits.ts'
 import { readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
 
 export interface PeekedImage {
-  /** Null when the bytes are of no image. */
+  /** Null when the bytes are not an image. */
   header: ImageHeader | null
-  /** All of the body, once: what was looked at leads it. Destroying it leaves the body alone. */
+  /**
+   * The whole body, including the bytes already read. Call it once. Destroying the stream does not destroy the body.
+   */
   whole(): Readable
 }
 
 /**
- * Reads as much as tells the image's type and size, and then pauses the body. By its events: its iterator would put the
- * chunks together that have come meanwhile, which copies all of them.
+ * Reads until the image's type and size are known, then pauses the body. It listens to `data` events: the stream's
+ * iterator would concatenate buffered chunks, which copies all of them.
  *
- * @throws what the body fails with
+ * @throws the error of the body
  */
 export async function peekImage(body: Readable): Promise<PeekedImage> {
   const chunks: Buffer[] = []
@@ -46,7 +48,7 @@ const firstLook = 4096
 
 function lead(chunks: Buffer[], body: Readable): Readable {
   const whole = new PassThrough()
-  whole.on('error', () => undefined) // told to who reads it, whenever that begins
+  whole.on('error', () => undefined) // the reader gets the error when it starts to read
   for (const chunk of chunks) whole.write(chunk)
   finished(body, { writable: false }, (error) => {
     if (error) whole.destroy(error)

@@ -36,32 +36,33 @@ export const readFile = route({
   method: 'GET',
   path: '/images/:key',
   scope: 'read',
-  summary: 'Read a file, or a smaller picture of an image.',
+  summary: 'Read a file, or a resized image.',
   schemas: {
     params: Type.Object({ key: Type.String({ description: 'Key of the file.' }) }),
     query: Type.Object({
       w: Type.Optional(
         Type.Enum(resizeWidths.map(String), {
-          description: 'The greatest width of a smaller picture, in pixels. An image is never made larger.',
+          description:
+            'Returns the image resized to at most this width in pixels. An image is never enlarged.',
         }),
       ),
       format: Type.Optional(
         Type.Enum([...resizeFormats], {
-          description: 'Format of the smaller picture; `webp` when absent. Only together with `w`.',
+          description: 'Format of the resized image. Default: `webp`. Requires `w`.',
         }),
       ),
     }),
   },
   description:
-    'Send `Range` for a part of the file, and `If-None-Match` with an earlier `etag` to get 304 when you have the bytes already. A 304 does not count against the rate limit.',
+    'Send `Range` to get a part of the file. Send `If-None-Match` with an earlier `etag` to get a 304 if you already have the bytes. A 304 does not count against the rate limit.',
   refuses: ['unsupported_media_type'],
   answerHeaders: ['etag', 'cache-control', 'vary', 'content-disposition', 'accept-ranges', 'content-range'],
   answers: {
-    200: { ...bytesAnswer, description: 'The file, or the smaller picture.' },
-    206: { ...bytesAnswer, description: 'The part of the file that `Range` asks for.' },
+    200: { ...bytesAnswer, description: 'The file, or the resized image.' },
+    206: { ...bytesAnswer, description: 'The part of the file that `Range` requests.' },
     304: {
       ...nothing,
-      description: 'The client has these bytes already: `If-None-Match` names their `etag`.',
+      description: 'Not modified: the client already has the bytes of the `etag` in `If-None-Match`.',
     },
     416: {
       ...refusal(['bad_request']),
@@ -70,7 +71,7 @@ export const readFile = route({
   },
   async handle(context, { principal, params, query, request }) {
     if (query.w === undefined && query.format !== undefined)
-      throw new ServiceError('bad_request', 'format is for smaller pictures: send it together with w.')
+      throw new ServiceError('bad_request', 'format requires w. Send both to get a resized image.')
     const file = await findFile(context, principal.userId, params.key)
     const answer =
       query.w === undefined
@@ -107,7 +108,10 @@ async function findFile({ database }: ApiContext, account: string, key: string):
   return file
 }
 
-/** The bytes under a key never change, so a browser asks once a day. Until then it also shows what access has ended to. */
+/**
+ * The bytes of a key never change, so browsers cache them for a day. For that day they show them even if access has
+ * ended.
+ */
 const headersOf = (etag: string) => ({
   etag,
   'cache-control': 'private, max-age=86400, immutable',
@@ -129,7 +133,7 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
   if (range === 'unsatisfiable') {
     const body = errorBody(
       'bad_request',
-      `The file has ${file.bytes} bytes; range asks for what is after them.`,
+      `Range starts after the end of the file, which has ${file.bytes} bytes.`,
     )
     return { status: 416, body, headers: { 'content-range': `bytes */${file.bytes}` } }
   }
@@ -154,7 +158,7 @@ const contentsUnavailable = () =>
     'The contents of this file are temporarily unavailable. Try again later.',
   )
 
-/** Anything else a browser could run or open is handed out as a download. */
+/** Whether the browser may show the file. Other types are sent as downloads, because a browser could run them. */
 const isShown = (type: string) =>
   imageTypes.some((one) => one === type) || /^(audio|video)\/[\w.-]+$/.test(type)
 
@@ -168,7 +172,7 @@ async function smaller(
   if (!canBeResized(file))
     throw new ServiceError(
       'unsupported_media_type',
-      `w is for jpeg, png, gif, webp and avif images of up to ${limits.files.resizePixels} pixels.`,
+      `Only jpeg, png, gif, webp and avif images of up to ${limits.files.resizePixels} pixels can be resized. Read this file without w.`,
     )
   const etag = `"${file.image_key}-${width}.${format}"`
   const shared = {
@@ -189,7 +193,7 @@ const canBeResized = ({ content_type, bytes, width, height }: FileRow) =>
   bytes <= limits.files.resizeBytes &&
   (width ?? 0) * (height ?? 0) <= limits.files.resizePixels
 
-/** From the store; made and kept there the first time. */
+/** The resized image from the store. The first read makes it and stores it. */
 async function resized(
   { files, resizer, log }: ApiContext,
   { image_key: key, workspace_id }: FileRow,
@@ -201,7 +205,7 @@ async function resized(
   if (kept) return buffer(kept)
   const bytes = await resizer.resize({
     key,
-    // The turn belongs to the workspace that has the file, not to the reader.
+    // The work counts for the file's workspace, not for the reader.
     account: workspace_id,
     width,
     format,
@@ -213,12 +217,12 @@ async function resized(
     keep: (made) =>
       files
         .put(place, Readable.from([made]), { bytes: made.length, contentType: `image/${format}` })
-        .catch((error: unknown) => log.warn({ err: error, key }, 'a smaller picture could not be kept')),
+        .catch((error: unknown) => log.warn({ err: error, key }, 'storing a resized image failed')),
   })
   if (!bytes)
     throw new ServiceError(
       'unsupported_media_type',
-      'This image cannot be decoded, so there is no smaller picture of it. Read it without `w`.',
+      'This image cannot be decoded, so it cannot be resized. Read it without `w`.',
     )
   return bytes
 }

@@ -1,4 +1,4 @@
-/** The place of an upload in the quota: taken before its bytes come, given back when they don't. */
+/** Reserves storage quota for an upload before its bytes arrive, and releases it when the upload fails. */
 import { randomBytes } from 'node:crypto'
 import { currentOperation, withoutOperation } from '../../sql/operation.ts'
 import type { ApiContext } from '../http/route.ts'
@@ -9,16 +9,16 @@ export interface Reservation {
   boardId: string
   contentType: string
   bytes: number
-  /** In bytes; null: it is sent in one request. */
+  /** In bytes. Null: the upload is one request. */
   partSize: number | null
-  /** With its dot, or empty. */
+  /** The extension with its dot, or empty. */
   extension: string
   lifetimeMs: number
 }
 
 /**
- * @returns the new file's key; and `reserved`, which rejects with a ServiceError `not_found`, `forbidden`, `conflict` or
- *   `limit_reached` when there is no place for it
+ * @returns the new file's key, and `reserved`, which rejects with a ServiceError `not_found`, `forbidden`, `conflict` or
+ *   `limit_reached` when the upload is refused
  */
 export function reserveUpload(
   context: ApiContext,
@@ -47,13 +47,13 @@ async function reserve(context: ApiContext, key: string, upload: Reservation): P
 }
 
 /**
- * Nobody completes the upload any more, its bytes go, then its place is free. What fails here is done by the worker
- * when the upload expires. False when there is none that could end.
+ * Ends an upload that failed: it can't be completed any more, its bytes are removed, its quota is released. If this fails,
+ * the worker does it when the upload expires. Returns false when there is no open upload.
  */
 export const giveUpUpload = (context: ApiContext, account: string, key: string): Promise<boolean> =>
   withoutOperation(() => endUpload(context, account, key))
 
-/** @param ended called in the transaction after which nobody completes it */
+/** @param ended called in the transaction that ends the upload */
 export async function endUpload(
   context: ApiContext,
   account: string,
@@ -81,9 +81,9 @@ export interface FinishedUpload {
 }
 
 /**
- * The file is there: its row is written. With a fault nothing is. Called again, it finds the row of the first call.
+ * Writes the row of an uploaded file. With a fault it writes nothing. A repeated call returns the row of the first.
  *
- * @param finished called in the transaction
+ * @param finished called in the transaction that writes the row
  */
 export async function finishUpload(
   { database, clock }: ApiContext,

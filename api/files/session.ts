@@ -1,22 +1,22 @@
-/** An upload in parts, as those see it who may write on its board. */
+/** Finds a multipart upload for an account that may write on its board. */
 import Type from 'typebox'
 import { noBoard, notWritable } from '../../core/board.ts'
 import type { ApiContext } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
 import { noUpload, type UploadFault } from './upload-fault.ts'
 
-/** The fields by which requests name it. */
+/** The fields with which requests name an upload. */
 export const sessionFields = {
   board_id: boardId,
   key: Type.String({
     minLength: 1,
     maxLength: 500,
-    description: 'Key of the file, from the beginning of the upload.',
+    description: 'Key of the file, from `POST /uploads/multipart`.',
   }),
   upload_id: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: 'Id of the upload, from its beginning.',
+    description: 'Id of the upload, from `POST /uploads/multipart`.',
   }),
 }
 
@@ -33,7 +33,7 @@ export interface Session {
   state: 'open' | 'stored' | 'ending'
 }
 
-/** @throws ServiceError `not_found` also when it is of another board, or expired; `forbidden` */
+/** @throws ServiceError `not_found`, also for an upload that expired or belongs to another board; `forbidden` */
 export async function findSession(
   { database, clock }: ApiContext,
   account: string,

@@ -1,4 +1,4 @@
-/** What image cards tell of the file that they show. */
+/** Adds the size of the shown image to image cards in answers. */
 import type { ApiContext } from '../http/route.ts'
 
 type Card = Record<string, unknown>
@@ -11,8 +11,8 @@ interface Figures {
 }
 
 /**
- * Adds `width` and `height` (pixels, as it is shown) and `bytes` of the image to each image card whose file the account
- * may read. They are the file's: what a client sends under these names is ignored.
+ * Adds `width` and `height` (pixels, after rotation) and `bytes` of the image to each image card whose file the account
+ * may read. The values come from the file. Fields with these names in a request are ignored.
  */
 export async function showImages({ database }: ApiContext, account: string, cards: Card[]): Promise<Card[]> {
   const keys = new Set(cards.flatMap((card) => imageKeyOf(card) ?? []))
@@ -29,12 +29,12 @@ export async function showImages({ database }: ApiContext, account: string, card
   return cards.map((card) => ({ ...card, ...known.get(imageKeyOf(card) ?? '') }))
 }
 
-/** Of cards that were written: the write stands, so its answer does without when they can't be had. */
+/** The same for cards that were just written. The write has succeeded, so an error here only leaves the fields out. */
 export async function showWritten(context: ApiContext, account: string, cards: Card[]): Promise<Card[]> {
   try {
     return await showImages(context, account, cards)
   } catch (error) {
-    context.log.warn({ err: error }, 'the answer to a write goes without the figures of its images')
+    context.log.warn({ err: error }, 'reading image sizes for the answer to a write failed')
     return cards
   }
 }

@@ -1,4 +1,4 @@
-/** An image comes in: from a request, or from wherever an import gets it. */
+/** Stores an image from an upload or an import. */
 import { PassThrough, type Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -12,14 +12,14 @@ import { uploadRefused, type UploadFault } from './upload-fault.ts'
 export interface IncomingImage {
   account: string
   boardId: string
-  /** As its sender says. */
+  /** As the sender declares it. */
   contentType: string | undefined
-  /** As its sender says; null when it doesn't. */
+  /** As the sender declares it; null when it does not. */
   bytes: number | null
   body: Readable
-  /** Nobody else has its chunks. */
+  /** No other code keeps references to the body's chunks. */
   ownsChunks?: boolean
-  /** Called in the transaction that records it. */
+  /** Called in the transaction that records the image. */
   finished?(stored: StoredImage): void
 }
 
@@ -32,16 +32,16 @@ export interface StoredImage {
 }
 
 /**
- * Streams it to the store and records it. Nothing is left of one that fails.
+ * Streams the image to the store and records it. An upload that fails leaves nothing behind.
  *
  * @throws ServiceError `not_found`, `forbidden`, `conflict`, `limit_reached`, `payload_too_large`,
- *   `unsupported_media_type`, `storage_unavailable`; what the body fails with
+ *   `unsupported_media_type`, `storage_unavailable`; the error of the body
  */
 export async function storeImage(context: ApiContext, image: IncomingImage): Promise<StoredImage> {
   const type = image.contentType?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
   if (!imageTypes.some((one) => one === type)) throw unaccepted()
   if (image.bytes !== null && image.bytes > limits.files.uploadBytes) throw tooLarge()
-  if (image.bytes === null) await requireWritable(context, image) // before anything is kept for a stranger
+  if (image.bytes === null) await requireWritable(context, image) // before the body of a stranger is buffered
   return withKnownSize(image.bytes === null ? bounded(image.body) : image.body, image.bytes, (body, bytes) =>
     storeSized(context, { ...image, body, bytes, contentType: type }),
   )
@@ -73,30 +73,38 @@ async function storeSized(
   const peeking = peekImage(body)
   let size: ImageHeader['size']
   try {
-    // The bytes come in while the place is taken. Who is refused one is told at once.
+    // Receives bytes while the quota is reserved. A refused reservation is answered at once.
     const { header, whole } = await Promise.race([peeking, rejection(reserved)])
-    if (header?.type !== contentType) throw notWhatItSays(contentType, header)
+    if (header?.type !== contentType) throw wrongType(contentType, header)
     size = header.size
-    const came = await context.files.put(key, whole(), { bytes, contentType, granted: reserved, ownsChunks })
-    if (came !== bytes) throw brokenOff()
+    const received = await context.files.put(key, whole(), {
+      bytes,
+      contentType,
+      granted: reserved,
+      ownsChunks,
+    })
+    if (received !== bytes) throw incomplete()
   } catch (error) {
-    // Who still sends gets the answer: the rest is read and dropped.
+    // Reads and drops the rest, because a client that still sends would not read the answer.
     body.unpipe()
     body.on('error', () => undefined)
     void peeking.catch(() => undefined).then(() => body.resume())
     await reserved
     await giveUpUpload(context, account, key).catch((left: unknown) =>
-      context.log.warn({ err: left, key }, 'what a failed upload left is removed when it expires'),
+      context.log.warn(
+        { err: left, key },
+        'cleanup of a failed upload failed; it is removed when it expires',
+      ),
     )
     throw error
   }
   const { width = null, height = null } = size ?? {}
   const stored = { image_key: key, width, height, bytes, content_type: contentType }
-  // Should its outcome stay unknown, the worker sees whether there is a row.
+  // If the outcome stays unknown, the worker later checks whether the row exists.
   const file = { key, boardId, contentType, width, height }
   const { fault } = await finishUpload(context, account, file, () => finished?.(stored))
   if (fault) {
-    // An upload that ended meanwhile may have been cleared away before its last bytes came.
+    // If the upload ended meanwhile, the worker may have removed it before its last bytes arrived.
     if (!(await giveUpUpload(context, account, key))) await context.files.remove([key])
     throw uploadRefused(fault, { used: null, quota: null, bytes })
   }
@@ -115,7 +123,7 @@ const extensions = {
   'image/avif': '.avif',
 }
 
-/** Fails when more comes than an image may have. */
+/** The body, which fails with `payload_too_large` beyond the limit for images. */
 function bounded(body: Readable): Readable {
   let bytes = 0
   const through = new PassThrough({
@@ -139,14 +147,15 @@ async function requireWritable({ database }: ApiContext, { account, boardId }: I
 
 const unaccepted = () =>
   new ServiceError('unsupported_media_type', `The content-type must be one of: ${imageTypes.join(', ')}.`)
-const notWhatItSays = (type: string, header: ImageHeader | null) =>
+const wrongType = (type: string, header: ImageHeader | null) =>
   new ServiceError(
     'unsupported_media_type',
-    `The content-type says ${type}, the bytes are ${header ? `of ${header.type}` : 'of no accepted image type'}.`,
+    `The content-type is ${type}, but the bytes are ${header ? header.type : 'not an accepted image type'}. Send the matching content-type.`,
   )
 const tooLarge = () =>
   new ServiceError(
     'payload_too_large',
-    `An image may have ${limits.files.uploadBytes} bytes in one request. Larger ones go by POST /uploads/multipart.`,
+    `An image in one request must have at most ${limits.files.uploadBytes} bytes. Upload larger files with POST /uploads/multipart.`,
   )
-const brokenOff = () => new ServiceError('bad_request', 'The body broke off before its end.')
+const incomplete = () =>
+  new ServiceError('bad_request', 'The body is shorter than its content-length. Send it again.')

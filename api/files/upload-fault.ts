@@ -1,4 +1,4 @@
-/** Why the database refuses an upload, as an answer. */
+/** Turns the reason for which the database refuses an upload into an error. */
 import { inTrash, noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 
@@ -7,7 +7,7 @@ export type UploadFault = 'missing' | 'forbidden' | 'trash' | 'plan' | 'full' | 
 export const noUpload = () =>
   new ServiceError(
     'not_found',
-    'There is no such upload on this board: it ended, expired, or was never begun.',
+    'This board has no open upload with this key and upload_id. It may have ended or expired. Begin a new one.',
   )
 
 export function uploadRefused(
@@ -22,11 +22,11 @@ export function uploadRefused(
     case 'trash':
       return inTrash()
     case 'plan':
-      return new ServiceError('forbidden', 'Uploads in parts are for boards whose owner has a paid plan.')
+      return new ServiceError('forbidden', 'Multipart uploads require a paid plan of the board’s owner.')
     case 'full':
       return new ServiceError(
         'limit_reached',
-        `The storage of the board's owner is ${numbers.quota} bytes, ${numbers.used} of them are used; this upload has ${numbers.bytes}.`,
+        `This upload of ${numbers.bytes} bytes exceeds the storage of the board's owner: ${numbers.used} of ${numbers.quota} bytes are used.`,
       )
     case 'gone':
       return noUpload()

@@ -14,7 +14,7 @@ export const uploadImage = route({
   path: '/uploads',
   scope: 'write',
   refuses: ['not_found', 'forbidden', 'limit_reached'],
-  summary: `Upload an image of up to ${limits.files.uploadBytes / 1024 / 1024} MB; the body is its bytes.`,
+  summary: `Upload an image of up to ${limits.files.uploadBytes / 1024 / 1024} MB. The body is the bytes of the image.`,
   schemas: {
     query: Type.Object({ board: { ...uuid, description: 'Id of the board that the image is for.' } }),
   },
@@ -47,8 +47,10 @@ export const uploadImage = route({
       return { status: 201, body: stored }
     } catch (error) {
       if (request.raw.errored)
-        // nobody is there to be answered
-        throw new ServiceError('bad_request', 'The body broke off before its end.', { cause: error })
+        // the client has disconnected
+        throw new ServiceError('bad_request', 'The connection closed before the end of the body.', {
+          cause: error,
+        })
       throw error
     }
   },

@@ -12,7 +12,7 @@ export const createGroupRoute = route({
   path: '/boards/:id/groups',
   scope: 'write',
   refuses: ['forbidden', 'limit_reached'],
-  summary: 'Create a group. Cards join it by their `group_id`.',
+  summary: 'Create a group. To put cards into it, set their `group_id`.',
   schemas: { params: boardParams, body: Type.Object({ ...groupFields, name }) },
   answers: { 200: Type.Object({ group: Group, live }) },
   opensDocument: true,
@@ -30,7 +30,7 @@ export const createGroupRoute = route({
     await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const { groups } = await readGroups(live, params.id, { limit: Infinity, offset: 0 })
     const group = groups.find((one) => one.id === id)
-    if (!group) throw new ServiceError('not_found', 'No such group on this board.')
+    if (!group) throw new ServiceError('not_found', 'This board has no group with this id.')
     return { body: { group, live: true } }
   },
 })

@@ -6,10 +6,10 @@ import { Group, groupParams, live } from '../http/schemas.ts'
 export const deleteGroup = route({
   method: 'DELETE',
   path: '/boards/:id/groups/:groupId',
-  // No card goes: what a writer can put together, a writer can take apart.
+  // No card is deleted, so `delete` is not needed.
   scope: 'write',
   refuses: ['forbidden', 'conflict'],
-  summary: 'Ungroup: removes the group and never its cards.',
+  summary: 'Ungroup: remove a group, but not its cards.',
   schemas: { params: groupParams },
   answers: {
     200: Type.Object({

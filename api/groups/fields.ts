@@ -7,23 +7,26 @@ import { limits } from '../../core/limits.ts'
 import { nullable } from '../http/schemas.ts'
 
 export const name = Type.String({
-  description: `1 to ${limits.name} characters, after spaces at both ends are removed.`,
+  description: `Name of the group, 1 to ${limits.name} characters. Spaces at both ends are removed.`,
 })
 export const groupFields = {
   name: Type.Optional(name),
   color: Type.Optional(
     nullable(
-      Type.String({ maxLength: cardFields.color.limit, description: 'Its color. Null for the default.' }),
+      Type.String({
+        maxLength: cardFields.color.limit,
+        description: 'Color of the group. Null: the default.',
+      }),
     ),
   ),
   shape: Type.Optional(
     Type.Enum([...groupShapes], {
       description:
-        '`box` draws a rectangle around its cards, `hug` follows their outline. `box` on create when absent.',
+        '`box` draws a rectangle around the cards, `hug` follows their outline. Default on create: `box`.',
     }),
   ),
   outline: Type.Optional(
-    Type.Boolean({ description: 'Whether the outline is drawn. True on create when absent.' }),
+    Type.Boolean({ description: 'Whether the outline is drawn. Default on create: true.' }),
   ),
 }
 const body = Type.Object(groupFields)

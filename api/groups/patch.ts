@@ -9,7 +9,7 @@ export const patchGroupRoute = route({
   path: '/boards/:id/groups/:groupId',
   scope: 'write',
   refuses: ['forbidden', 'conflict', 'limit_reached'],
-  summary: 'Change the fields of a group that are sent.',
+  summary: 'Change a group. Only the fields that are sent change.',
   schemas: { params: groupParams, body: Type.Object(groupFields) },
   answers: { 200: Type.Object({ group: Group, live }) },
   opensDocument: true,

@@ -1,4 +1,4 @@
-/** What an operation is called in the audit, and what its path names. */
+/** The name of an operation in the audit log, and the resource that its path names. */
 import type { Resources } from '../../sql/operation.ts'
 
 const byMethod: Record<string, string> = { POST: 'create', PATCH: 'update', DELETE: 'delete', GET: 'read' }
@@ -11,7 +11,10 @@ export function actionOf({ method, path }: { method: string; path: string }): st
   return `${noun < 0 ? 'service' : singular(words[noun]!)}.${snake(verb || byMethod[method]!)}`
 }
 
-/** Of a board and what is on one the last thing with an id; else the first, which the workspace is known by. */
+/**
+ * The resource that a path names. Under `/boards` the last resource with an id; elsewhere the first, whose workspace the
+ * audit looks up.
+ */
 export function namedBy(path: string, params: Record<string, string>): Resources {
   const parts = path.split('/').filter(Boolean)
   const isParameter = (part: string) => part.startsWith(':')
@@ -19,7 +22,7 @@ export function namedBy(path: string, params: Record<string, string>): Resources
   if (last < 1) return { type: singular(parts.findLast(isPlural) ?? 'service'), ids: [null] }
   return {
     type: singular(parts[last - 1]!),
-    ids: [params[parts[last]!.slice(1)]?.replaceAll('\0', '').toWellFormed() ?? null], // as the database can store it
+    ids: [params[parts[last]!.slice(1)]?.replaceAll('\0', '').toWellFormed() ?? null], // without text that PostgreSQL can't store
     board: parts[0] === 'boards' ? (params['id'] ?? null) : null,
   }
 }

@@ -1,4 +1,4 @@
-/** Who asks, how often, and what for: before anything else is looked at. */
+/** Authentication, rate limit and scope check of a request, before anything else of it is read. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -15,15 +15,15 @@ declare module 'fastify' {
 
 export interface AuthenticateOptions {
   tokens: TokenVerifier
-  /** Requests without a valid token, by their address. */
+  /** Counts requests without a valid token, by client address. */
   limiter: RateLimiter
   tokenLimiter: TokenLimiter
   requestsPerHour: number
 }
 
 /**
- * Finds the principal and counts the request; sets the rate-limit headers whatever comes of it. From an address that is
- * over its limit, only some tokens that were not used of late are looked up.
+ * Finds the principal and counts the request. Always sets the rate-limit headers. From an address that is over its limit,
+ * only a limited number of tokens that were not used recently are looked up.
  */
 export async function identify(
   options: AuthenticateOptions,
@@ -39,7 +39,7 @@ export async function identify(
   await charge(options, request, reply)
 }
 
-/** Counts a request of who was found. @throws ServiceError `rate_limited` */
+/** Counts a request of the principal, or of the address without one. @throws ServiceError `rate_limited` */
 export async function charge(
   options: AuthenticateOptions,
   request: FastifyRequest,
@@ -53,25 +53,25 @@ export async function charge(
   reply.header('x-ratelimit-limit', decision.limit)
   reply.header('x-ratelimit-remaining', decision.remaining)
   reply.header('x-ratelimit-reset', decision.reset)
-  // The same as the IETF's draft has it (draft-ietf-httpapi-ratelimit-headers-10): seconds instead of a time.
+  // The same in the headers of draft-ietf-httpapi-ratelimit-headers-10, which use seconds instead of a time.
   reply.header('ratelimit-policy', `"hour";q=${decision.limit};w=3600`)
   reply.header('ratelimit', `"hour";r=${decision.remaining};t=${decision.resetAfter}`)
   if (decision.allowed) return
   reply.header('retry-after', decision.retryAfter)
   throw new ServiceError(
     'rate_limited',
-    `More than ${decision.limit} requests in the last hour. Retry in ${decision.retryAfter} seconds.`,
+    `The limit of ${decision.limit} requests an hour is reached. Retry in ${decision.retryAfter} seconds.`,
   )
 }
 
-/** Takes the request back out of its token's hour, and says so in the headers. */
+/** Removes the request from the count of its token, and corrects the rate-limit header. */
 export function refund(options: AuthenticateOptions, principal: Principal, reply: FastifyReply): void {
   options.tokenLimiter.refund(countedAs(principal))
   const { rate } = reply.request
   if (rate) reply.header('x-ratelimit-remaining', Math.min(rate.limit, rate.remaining + 1))
 }
 
-/** All tokens of one OAuth grant share an hour. */
+/** All tokens of one OAuth grant share a rate limit. */
 const countedAs = ({ grantId, tokenId }: Principal): string => grantId ?? tokenId
 
 /** @throws ServiceError `invalid_token` or `insufficient_scope` */
@@ -80,7 +80,7 @@ export function authorise(request: FastifyRequest, scope: Scope): Principal {
   if (!principal) {
     throw new ServiceError(
       'invalid_token',
-      'A valid access token is needed: Authorization: Bearer <token>. It may be missing, mistyped, revoked or expired.',
+      'The access token is missing, mistyped, revoked or expired. Send a valid one: Authorization: Bearer <token>.',
     )
   }
   requireScope(principal, scope)
@@ -92,14 +92,14 @@ export function requireScope(principal: Principal, scope: Scope): void {
   if (!principal.scopes.includes(scope)) throw new ScopeError(principal, scope)
 }
 
-/** RFC 6750, 3.1: the answer names the scopes that would do, so that a client can ask for them. */
+/** RFC 6750, 3.1: the answer names the required scopes, so that a client can request them. */
 export class ScopeError extends ServiceError {
   readonly scopes: Scope[]
 
   constructor(
     { scopes }: Principal,
     lacking: Scope,
-    message = `This needs a token with the scope \`${lacking}\`.`,
+    message = `This operation needs a token with the scope \`${lacking}\`.`,
   ) {
     super('insufficient_scope', message)
     this.scopes = [...scopes, lacking]

@@ -1,4 +1,4 @@
-/** Whatever goes wrong in a request → `{error, code}` with its status. */
+/** Turns every error of a request into `{error, code}` with its status. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf, type ErrorCode } from '../../core/errors.ts'
 import { errorCode, isUnavailable, storageUnavailable } from '../../sql/database.ts'
@@ -13,7 +13,7 @@ export interface SchemaError {
 export function toServiceError(error: unknown): ServiceError {
   if (errorCode((error as Error | null)?.cause) === heldElsewhere) return inProgress(error)
   if (error instanceof ServiceError) return error
-  // As the authorization server tells it to its own endpoints.
+  // The authorization server wraps errors of the database; see oauth/outage.ts.
   if (error instanceof Error && error.cause instanceof ServiceError) return error.cause
   const { code, validation, validationContext, statusCode } = error as FastifyError & {
     validationContext?: string
@@ -24,32 +24,36 @@ export function toServiceError(error: unknown): ServiceError {
     })
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServiceError('payload_too_large', 'The body is larger than this endpoint accepts.', {
-        cause: error,
-      })
+      return new ServiceError(
+        'payload_too_large',
+        'The body is larger than this endpoint accepts. Send less in one request.',
+        { cause: error },
+      )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServiceError(
         'unsupported_media_type',
         'The body must be JSON, with content-type application/json.',
         { cause: error },
       )
-    case '42501': // a policy or a guard of the database
-      return new ServiceError('forbidden', 'You may see this but not change it.', { cause: error })
+    case '42501': // a row-level security policy or a trigger of the database
+      return new ServiceError('forbidden', 'You may see this, but not change it.', { cause: error })
     case '23505':
-      // Whoever is quicker than the check that names it.
+      // A concurrent request took the identifier after the check that names it.
       if ((error as { constraint_name?: string }).constraint_name !== 'board_identifiers_pkey') break
-      return new ServiceError('conflict', 'identifiers: one of them is on another board already.', {
-        cause: error,
-      })
+      return new ServiceError(
+        'conflict',
+        'identifiers: another board already has one of these identifiers.',
+        {
+          cause: error,
+        },
+      )
     case heldElsewhere:
       return inProgress(error)
     case '22021':
     case '22P05':
-      return new ServiceError(
-        'bad_request',
-        'The request holds a character that cannot be stored (U+0000).',
-        { cause: error },
-      )
+      return new ServiceError('bad_request', 'The request must not contain the character U+0000.', {
+        cause: error,
+      })
   }
   if (isUnavailable(error)) return storageUnavailable(error)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
@@ -60,12 +64,12 @@ export function toServiceError(error: unknown): ServiceError {
   return new ServiceError('internal_error', '', { cause: error })
 }
 
-/** Another attempt with the same idempotency key was quicker; see functions/operations.sql. */
+/** Raised when another attempt with the same idempotency key has the lock; see functions/operations.sql. */
 const heldElsewhere = 'CB409'
 const inProgress = (cause: unknown) =>
   new ServiceError(
     'idempotency_in_progress',
-    'Another request with this Idempotency-Key is being worked on. Try again shortly.',
+    'Another request with this Idempotency-Key is still running. Try again in a few seconds.',
     { cause },
   )
 
@@ -74,7 +78,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(status).send(errorBody(code, message))
 }
 
-/** Logs what is our fault, and sets the headers that tell when to come back. @returns what may be said of it */
+/** Logs errors of the service, and sets `retry-after` for temporary ones. @returns the parts of the answer */
 export function reportFailure(
   error: unknown,
   request: FastifyRequest,
@@ -83,27 +87,24 @@ export function reportFailure(
   const failure = toServiceError(error)
   const status = statusOf[failure.code]
   if (status >= 500)
-    request.log.error(
-      { err: error, sql: errorCode(error) || undefined },
-      failure.message || 'a request failed',
-    )
+    request.log.error({ err: error, sql: errorCode(error) || undefined }, failure.message || 'request failed')
   const retryAfter = failure.retryAfterSeconds ?? (status === 503 ? 2 : undefined)
   if (retryAfter !== undefined && reply && !reply.hasHeader('retry-after'))
     reply.header('retry-after', String(retryAfter))
   const message =
     failure.code === 'internal_error'
-      ? `Something went wrong on our side (request ${request.id}).`
+      ? `Internal error. If it repeats, report the request id ${request.id}.`
       : failure.message
   return { status, code: failure.code, message }
 }
 
 export const errorBody = (code: ErrorCode, error: string) => ({ error, code })
 
-/** Names the field and what it accepts. */
+/** A message that names the field and what it accepts. */
 export function schemaMessage(errors: SchemaError[], context = 'body'): string {
   const error = errors.find(({ keyword }) => keyword !== 'anyOf') ?? errors[0]
-  if (!error) return `The ${context} is not as described.`
-  // Of the branches of a union, all say the type they take.
+  if (!error) return `The ${context} is invalid.`
+  // Each branch of a union has its own `type` error: the message names all types.
   const types = errors.filter(
     ({ keyword, instancePath }) => keyword === 'type' && instancePath === error.instancePath,
   )
@@ -130,7 +131,7 @@ export function schemaMessage(errors: SchemaError[], context = 'body'): string {
     case 'format':
       return `${where} must be a valid ${String(params['format'])}.`
     default:
-      return `${where} ${error.message ?? 'is not as described'}.`
+      return `${where} ${error.message ?? 'is invalid'}.`
   }
 }
 

@@ -1,13 +1,13 @@
 /**
- * Change feeds: ascending by (updated_at, id), continued by a cursor that carries both. The pages of a walk that is
- * followed for ever hold every change, whoever writes at the same time; see sql/functions/feed.sql.
+ * Change feeds: sorted by (updated_at, id), continued with a cursor that contains both. A client that follows the pages
+ * gets every change, despite concurrent writes; see sql/functions/feed.sql.
  */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { timestamp } from './schemas.ts'
 
-/** The last row of a page. Before all rows of its time when `id` is null. */
+/** The last row that a client has seen. A null `id`: the position before all rows of that time. */
 export interface FeedPosition {
   at: Date
   id: string | null
@@ -17,32 +17,33 @@ export const since = Type.Optional(
   Type.String({
     ...timestamp,
     description:
-      'Start a change feed: list what changed at or after this time, oldest change first. RFC 3339, such as `2026-01-31T09:00:00Z`.',
+      'Starts a change feed: lists changes at or after this time, oldest first. RFC 3339, such as `2026-01-31T09:00:00Z`.',
   }),
 )
 
 /** @throws ServiceError `bad_request` */
 export function sinceOf(given: string): FeedPosition {
   const at = parseTime(given)
-  if (!at) throw new ServiceError('bad_request', 'since must be a time such as 2026-01-31T09:00:00.000Z.')
+  if (!at)
+    throw new ServiceError('bad_request', 'since must be an RFC 3339 time such as 2026-01-31T09:00:00.000Z.')
   return { at, id: null }
 }
 
 const timePattern = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** Null for what is no time. Nothing is older than the epoch. */
+/** Parses an RFC 3339 time. Null when it is invalid. Times before 1970 become 1970. */
 export function parseTime(text: string): Date | null {
   const milliseconds = timePattern.test(text) ? Date.parse(text) : NaN
   return Number.isNaN(milliseconds) ? null : new Date(Math.max(0, milliseconds))
 }
 
-/** Up to where a statement that comes after this one may read: `updated_at < horizon`. */
+/** The horizon for a feed: the next statement must read only rows with `updated_at < horizon`. */
 export async function feedHorizon(tx: Transaction): Promise<Date> {
   const [row] = await tx<{ horizon: Date }[]>`select feed_horizon() as horizon`
   return row!.horizon
 }
 
-/** What follows a page of which one row more than `limit` was read: there is always something to go on from. */
+/** The page and its end, from rows read with one row more than `limit`. A feed always has a `next_cursor`. */
 export function feedEnd<Row>(
   rows: Row[],
   limit: number,

@@ -1,4 +1,4 @@
-/** Headers of requests and answers, as the API description has them. */
+/** Headers of requests and answers, for the API description. */
 import { limits } from '../../core/limits.ts'
 
 interface Header {
@@ -16,25 +16,25 @@ export const exposed = {
     schema: whole,
   },
   'x-ratelimit-remaining': {
-    description: 'Requests that are left in the current hour.',
+    description: 'Requests that are left in this hour.',
     schema: whole,
   },
   'x-ratelimit-reset': {
-    description: 'When the oldest counted request leaves the hour, in Unix seconds.',
+    description: 'When the oldest counted request no longer counts, in Unix seconds.',
     schema: whole,
   },
   ratelimit: {
     description:
-      'The requests that are left and the seconds until the reset, in the form of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";r=998;t=3540`.',
+      'The requests that are left and the seconds until the reset, in the format of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";r=998;t=3540`.',
     schema: text,
   },
   'ratelimit-policy': {
     description:
-      'The limit in the form of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";q=1000;w=3600`.',
+      'The limit, in the format of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";q=1000;w=3600`.',
     schema: text,
   },
   'retry-after': {
-    description: 'Seconds to wait before the request is sent again. On 429 and 503.',
+    description: 'Seconds to wait before you retry the request. Sent with 429 and 503.',
     schema: whole,
   },
   'idempotent-replay': {
@@ -42,7 +42,7 @@ export const exposed = {
     schema: { type: 'string', enum: ['true'] },
   },
   'x-request-id': {
-    description: 'Id of this request. Name it when you report a problem.',
+    description: 'Id of this request. Include it when you report a problem.',
     schema: text,
   },
   etag: {
@@ -52,7 +52,7 @@ export const exposed = {
   },
   'x-unknown-fields': {
     description:
-      'Names of the query parameters and body fields that were ignored because the operation does not know them: percent-encoded and separated by commas.',
+      'Names of unknown query parameters and body fields, which were ignored. Percent-encoded and separated by commas.',
     schema: text,
   },
   'preference-applied': {
@@ -61,7 +61,7 @@ export const exposed = {
   },
   'www-authenticate': {
     description:
-      'Where a client finds out how to get a token (RFC 9728), and the scopes that are missing (RFC 6750).',
+      'The URL of the metadata that tells how to get a token (RFC 9728). On 403 also the required scopes (RFC 6750).',
     schema: text,
   },
 } as const satisfies Record<string, Header>
@@ -69,13 +69,13 @@ export const exposed = {
 const others = {
   'cache-control': {
     description:
-      'How long the answer may be cached. Files: `private, max-age=86400, immutable`, because the bytes under a key never change. Answers with a secret: `no-store`.',
+      'How long the answer may be cached. Files: `private, max-age=86400, immutable`, because the bytes of a key never change. Answers with a secret: `no-store`.',
     schema: text,
   },
-  vary: { description: 'A cached copy is only for requests with the same token.', schema: text },
+  vary: { description: 'A cached copy is valid only for requests with the same token.', schema: text },
   'accept-ranges': { description: '`bytes`: parts of the file can be requested with `Range`.', schema: text },
   'content-range': {
-    description: 'On 206, the part that is sent; on 416, the size of the file.',
+    description: 'On 206, the range that is sent. On 416, the size of the file.',
     schema: text,
   },
   'content-disposition': {
@@ -87,7 +87,7 @@ const others = {
 const all: Record<string, Header> = { ...exposed, ...others }
 export type HeaderName = keyof typeof exposed | keyof typeof others
 
-/** For `components.headers`. */
+/** The content of `components.headers`. */
 export const headerComponents = (): Record<string, object> =>
   Object.fromEntries(
     Object.entries(all).map(([name, { description, schema }]) => [name, { description, schema }]),
@@ -107,20 +107,20 @@ export const ofEveryAnswer: HeaderName[] = [
 ]
 export const ofSuccess: HeaderName[] = [...ofEveryAnswer, 'x-unknown-fields', 'preference-applied']
 
-/** A POST that was refused for what it sends is replayed too. */
+/** Refusals of a POST for its content are replayed too. */
 export const ofRefusal: HeaderName[] = [...ofSuccess, 'idempotent-replay']
 
-/** Headers of requests. They are read before schemas are looked at. */
+/** Headers of requests. Hooks read them, so they are not part of the routes' schemas. */
 export const prefer = {
   name: 'Prefer',
   in: 'header',
   description:
-    '`handling=strict` refuses unknown query parameters and body fields with 400. Without it they are ignored and listed in the answer’s header `x-unknown-fields`.',
+    '`handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer.',
   schema: { type: 'string' },
 }
 export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: `Makes it safe to send the request again: for ${limits.idempotency.rememberMs / 3_600_000} hours the same request with the same key gets the first answer and nothing is done twice. Any text of 1 to ${limits.idempotency.key} characters, such as a UUID.`,
+  description: `Makes it safe to retry the request. For ${limits.idempotency.rememberMs / 3_600_000} hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to ${limits.idempotency.key} characters, such as a UUID.`,
   schema: { type: 'string', minLength: 1, maxLength: limits.idempotency.key },
 }

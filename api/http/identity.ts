@@ -27,23 +27,23 @@ export const readMe = route({
   answers: {
     200: Type.Object({
       user_id: { ...uuid, description: 'Id of the account.' },
-      display_name: nullable(Type.String({ description: 'Its name. Null when it has none.' })),
-      email: Type.String({ description: 'Its e-mail address.' }),
-      tier: Type.String({ description: 'Its plan: `free` or `pro`.' }),
+      display_name: nullable(Type.String({ description: 'Name of the account. Null when it has none.' })),
+      email: Type.String({ description: 'E-mail address of the account.' }),
+      tier: Type.String({ description: 'Plan of the account: `free` or `pro`.' }),
       scopes: scopeNames,
       rate_limit: Type.Object(
         {
-          limit: Type.Integer({ description: 'How many requests the token may send in an hour.' }),
-          remaining: Type.Integer({ description: 'How many are left.' }),
+          limit: Type.Integer({ description: 'Requests that the token may send in an hour.' }),
+          remaining: Type.Integer({ description: 'Requests that are left in this hour.' }),
           reset: Type.Integer({
-            description: 'When the oldest counted request leaves the hour, in Unix seconds.',
+            description: 'When the oldest counted request no longer counts, in Unix seconds.',
           }),
         },
-        { description: 'Requests of this token in the last hour.' },
+        { description: 'The rate limit of this token.' },
       ),
       storage: bytesUsed('Storage of files in all workspaces that the account owns. Running uploads count.'),
       documents: bytesUsed(
-        'Storage of the boards in all workspaces that the account owns: their snapshots, the logs of their latest changes, and the removed cards that can be restored. Boards in the trash count.',
+        'Storage of boards in all workspaces that the account owns: snapshots, logs of recent changes, and removed cards that can be restored. Boards in the trash count.',
       ),
     }),
   },
@@ -73,10 +73,10 @@ const Workspace = named(
   'Workspace',
   Type.Object({
     id: workspaceId,
-    name: Type.String({ description: 'Its name.' }),
+    name: Type.String({ description: 'Name of the workspace.' }),
     created_at: createdAt,
   }),
-  'A workspace: what boards, files and members belong to.',
+  'A workspace. It contains boards, files and members.',
 )
 
 export const listWorkspaces = route({
@@ -107,7 +107,7 @@ export const listWorkspaces = route({
   },
 })
 
-/** `GET /`: the list of what there is, itself included. */
+/** `GET /`: the list of all operations, including this one. */
 export function readRoot(routes: () => Route[]): Route {
   return route({
     method: 'GET',
@@ -120,16 +120,16 @@ export function readRoot(routes: () => Route[]): Route {
         name: Type.String({ description: 'Name of the service.' }),
         version: Type.String({ description: 'Version of the API.' }),
         documentation: Type.String({ description: 'URL of the documentation.' }),
-        openapi: Type.String({ description: 'URL of this description.' }),
+        openapi: Type.String({ description: 'URL of the API description.' }),
         scopes: scopeNames,
         endpoints: Type.Array(
           Type.Object({
             method: Type.String({ description: 'HTTP method.' }),
             path: Type.String({ description: 'Path below the root of the API.' }),
             scope: nullable(
-              Type.String({ description: 'The scope that it needs. Null: no token is needed.' }),
+              Type.String({ description: 'The scope that the operation needs. Null: it needs no token.' }),
             ),
-            summary: Type.String({ description: 'What it does.' }),
+            summary: Type.String({ description: 'What the operation does.' }),
           }),
           { description: 'All operations.' },
         ),
@@ -158,7 +158,7 @@ export function readRoot(routes: () => Route[]): Route {
 }
 
 export const apiVersion = '1.0.0'
-export const openapiSummary = 'This description, OpenAPI 3.1.'
+export const openapiSummary = 'Read the API description, OpenAPI 3.1.'
 
 /** `/boards/:id` → `/boards/{id}` */
 export const templatePath = (path: string) => path.replace(/:(\w+)/g, '{$1}')

@@ -1,11 +1,11 @@
-/** `JSON.stringify` in turns of the loop, for values whose lists are long. */
+/** `JSON.stringify` for values with long lists. Lets the event loop run other work in between. */
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 
-/** Lists of at most as many entries are written with the whole value. */
+/** Lists with at most this many entries are serialised in one step. */
 const shortList = 8
 const pieceCharacters = 64 * 1024
 
-/** Pieces that together are `JSON.stringify(value)`. The fields of the value itself have no `toJSON`. */
+/** The pieces of `JSON.stringify(value)`. Neither the value nor its fields may have `toJSON`. */
 export async function jsonPieces(value: unknown): Promise<string[]> {
   if (!hasLongList(value)) return [JSON.stringify(value)]
   const turn = new LoopTurn()
@@ -28,7 +28,7 @@ export async function jsonPieces(value: unknown): Promise<string[]> {
     else {
       let beforeEntry = '['
       for (const entry of field) {
-        // What has no JSON, such as undefined, is null in a list.
+        // As in `JSON.stringify`, an entry without JSON, such as undefined, becomes null.
         await add(`${beforeEntry}${(JSON.stringify(entry) as string | undefined) ?? 'null'}`)
         beforeEntry = ','
       }

@@ -1,14 +1,14 @@
 /**
- * Schemas with a name. The API description has each of them once, in `components.schemas`, and refers to it by `$ref`.
- * Validation doesn't: it takes the schema as it is.
+ * Named schemas. The API description contains each once, in `components.schemas`, and refers to it with `$ref`.
+ * Validation uses the schemas directly.
  */
 import type { TSchema } from 'typebox'
 
-/** The keyword `title` holds the name; it is not used for anything else. */
+/** The name is stored in the keyword `title`, which has no other use here. */
 export const named = <T extends TSchema>(name: string, schema: T, description: string): T =>
   annotated(schema, { title: name, description })
 
-/** The same schema with more annotations. Keeps what TypeBox holds in properties that are not enumerable. */
+/** A copy of the schema with more annotations. Keeps the non-enumerable properties of TypeBox. */
 function annotated<T extends object>(schema: T, annotations: Record<string, unknown>): T {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema)) as T
   return Object.assign(copy, annotations)
@@ -17,7 +17,7 @@ function annotated<T extends object>(schema: T, annotations: Record<string, unkn
 export const describeSchema = <T extends TSchema>(schema: T, description: string): T =>
   annotated(schema, { description })
 
-/** The same object schema with a description of each of these properties. */
+/** A copy of the object schema with descriptions of its properties. */
 export function describeFields<T extends TSchema & { properties: Record<string, TSchema> }>(
   schema: T,
   descriptions: Partial<Record<keyof T['properties'] & string, string>>,

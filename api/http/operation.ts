@@ -1,4 +1,4 @@
-/** The operation that a request is, as its transactions record it. */
+/** The audit entry of a request, which its transactions write. */
 import type { FastifyRequest } from 'fastify'
 import { Operation, type OperationKey } from '../../sql/operation.ts'
 import type { Principal } from '../../sql/accounts/tokens.ts'

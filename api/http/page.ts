@@ -11,13 +11,17 @@ export const pageOf = (query: { limit?: number; offset?: number }): Page => ({
   offset: query.offset ?? 0,
 })
 
-/** Of rows of which one more than `limit` was read: those of the page, and what follows it. */
+/** The page and its end, from rows read with one row more than `limit`. */
 export const cutPage = <Row>(page: Page, rows: readonly Row[]) => ({
   shown: rows.slice(0, page.limit),
   end: pageEnd(page, rows.length),
 })
 
-/** What follows a page from whose offset on there are so many rows, or at least one more than `limit`. */
+/**
+ * The end of a page.
+ *
+ * @param rows the number of rows from the page's offset on. `limit + 1` stands for any greater number
+ */
 export function pageEnd(page: Page, rows: number) {
   const more = rows > page.limit
   return {
@@ -28,7 +32,12 @@ export function pageEnd(page: Page, rows: number) {
   }
 }
 
-/** A comma list of known words. @param what begins the message. @throws ServiceError `bad_request` that names them */
+/**
+ * Parses a list of words separated by commas.
+ *
+ * @param what the parameter's name, for the message
+ * @throws ServiceError `bad_request` for an unknown word
+ */
 export function includeOf<Word extends string>(
   include: string | undefined,
   known: readonly Word[],
@@ -39,7 +48,7 @@ export function includeOf<Word extends string>(
   if (wrong !== undefined) {
     throw new ServiceError(
       'bad_request',
-      `${what} takes a comma list of ${known.join(', ')}; ${JSON.stringify(wrong)} is none of them.`,
+      `${what} must be a list of ${known.join(', ')}, separated by commas. ${JSON.stringify(wrong)} is not accepted.`,
     )
   }
   return Object.fromEntries(known.map((word) => [word, words.includes(word)])) as Record<Word, boolean>

@@ -1,11 +1,11 @@
-/** Carries out an operation, for a request of its own or as a part of another one. */
+/** Runs an operation, for an HTTP request or for an MCP tool. */
 import { withOperation } from '../../sql/operation.ts'
 import { operationOf } from './operation.ts'
 import type { Attempt } from './idempotency/attempts.ts'
 import type { Answer, ApiContext, Call, Route } from './route.ts'
 import { uuidPattern } from './schemas.ts'
 
-/** What it writes is told to the audit as this operation, and made once under the key of the attempt. */
+/** Runs the handler. Its writes get audit entries of this operation, and happen once per idempotency key. */
 export async function perform(
   context: ApiContext,
   route: Route,
@@ -24,7 +24,7 @@ export async function perform(
   return withOperation(operationOf(route, request, { principal, params, key: attempt?.key ?? null }), work)
 }
 
-/** An id in capitals is the same id; documents and queues go by its text. */
+/** UUIDs in lower case: upper case means the same id, but documents and queues compare ids as text. */
 export function lowerCaseIds(params: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [

@@ -1,11 +1,11 @@
-/** Requests in the last hour, exactly: each one's time is kept until it leaves the hour. */
+/** Rate limits over a sliding hour. They are exact: the time of each request is kept for an hour. */
 import ipaddr from 'ipaddr.js'
 import type { Clock } from '../../platform/clock.ts'
 
 export interface RateFigures {
   limit: number
   remaining: number
-  /** Unix seconds when the oldest counted request leaves the hour. */
+  /** When the oldest counted request is an hour old, in Unix seconds. */
   reset: number
 }
 
@@ -13,14 +13,15 @@ export interface RateDecision extends RateFigures {
   allowed: boolean
   /** Seconds until `reset`. */
   resetAfter: number
-  /** Seconds until there is room again; at least 1. And when that is, in milliseconds. */
+  /** Seconds until the next request is allowed; at least 1. */
   retryAfter: number
+  /** The same as Unix milliseconds. */
   retryAtMs: number
 }
 
 const hourMs = 3_600_000
 
-/** Times in a ring, oldest first. */
+/** A ring buffer of times, oldest first. */
 export class RequestTimes {
   #times = new Float64Array(16)
   #first = 0
@@ -34,7 +35,7 @@ export class RequestTimes {
     return this.#count > 0 ? this.#times[this.#first]! : null
   }
 
-  /** Of the requests that count, the oldest first. */
+  /** The time with index `n`, from the oldest. */
   at(n: number): number {
     return this.#times[(this.#first + n) % this.#times.length]!
   }
@@ -63,23 +64,23 @@ export class RequestTimes {
 }
 
 /**
- * Of addresses; of tokens see token-limiter.ts. Each process counts its own: what anybody can send without a token must
- * not cost a write. So n processes let through up to n times the limit.
+ * Limits requests by client address; token-limiter.ts limits them by token. Each process counts for itself, because a
+ * request without a token must not cost a database write. So n processes allow up to n times the limit.
  */
 export class RateLimiter {
   readonly #clock: Clock
   readonly #most: number
-  /** Seen longest ago first. */
+  /** Least recently seen first. */
   readonly #keys = new Map<string, RequestTimes>()
   #sweptAt = 0
 
-  /** @param most addresses that are kept; beyond that those seen longest ago are forgotten */
+  /** @param most the number of addresses to keep. Beyond it, the least recently seen is removed */
   constructor(clock: Clock, most = 100_000) {
     this.#clock = clock
     this.#most = most
   }
 
-  /** Counts a request, unless it is over the limit. @param what else than a request of the API is counted */
+  /** Counts a request, unless it is over the limit. @param what the class of requests; default: API requests */
   take(address: string, limit: number, what = ''): RateDecision {
     const now = this.#clock.now()
     this.#sweep(now)
@@ -94,7 +95,7 @@ export class RateLimiter {
     return decide([times], limit, now, allowed)
   }
 
-  /** Whether a request would be let through. Counts nothing. */
+  /** Whether a request would be allowed. Counts nothing. */
   hasRoom(address: string, limit: number, what = ''): boolean {
     const times = this.#keys.get(keyOf(address, what))
     times?.forget(this.#clock.now() - hourMs)
@@ -113,18 +114,18 @@ export class RateLimiter {
 
 const keyOf = (address: string, what: string) => `${what} ${networkOf(address)}`
 
-/** Whoever has one address of IPv6 has 2^64 of them. */
+/** The /64 network of an IPv6 address: a client usually has all 2^64 addresses of one. */
 function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address) // an IPv4 address that is mapped into IPv6 is that
+  const parsed = ipaddr.process(address) // turns an IPv4-mapped IPv6 address into IPv4
   return parsed.kind() === 'ipv4' ? parsed.toString() : (parsed as ipaddr.IPv6).parts.slice(0, 4).join(':')
 }
 
-/** The figures of an hour, whose requests are given by several lists. */
+/** The decision's figures, from several lists of request times. */
 export function decide(lists: RequestTimes[], limit: number, now: number, allowed: boolean): RateDecision {
   const count = lists.reduce((sum, list) => sum + list.count, 0)
   const resetMs = (oldest(lists, 0) ?? now) + hourMs
-  // Where the limit was lowered meanwhile, more than one have to leave.
+  // If the limit was lowered meanwhile, several requests must become an hour old first.
   const retryAtMs = (oldest(lists, Math.max(0, count - limit)) ?? now) + hourMs
   return {
     allowed,
@@ -137,7 +138,7 @@ export function decide(lists: RequestTimes[], limit: number, now: number, allowe
   }
 }
 
-/** The time that so many come before. */
+/** The time that exactly `before` times of all lists precede; null when there are fewer. */
 function oldest(lists: RequestTimes[], before: number): number | null {
   const next = lists.map(() => 0)
   for (let n = 0; ; n++) {

@@ -1,2 +1,2 @@
-/** Where the API is, below the service's URL. */
+/** The path of the API, relative to the service's URL. */
 export const apiRoot = '/api/v1'

@@ -1,4 +1,4 @@
-/** What an operation is: one definition from which routing, validation, authorisation and the API description follow. */
+/** The definition of an operation. Routing, validation, authorisation and the API description are derived from it. */
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../../collab/boards/live.ts'
@@ -18,7 +18,7 @@ import type { HeaderName } from './headers.ts'
 import type { Resumed } from './idempotency/attempts.ts'
 import type { RateFigures } from './rate-limit.ts'
 
-/** What handlers work with; made once by the composition root. */
+/** The dependencies of handlers. The composition root makes them once. */
 export interface ApiContext {
   database: Database
   live: LiveBoards
@@ -26,40 +26,42 @@ export interface ApiContext {
   log: Logger
   /** Cards that a free account may hold; null: no cap. */
   freeCardCap: number | null
-  /** The most that a token may be given as its own limit. */
+  /** The highest own rate limit that a token may get. */
   maxRateLimitPerHour: number
-  /** Answers that are kept for their replay, and secrets that they carry. */
+  /** Encrypts answers that are stored for replay, and the secrets in them. */
   answers: Encryption
-  /** Webhooks' secrets, each sealed about its webhook's id. */
+  /** Encrypts webhooks' secrets. Each is bound to its webhook's id. */
   webhookSecrets: Encryption
-  /** Whether requests may be sent to a URL: null, or what is wrong with it, in words that follow the field's name. */
+  /**
+   * Checks whether requests may be sent to a URL. Null: yes. Else the reason, as text that follows the field's name.
+   */
   checkUrl: Egress['checkUrl']
-  /** Gets what is at a URL. */
+  /** Fetches a URL through the egress. */
   fetchRemote: Egress['fetch']
-  /** Time for one item of an import, and for fetching all of them. */
+  /** Timeouts for fetching one item of an import, and all of them. */
   importMs: { item: number; call: number }
-  /** The board can no longer be edited: its sockets are to be closed now. */
+  /** Closes the sockets of a board that can no longer be edited. */
   closeBoard(boardId: string): void
-  /** The bytes of files. */
+  /** The storage for the bytes of files. */
   files: ObjectStore
-  /** What an account of each tier may have of them. */
+  /** Quota for files, by tier of the account. */
   storageBytes: BytesByTier
-  /** Bytes that the documents of an account's boards may take. */
+  /** Quota for the documents of an account's boards. */
   documentBytes: BytesByTier
   resizer: Resizer
-  /** A file was read: told before its bytes are sent. Must not make the reader wait. */
+  /** Called when a file is read, before its bytes are sent. It must return at once. */
   fileRead?: ((read: FileRead) => void) | undefined
-  /** Webhook deliveries were queued. */
+  /** Call it after webhook deliveries were queued. */
   wakeDeliveries(): void
-  /** Brings what was written on these boards into the search index, as far as it gets within `timeoutMs`. */
+  /** Indexes recent changes of these boards for search, as many as possible within `timeoutMs`. */
   indexForSearch(boardIds: string[], options: { account: string; timeoutMs: number }): Promise<void>
-  /** Searches take turns by account: a slow one takes a connection and much of a core. */
+  /** The queue for searches, fair among accounts: a slow search takes a connection and much of a CPU core. */
   searches: FairQueue
-  /** It listens where only this machine can reach it. */
+  /** Whether the service listens only on a loopback address. */
   localOnly: boolean
 }
 
-/** Who read which file. */
+/** A read of a file, for the audit. */
 export interface FileRead {
   principal: Principal
   request: FastifyRequest
@@ -76,15 +78,15 @@ export interface Call<Params, Query, Body> {
   principal: Principal
   rate: RateFigures
   request: FastifyRequest
-  /** Of a request that goes on where one before, under the same idempotency key, ended without its answer. */
+  /** Set when an earlier attempt with the same idempotency key did the work, but lost its answer. */
   resumed: Resumed | null
-  /** Counts one more request of the caller, for what is several in one. @throws ServiceError `rate_limited` */
+  /** Counts another request of the caller, as for each message of a batch. @throws ServiceError `rate_limited` */
   charge(): Promise<void>
 }
 
 export interface Answer {
   status?: number
-  /** JSON; or bytes, whose type is then among the headers. */
+  /** JSON, or bytes. For bytes, `headers` must contain the content type. */
   body: unknown
   headers?: Record<string, string>
 }
@@ -99,43 +101,43 @@ export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Relative to the API root, parameters as `:name`. */
   path: string
-  /** What the token must hold. */
+  /** The scope that the token must have. */
   scope: Scope
   summary: string
-  /** More than the summary says, in Markdown. */
+  /** Details, in Markdown. */
   description?: string
   schemas: RouteSchemas<TSchema, TSchema, TSchema>
-  /** Success and its body; then errors that are not those of all operations. */
+  /** Answers by status: the success first, then errors with a special body. */
   answers: Record<number, TSchema>
-  /** The errors of its handler, beside those that every such route has; see description/errors.ts. */
+  /** The errors of its handler. description/errors.ts adds those that every route of its kind has. */
   refuses?: readonly ErrorCode[]
   bodyLimitBytes?: number
   /**
-   * Refuses, before a large body is read, what would be refused whatever the body holds. The handler decides all the same.
+   * Refuses a request before its large body is read, by checks that don't depend on the body. The handler repeats them.
    */
   refuseEarly?(
     context: ApiContext,
     call: { params: Record<string, string>; principal: Principal },
   ): Promise<void>
-  /** The answer holds a secret: no cache may keep it. */
+  /** The answer contains a secret, so it must not be cached. */
   answersSecret?: true
-  /** The body is no JSON: the handler gets it as a stream, or null when there is none. */
+  /** Media types of a body that is not JSON. The handler gets the body as a stream, or null without a body. */
   takesBytes?: readonly string[]
-  /** Such a body is taken in whole before the handler is called, which gets a buffer. */
+  /** With `takesBytes`: the handler gets the whole body as a buffer. */
   inMemory?: true
-  /** How such a body is described. */
+  /** With `takesBytes`: the schema of the body in the API description. */
   described?: TSchema
   /** Headers of its successes, beside those that every success has. */
   answerHeaders?: readonly HeaderName[]
-  /** It works on the live document, which may not be to be had. */
+  /** It uses the live document, which may be unavailable. */
   opensDocument?: true
-  /** All that it does are calls of other operations, which tell the audit of themselves. */
+  /** It only calls other operations, which write their own audit entries. */
   delegates?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
   /**
-   * Of a POST whose answer is not known before its transaction ends (see `Operation.answers`): the answer once more, from
-   * what it made, should the first one have been lost with its process. Without it, or when it gives null, such
-   * a request is carried out again, which then has to come to the same.
+   * Rebuilds a lost answer from what the request recorded. For a POST whose answer is known only after its transaction
+   * ends (see `Operation.answers`). Without it, or when it returns null, the request is run again, which must then have
+   * the same result.
    */
   rebuild?(context: ApiContext, call: Call<never, never, never>, made: Made[]): Promise<Answer | null>
 }

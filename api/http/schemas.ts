@@ -1,5 +1,5 @@
 /**
- * Schemas that several operations share. They validate what comes in and describe what goes out.
+ * Schemas that several operations share. They validate requests and describe answers.
  *
  * `Board` and `Group` are the shapes `boardAnswer` and `groupAnswer` with a name and descriptions.
  */
@@ -32,7 +32,7 @@ export const pageQuery = {
       minimum: 1,
       maximum: limits.pageSize.max,
       default: limits.pageSize.default,
-      description: `How many entries a page holds at most. 1 to ${limits.pageSize.max}; ${limits.pageSize.default} when absent.`,
+      description: `Most entries of a page, 1 to ${limits.pageSize.max}. Default: ${limits.pageSize.default}.`,
     }),
   ),
   offset: Type.Optional(
@@ -40,17 +40,17 @@ export const pageQuery = {
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       default: 0,
-      description: 'How many entries to skip: the `next_offset` of the page before.',
+      description: 'Entries to skip: the `next_offset` of the previous page.',
     }),
   ),
 }
 
-const pageLimit = Type.Integer({ description: 'The `limit` that this page was made with.' })
+const pageLimit = Type.Integer({ description: 'The `limit` of this page.' })
 const hasMore = Type.Boolean({ description: 'Whether there is another page now.' })
 
 export const pageAnswer = {
   limit: pageLimit,
-  offset: Type.Integer({ description: 'How many entries were skipped.' }),
+  offset: Type.Integer({ description: 'Entries that were skipped.' }),
   has_more: hasMore,
   next_offset: nullable(
     Type.Integer({ description: 'The `offset` of the next page. Null on the last page.' }),
@@ -60,7 +60,7 @@ export const pageAnswer = {
 export const cursor = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'The `next_cursor` of the page before. Send the same filters with it.',
+    description: 'The `next_cursor` of the previous page. Send it with the same filters.',
   }),
 )
 
@@ -68,7 +68,7 @@ export const cursorAnswer = {
   limit: pageLimit,
   has_more: hasMore,
   next_cursor: nullable(
-    Type.String({ description: 'The `cursor` of the next page. Null when nothing can follow.' }),
+    Type.String({ description: 'The `cursor` of the next page. Null when there is no next page.' }),
   ),
 }
 
@@ -77,7 +77,7 @@ export const feedAnswer = {
   ...cursorAnswer,
   next_cursor: Type.String({
     description:
-      'The `cursor` of the next page. On the last page too: send it later to get what changed since.',
+      'The `cursor` of the next page. It is also set on the last page: send it later to get newer changes.',
   }),
 }
 
@@ -85,20 +85,20 @@ export const errorAnswer = named(
   'Error',
   Type.Object({
     error: Type.String({
-      description: 'What is wrong and what is accepted, in English. Its wording may change.',
+      description: 'What is wrong and what is accepted, in English. The wording may change.',
     }),
     code: Type.Enum(errorCodes, {
-      description: 'What kind of error it is. It never changes: branch on this.',
+      description: 'The kind of error. Codes never change: branch on them.',
     }),
   }),
-  'Every error has this body.',
+  'The body of every error.',
 )
 
 /** The body of an error that has one of these codes. */
 export const refusal = (codes: readonly ErrorCode[]) =>
   Type.Intersect([
     errorAnswer,
-    Type.Object({ code: Type.Enum([...codes], { description: 'The codes that come with this status.' }) }),
+    Type.Object({ code: Type.Enum([...codes], { description: 'The codes of this status.' }) }),
   ])
 
 export const Identifier = named(
@@ -107,7 +107,7 @@ export const Identifier = named(
     scope: Type.String({
       minLength: 1,
       maxLength: limits.identifiers.scope,
-      description: 'Which system or register it belongs to, such as `shotgrid`.',
+      description: 'Name of the other system, such as `shotgrid`.',
     }),
     value: Type.String({
       minLength: 1,
@@ -120,13 +120,13 @@ export const Identifier = named(
 
 export const identifiers = Type.Array(Identifier, {
   maxItems: limits.identifiers.perObject,
-  description: `Its ids in other systems. At most ${limits.identifiers.perObject}.`,
+  description: `Ids in other systems, at most ${limits.identifiers.perObject}. A write replaces the whole list.`,
 })
 export const props = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: `Any JSON of yours: at most ${limits.props.bytes / 1024} KB and ${limits.props.depth} levels. A write replaces all of it.`,
+    description: `Free properties: any JSON object of at most ${limits.props.bytes / 1024} KB and ${limits.props.depth} levels. A write replaces the whole object.`,
   },
 )
 
@@ -166,23 +166,23 @@ export const Board = named(
       created: Type.Optional(
         Type.Boolean({
           description:
-            'In the answer to a batch with `on_conflict`: true when the board is new, false when it was updated.',
+            'Only in the answer to a batch with `on_conflict`: true when the board is new, false when it was updated.',
         }),
       ),
     }),
     {
       id: 'Id of the board.',
-      name: `Its name, 1 to ${limits.boardName} characters.`,
-      workspace_id: 'Id of the workspace that it belongs to.',
+      name: `Name of the board, 1 to ${limits.boardName} characters.`,
+      workspace_id: 'Id of the board’s workspace.',
       parent_board_id:
-        'Id of the board above it. Null for a top-level board, and when the caller may not see the parent.',
-      view: 'How clients show it.',
-      deleted: 'Whether it is in the trash.',
-      created_at: 'When it was created.',
+        'Id of the parent board. Null for a top-level board, and when the caller may not see the parent.',
+      view: 'How clients show the board.',
+      deleted: 'Whether the board is in the trash.',
+      created_at: 'When the board was created.',
       updated_at: 'When the board itself was last changed. Changes of its cards do not count.',
-      sched_status: 'Whether the schedule is a draft, published or cancelled.',
-      sched_version: 'Goes up by one each time the schedule is published.',
-      sched_published_at: 'When the schedule was last published.',
+      sched_status: 'Status of the schedule: draft, published or cancelled.',
+      sched_version: 'Version of the schedule. Each publication increases it by one.',
+      sched_published_at: 'When the schedule was last published. Null: never.',
       props: cardFields.props.says,
       identifiers: cardFields.identifiers.says,
     },
@@ -191,7 +191,7 @@ export const Board = named(
 )
 
 const imageFigure = (what: string) =>
-  describeSchema(nullable(Type.Integer()), `Of an image card: ${what}. Null when it is not known.`)
+  describeSchema(nullable(Type.Integer()), `Image cards only: ${what}. Null when unknown.`)
 
 /** The fields of a card that a write may carry. */
 export const cardInput = Object.fromEntries(
@@ -232,28 +232,29 @@ export const Card = named(
     bytes: Type.Optional(imageFigure('size of the stored file in bytes')),
     raw: Type.Optional(
       Type.Unknown({
-        description: 'With `include=raw`: everything that editors store in the card, in their own form.',
+        description:
+          'Only with `include=raw`: all data of the card, in the editors’ own format, which may change.',
       }),
     ),
     restore_token: Type.Optional(
       Type.String({
         format: 'uuid',
-        description: `Of a removed card: send it with \`POST /boards/{id}/cards\` within ${limits.trashDays} days to restore what the API does not show.`,
+        description: `Only for a removed card. Send it with the card to \`POST /boards/{id}/cards\` within ${limits.trashDays} days, to restore also the data that the API does not show.`,
       }),
     ),
     created: Type.Optional(
       Type.Boolean({
         description:
-          'In the answer to a create with `on_conflict`: true when the card is new, false when it was changed.',
+          'Only in the answer to a create with `on_conflict`: true when the card is new, false when it was updated.',
       }),
     ),
     created_at: describeSchema(
       nullable(timestamp),
-      'When it was created. Null until the index has the card.',
+      'When the card was created. Null until the card is in the index.',
     ),
     updated_at: describeSchema(
       nullable(timestamp),
-      'When it was last changed. Null until the index has the card.',
+      'When the card was last changed. Null until the card is in the index.',
     ),
   }),
   'A card on a board.',
@@ -273,7 +274,7 @@ export const IndexCard = named(
     ),
     updated_at: updatedAt,
   }),
-  'A card as the index has it: its main fields, some seconds behind an open editor.',
+  'The main fields of a card, from the index. The index may be some seconds behind an open editor.',
 )
 
 export const groupParams = Type.Object({
@@ -295,12 +296,12 @@ export const Group = named(
   'Group',
   describeFields(groupAnswer, {
     id: 'Id of the group, unique on its board.',
-    name: `Its name, 1 to ${limits.name} characters.`,
-    color: 'Its color. Null for the default.',
-    shape: '`box` draws a rectangle around its cards, `hug` follows their outline.',
+    name: `Name of the group, 1 to ${limits.name} characters.`,
+    color: 'Color of the group. Null: the default.',
+    shape: '`box` draws a rectangle around the cards, `hug` follows their outline.',
     outline: 'Whether the outline is drawn.',
-    card_count: 'How many cards are in it.',
-    created_at: 'When it was created. Null when that is not known.',
+    card_count: 'How many cards the group has.',
+    created_at: 'When the group was created. Null when that is unknown.',
   }),
   'A group of cards on a board.',
 )
@@ -312,17 +313,17 @@ export const RemovedCard = named(
   Type.Object({
     id: cardId,
     deleted: Type.Literal(true, { description: 'Always true.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it left the board.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the card left the board.' }),
   }),
-  'In a change feed: a card that was removed from the board or moved to another one.',
+  'An entry of a change feed: a card that was removed from the board, or moved to another board.',
 )
 
 export const live = Type.Boolean({
   description:
-    'True: open editors show the change already. False: it is saved, but an open editor may need a reload.',
+    'True: open editors already show the change. False: the change is saved, but an open editor may need a reload.',
 })
 
-/** To a deletion. */
+/** The answer to a deletion. */
 export const deletedAnswer = (what: string) =>
   Type.Object({
     deleted: Type.Literal(true, { description: 'Always true.' }),
@@ -330,5 +331,5 @@ export const deletedAnswer = (what: string) =>
   })
 
 export const notFound = Type.Array(Type.String(), {
-  description: 'Ids of the request that are not on the board.',
+  description: 'Ids from the request that are not on the board.',
 })

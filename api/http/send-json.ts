@@ -3,7 +3,9 @@ import type { FastifyReply } from 'fastify'
 import { limits } from '../../core/limits.ts'
 import { jsonPieces } from './json-pieces.ts'
 
-/** Sends an answer. A large one goes out as a stream: written at once, it would be copied several times in one step. */
+/**
+ * Sends an answer. A large one is sent as a stream, because one write would copy it several times while the loop waits.
+ */
 export async function sendJson(reply: FastifyReply, body: unknown): Promise<FastifyReply> {
   if (!isPlain(body)) return reply.send(body)
   const pieces = await jsonPieces(body)
@@ -15,6 +17,6 @@ export async function sendJson(reply: FastifyReply, body: unknown): Promise<Fast
   return reply.send(Readable.from(pieces, { objectMode: false, highWaterMark: 1024 * 1024 }))
 }
 
-/** Bytes, streams and text have a type of their own. */
+/** Whether the body is a value to send as JSON, not bytes, a stream or text. */
 const isPlain = (body: unknown): body is object =>
   typeof body === 'object' && body !== null && !(body instanceof Uint8Array) && !('pipe' in body)

@@ -1,8 +1,8 @@
 /**
- * The hour of each token, over all processes. Each process lets through what it holds a lease for, and goes to the
- * database for the next one: not for each request. No hour ever sees more than the limit. With one process the figures
- * are exact; what another process holds and has not used, at most a twentieth of the limit for each, counts as used, so
- * that so many may be refused early.
+ * Limits requests by token, over all processes. A process takes a lease on a number of requests from the database, and the
+ * next lease when that is used up. So it does not write for each request. No token ever exceeds its limit. With one
+ * process the figures are exact. The unused part of another process's lease counts as used: at most a twentieth of the
+ * limit per process, by which a request may be refused too early.
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
@@ -12,21 +12,22 @@ import { settleLease, takeLease, type UsedLease } from '../../sql/requests/rate-
 import { RequestTimes, decide, type RateDecision } from './rate-limit.ts'
 
 const windowMs = 3_600_000
-/** A process that dies leaves what it held counted as used until an hour after this. */
+/** Lifetime of a lease. If a process crashes, its unused requests count as used until an hour after the lease's end. */
 const leaseMs = 300_000
 const largestLease = 1000
 
 interface TokenHour {
-  /** Whose leases these are. */
+  /** Id under which this process takes leases for the token. */
   holder: string
-  /** What was let through here in the last hour, and elsewhere as the database told. */
+  /** Requests that this process allowed in the last hour. */
   own: RequestTimes
+  /** Requests that other processes allowed, as of the last read from the database. */
   others: RequestTimes
   lease: (UsedLease & { left: number; until: number }) | null
-  /** Requests of the next lease: the first is small, one that was used up doubles. */
+  /** Size of the next lease. It starts small, and doubles after each lease that was used up. */
   want: number
   taking: Promise<void> | null
-  /** The hour is full: until then there is no need to ask again. */
+  /** The limit is reached: until then the database is not queried again. */
   fullUntil: number
 }
 
@@ -60,7 +61,7 @@ export class TokenLimiter {
     }
   }
 
-  /** Takes back the count of a request that turned out not to count. Where its lease is over, it stays counted. */
+  /** Uncounts a request. If its lease has ended, the request stays counted. */
   refund(tokenId: string): void {
     const hour = this.#tokens.get(tokenId)
     if (!hour?.lease || hour.lease.used.length === 0) return
@@ -85,7 +86,7 @@ export class TokenLimiter {
     hour.others = new RequestTimes()
     for (const [at, count] of others) for (let n = 0; n < count; n++) hour.others.add(at)
     hour.lease = permits > 0 ? { id, used: [], left: permits, until: now + leaseMs } : null
-    // Others may give back what they hold: that is looked for again after a second.
+    // Other processes may return unused requests, so it asks again after a second.
     const { retryAtMs } = decide([hour.own, hour.others], limit, now, false)
     hour.fullUntil = permits > 0 ? 0 : Math.min(retryAtMs, now + 1000)
   }
@@ -100,7 +101,7 @@ export class TokenLimiter {
     return hour
   }
 
-  /** Gives back what is not used, so that the next process goes on from here. */
+  /** Returns the unused requests of all leases, so that the next process can use them. */
   async giveBack(): Promise<void> {
     const leases = [...this.#tokens.values()].flatMap(({ lease }) => lease ?? [])
     this.#tokens.clear()
@@ -114,7 +115,7 @@ export class TokenLimiter {
           for (const lease of leases.slice(at, at + 500)) await settleLease(tx, lease)
         })
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'leases of rate limits could not be given back')
+      this.#options.log.warn({ err: error }, 'returning rate-limit leases failed')
     }
   }
 
@@ -128,7 +129,7 @@ export class TokenLimiter {
       else this.#tokens.delete(tokenId)
     }
     if (ended.length === 0) return
-    // Who asks meanwhile waits, or what was not used would count against it.
+    // A request that arrives meanwhile waits. Otherwise the unused part of its own lease would count as used.
     const givenBack = this.#giveBack(ended.map(([, { lease }]) => lease!)).then(() => {
       for (const [tokenId] of ended) this.#tokens.delete(tokenId)
     })

@@ -1,8 +1,8 @@
 /**
- * Query parameters and body fields that an operation doesn't know. They are ignored: the header `x-unknown-fields` lists
- * them. With `Prefer: handling=strict` (RFC 7240) they are refused.
+ * Finds query parameters and body fields that an operation does not know. They are ignored, and listed in the header
+ * `x-unknown-fields`. With `Prefer: handling=strict` (RFC 7240) they are refused.
  *
- * What an operation answers with can be sent back as it was read, so the fields of its answers are known in its body, too.
+ * A client can send an object back as it was read. So the fields of an operation's answers are known in its body too.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -10,12 +10,12 @@ import { ServiceError } from '../../core/errors.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import type { Route } from './route.ts'
 
-/** The header lists at most so many names, in at most so many bytes. */
+/** The most names and bytes in the header. */
 const listed = { names: 20, bytes: 1024 }
 
 /**
- * Names of an object's fields, with those of the objects within. Null: a field that may hold anything. Undefined: one
- * that is read only, which is ignored.
+ * Field names of an object, with those of nested objects. Null: any value is accepted, or the value has no fields.
+ * Undefined: the field is read-only, and ignored.
  */
 type Known = Map<string, Known | null | undefined>
 
@@ -33,7 +33,10 @@ interface Unknown {
   known: Known
 }
 
-/** Runs before the schemas are looked at: a mistyped name is a better answer than a field that is missing. */
+/**
+ * A hook that runs before schema validation: for a mistyped field, "unknown field" helps more than "required field
+ * missing".
+ */
 export function tellUnknownNames(route: Route) {
   const query = knownOf(route.schemas.query) ?? new Map<string, null>()
   const fields = route.takesBytes ? null : bodyNames(route)
@@ -73,7 +76,7 @@ class Search {
     return this.found.length >= this.#most
   }
 
-  /** Long lists are gone through in turns of the loop. */
+  /** Searches a body. Lets the event loop run other work during long lists. */
   async body(body: unknown, known: Known): Promise<void> {
     if (!isObject(body)) return
     this.#names(body, known, '', '')
@@ -130,7 +133,7 @@ function headerOf(found: Unknown[]): string {
     if (text.length > listed.bytes) break
     header = text
   }
-  // A single name that is too long is cut, but not within an escape.
+  // If even the first name is too long, it is cut, but not within an escape.
   return (
     header ||
     encodeURIComponent(found[0]!.name.slice(0, listed.bytes)).slice(0, listed.bytes).replace(/%.?$/, '')
@@ -144,14 +147,14 @@ function unknownName({ name, where, known }: Unknown, what: string): ServiceErro
     last,
     taken.map(([name]) => name),
   )
-  const hint = near === null ? 'There is none here.' : `Did you mean ${where}${near}?`
+  const hint = near === null ? `This operation has no ${what}s.` : `Did you mean ${where}${near}?`
   return new ServiceError(
     'bad_request',
-    `${where}${last.slice(0, 100)} is not a known ${what}. ${hint} Without Prefer: handling=strict it is ignored.`,
+    `${where}${last.slice(0, 100)} is not a known ${what}. ${hint} Correct or remove it. Without Prefer: handling=strict it would be ignored.`,
   )
 }
 
-/** The known name that is most alike: few changes of letters, and the same beginning. Null when none is known. */
+/** The most similar known name, by edit distance and common prefix. Null when no name is known. */
 export function nearest(name: string, known: readonly string[]): string | null {
   const short = name.toLowerCase().slice(0, 64)
   const cost = (other: string) => distance(short, other) - 2 * commonStart(short, other)
@@ -166,7 +169,7 @@ function commonStart(a: string, b: string): number {
   return length
 }
 
-/** Letters to insert, delete or replace (Levenshtein). */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (let n = 0; n < a.length; n++) {
@@ -178,7 +181,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** Of the body itself, and of each entry of its lists, with what the operation answers. */
+/** The known names of the body and of its list entries, including the fields of the operation's answers. */
 function bodyNames(route: Route): Known {
   const known = knownOf(route.schemas.body) ?? new Map<string, null>()
   const answered = answeredNames(route)
@@ -188,11 +191,11 @@ function bodyNames(route: Route): Known {
   return known
 }
 
-/** Objects in lists that the operation itself is about, not the small ones within them, such as identifiers. */
+/** Lists whose entries are the resources of the operation, unlike lists of small objects such as identifiers. */
 const entryLists = ['cards', 'boards', 'items']
 const isEntry = (known: Known, inner: Known) => entryLists.some((name) => known.get(name) === inner)
 
-/** Fields of the objects that a successful answer holds. */
+/** Fields of the objects in a successful answer. */
 function answeredNames({ answers }: Route): Set<string> {
   const names = new Set<string>()
   for (const [status, answer] of Object.entries(answers)) {

@@ -1,4 +1,4 @@
-/** A path whose escapes do not decode stands for its characters as they are, so that it finds its route or none. */
+/** Escapes the `%` in a path with invalid percent-encoding, so that the router can match it instead of failing. */
 export function decodableUrl(url: string): string {
   if (!url.includes('%')) return url
   const [path = '', ...query] = url.split('?')

@@ -1,20 +1,20 @@
-/** Schemas → functions that hold a value against them, fill in defaults, and say what is wrong in `errors`. */
+/** Compiles schemas to validators, which fill in defaults and set `errors`. */
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import { uuidPattern } from './schemas.ts'
 
-// `1e999` parses to Infinity, which is no number of JSON.
+// strictNumbers: `1e999` parses to Infinity, which is not a JSON number.
 const ajv = new Ajv({ useDefaults: true, removeAdditional: false, strict: false, strictNumbers: true })
 ;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
-// The usual one lets `urn:uuid:` through, which the database does not take.
+// The format of ajv-formats accepts `urn:uuid:`, which PostgreSQL refuses.
 ajv.addFormat('uuid', uuidPattern)
 
 /**
- * A body says its types itself. Queries and paths are text: what is written in decimal digits becomes a number where one is
- * expected. Anything else stays text, and is refused as such: `1e2`, `0x10`, ` 10`, `Infinity`.
+ * Compiles a schema. In a query or path all values are text: where an integer is expected, decimal digits become a number.
+ * Other text stays text and is refused: `1e2`, `0x10`, ` 10`, `Infinity`.
  *
- * @param part of a request: `body`, `params`, `querystring`
+ * @param part the part of the request: `body`, `params`, `querystring`
  */
 export function compileSchema(schema: TSchema, part?: string): ValidateFunction {
   const validate = ajv.compile(schema)

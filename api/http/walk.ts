@@ -1,28 +1,32 @@
-/** Lists that are read back in time, the newest entry first, or followed with `since` as they grow. */
+/** Lists that a client reads backwards, newest entry first, or follows with `since` as a feed of new entries. */
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { feedEnd, feedHorizon, parseTime, since, sinceOf, type FeedPosition } from './feed.ts'
 import { cursor, pageQuery } from './schemas.ts'
 
-/** Where a walk stands, and which of the two it is: `after` follows what comes, `before` goes back in time. */
+/** A position in such a list, and the direction: `after` follows new entries, `before` reads backwards. */
 export interface Walk extends FeedPosition {
   id: string
   direction: 'after' | 'before'
 }
 
-/** What is walked. */
+/** The properties of a list that its cursors depend on. */
 export interface WalkedList {
-  /** In words, after `an earlier page of`. */
+  /** For messages: `an earlier page of <name>`. */
   name: string
-  /** Whether this is the id of an entry, as its cursors have it. */
+  /** Whether this is the id of an entry in a cursor. */
   isId(id: string): boolean
-  /** In the place of an id: before all of that time. */
+  /** Stands for the position before all entries of a time. */
   firstId: string
 }
 
 export const walkQuery = { since, cursor, limit: pageQuery.limit }
 
-/** Null: from the newest on. @throws ServiceError `bad_request`, also for the cursor of another list */
+/**
+ * The start of the page; null: the newest entry.
+ *
+ * @throws ServiceError `bad_request`, also for the cursor of another list
+ */
 export function walkOf(query: { since?: string; cursor?: string }, list: WalkedList): Walk | null {
   if (query.cursor === undefined) {
     if (query.since === undefined) return null
@@ -34,18 +38,15 @@ export function walkOf(query: { since?: string; cursor?: string }, list: WalkedL
   const isWalk = direction === 'after' || (direction === 'before' && query.since === undefined)
   const isPlace = list.isId(id) || (id === list.firstId && direction === 'after')
   if (!isWalk || !at || !isPlace)
-    throw new ServiceError(
-      'bad_request',
-      `cursor must be the next_cursor of an earlier page of ${list.name}.`,
-    )
+    throw new ServiceError('bad_request', `cursor must be next_cursor of an earlier page of ${list.name}.`)
   return { at, id, direction }
 }
 
-/** Up to where a walk that follows may read, for the statement after this one; null for one that goes back. */
+/** The feed's horizon for the next statement (see `feedHorizon`). Null when reading backwards. */
 export const walkHorizon = async (tx: Transaction, walk: Walk | null): Promise<Date | null> =>
   walk?.direction === 'after' ? feedHorizon(tx) : null
 
-/** What follows a page of which one row more than `limit` was read. The past has an end, the future has none. */
+/** The page and its end, from rows read with one row more than `limit`. Only reading backwards has a last page. */
 export function walkEnd<Row>(
   rows: Row[],
   limit: number,

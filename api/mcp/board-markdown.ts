@@ -1,4 +1,7 @@
-/** A board for reading. What was written on it stands in quotes, line by line, so that it cannot pass for ours. */
+/**
+ * A board as Markdown. Each line of its names and texts is quoted, so that no text on a board looks like part of the
+ * service's answer.
+ */
 import { cut } from './fit.ts'
 import type { Board, Card, Group } from './tools/shown.ts'
 import { notice } from './untrusted.ts'
@@ -11,7 +14,7 @@ export function boardMarkdown(page: { board: Board; groups: Group[]; cards: Card
   return [
     `# Board ${board.id}${board.deleted ? ' (in the trash)' : ''}`,
     quote(board.name),
-    `${notice} They stand in quotes (>).`,
+    `${notice} They are quoted with >.`,
     ...(groups.length > 0 ? ['## Groups', ...groups.flatMap(groupLines)] : []),
     `## Cards (${cards.length} of ${total})`,
     ...cards.flatMap(cardLines),
@@ -26,7 +29,7 @@ const groupLines = ({ id, name, card_count }: Group) => [`### Group ${id}, ${car
 function cardLines({ id, kind, title, body, url, x, y, w, h, group_id }: Card): string[] {
   const group = group_id === undefined ? '' : `, in group ${group_id}`
   const rest =
-    body !== null && body.length > bodyChars ? `The text goes on: read_card gives all of it.` : null
+    body !== null && body.length > bodyChars ? `The text is cut. Read all of it with read_card.` : null
   return [
     `### Card ${id}: ${kind} at ${x}, ${y}, ${w} × ${h}${group}`,
     ...[title, url, body === null ? null : cut(body, bodyChars)].flatMap((text) =>
@@ -36,7 +39,7 @@ function cardLines({ id, kind, title, body, url, x, y, w, h, group_id }: Card): 
   ]
 }
 
-/** Whatever a reader may take for the end of a line. */
+/** All line breaks of Unicode: Markdown readers and models differ in which they accept. */
 const lineEnds = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/
 
 const quote = (text: string) =>

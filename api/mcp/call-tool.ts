@@ -1,4 +1,4 @@
-/** A call of a tool, from its arguments to what the model is shown; also when it fails. */
+/** Lists tools, and calls them: validates the arguments, runs the operation, formats its result or error. */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { ServiceError, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
@@ -10,7 +10,7 @@ import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
 import { markUntrusted } from './untrusted.ts'
 
-/** The tools that the scopes allow, with their schemas as JSON Schema: `nullable` is a word of ajv. */
+/** The tools that the scopes allow. Their schemas are plain JSON Schema: ajv's keyword `nullable` is removed. */
 export const listTools = (scopes: readonly Scope[]): ListedTool[] =>
   tools.filter(({ route }) => scopes.includes(route.scope)).map(describeTool)
 
@@ -54,7 +54,7 @@ export async function callTool(caller: Caller, tool: Tool, given: unknown): Prom
 
 const validators = new Map<Tool, ReturnType<typeof compileSchema>>()
 
-/** @throws ServiceError `bad_request` that names the argument and what it takes */
+/** @throws ServiceError `bad_request`: names the argument and its accepted values */
 function validArguments(tool: Tool, given: unknown): never {
   let validate = validators.get(tool)
   if (!validate) validators.set(tool, (validate = compileSchema(tool.input, 'body')))
@@ -64,26 +64,27 @@ function validArguments(tool: Tool, given: unknown): never {
   if (unknown)
     throw new ServiceError(
       'bad_request',
-      `${String(unknown.params['additionalProperty'])} is no argument of ${tool.name}, which takes ${Object.keys(tool.input.properties).join(', ')}.`,
+      `${tool.name} has no argument ${String(unknown.params['additionalProperty'])}. Its arguments are ${Object.keys(tool.input.properties).join(', ')}.`,
     )
   throw new ServiceError('bad_request', schemaMessage(validate.errors as SchemaError[], 'arguments'))
 }
 
-/** What an agent does about it. */
+/** What the agent can do about the error. */
 const nextStep: Partial<Record<ErrorCode, string>> = {
   bad_request: 'Correct the arguments and call again.',
   not_found:
-    'It may have been deleted, or is not yours to see. Ids come from search, list_boards, read_board_tree and read_cards.',
+    'It may have been deleted, or you may not have access. Find ids with search, list_boards, read_board_tree and read_cards.',
   forbidden:
-    'The account may not do this here. Ask the person to give it access, or work on a board that it may write.',
-  insufficient_scope: 'Ask the person for a token that has it.',
-  limit_reached: 'The plan is full. Tell the person; do not try again before something was deleted.',
-  conflict: 'Read the present state, then decide.',
+    'The account has no right to do this. Ask the user to grant it access, or work on a board with write access.',
+  insufficient_scope: 'Ask the user for a token with this scope.',
+  limit_reached:
+    'A limit of the account is reached. Tell the user. Try again only after something was deleted.',
+  conflict: 'Read the current state before you try again.',
   idempotency_in_progress: 'Wait a few seconds and call again.',
-  rate_limited: 'Stop, and go on when that time is over.',
-  payload_too_large: 'Send less at once.',
+  rate_limited: 'Make no further calls until then.',
+  payload_too_large: 'Send less in one call.',
   upstream_error: 'Try again later.',
-  session_unavailable: 'Wait a few seconds. Read first, whether it was done; then call again.',
-  storage_unavailable: 'Wait a few seconds. Read first, whether it was done; then call again.',
-  internal_error: 'Read first, whether it was done. If it happens again, tell the person the request id.',
+  session_unavailable: 'Wait a few seconds. Check whether the change was made, then call again.',
+  storage_unavailable: 'Wait a few seconds. Check whether the change was made, then call again.',
+  internal_error: 'Check whether the change was made. If the error repeats, tell the user the request id.',
 }

@@ -1,4 +1,4 @@
-/** Who calls, and the calls of other operations that are made for them: under the same token, and counted once. */
+/** Calls API operations on behalf of an MCP request, with its token. Each message counts as one request. */
 import { ServiceError } from '../../core/errors.ts'
 import { requireScope } from '../http/authenticate.ts'
 import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
@@ -16,14 +16,14 @@ export interface RouteInput {
 export interface Caller {
   context: ApiContext
   call: Call<never, never, unknown>
-  /** Of the request's idempotency key. */
+  /** The attempt with the request's idempotency key; null without a key. */
   attempt: Attempt | null
 }
 
 /**
- * Calls the operation as its own request would: the same scope, schemas, handler, rights and audit entry. A second
- * request through the server (`inject`) would come to the same, but count twice and lose the address, the id and the
- * path of the request that was sent.
+ * Calls the operation like an HTTP request: it checks the same scope and schemas, runs the same handler with the same
+ * rights, and writes the same audit entry. One might use fastify's `inject` instead. But an injected request would count
+ * twice against the rate limit, and lose the client's address, request id and path.
  *
  * @throws ServiceError
  */

@@ -21,13 +21,13 @@ const refusal = Type.Object({
   jsonrpc,
   error: Type.Object(
     {
-      code: Type.Integer({ description: 'The code of JSON-RPC, such as -32600 for an invalid request.' }),
-      message: Type.String({ description: 'What is wrong, for a person.' }),
+      code: Type.Integer({ description: 'The JSON-RPC error code, such as -32600 for an invalid request.' }),
+      message: Type.String({ description: 'What is wrong, as text.' }),
     },
     { additionalProperties: true, description: 'Why the message was refused.' },
   ),
   id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
-    description: 'The id of the refused message; null when it has none, or could not be read.',
+    description: 'Id of the refused message. Null when it has none or could not be read.',
   }),
 })
 
@@ -36,21 +36,24 @@ export const mcpRoute = route({
   path: '/mcp',
   scope: 'read',
   summary:
-    'A JSON-RPC endpoint that speaks the Model Context Protocol, for AI agents. Tools need the scopes of their operations.',
+    'JSON-RPC endpoint of the Model Context Protocol, for AI agents. Each tool needs the scope of its operation.',
   schemas: {},
   takesBytes: ['application/json'],
   inMemory: true,
   refuses: ['insufficient_scope', 'forbidden', 'not_found'],
   described: {
     ...Type.Union([message, Type.Array(message, { minItems: 1, maxItems: messageLimits.batch })]),
-    description: `A message or, of protocol versions before 2026-07-28, a batch. Each message of a batch counts as a request.`,
+    description: `A message. Protocol versions before 2026-07-28 also allow a batch, in which each message counts as a request.`,
   },
   answers: {
-    200: { ...messages, description: 'The answer, or those to the requests of a batch.' },
-    202: { type: 'null', description: 'There was nothing to answer: a notification or a response. No body.' },
+    200: {
+      ...messages,
+      description: 'The response. For a batch, an array with a response for each request.',
+    },
+    202: { type: 'null', description: 'A notification or a response was accepted. No body.' },
     400: { ...Type.Union([refusal, errorAnswer]), description: '`bad_request`, as a JSON-RPC error' },
-    404: { ...Type.Union([refusal, errorAnswer]), description: '`not_found`, or a method that there is not' },
-    406: { ...refusal, description: 'The client does not take application/json.' },
+    404: { ...Type.Union([refusal, errorAnswer]), description: '`not_found`, or an unknown JSON-RPC method' },
+    406: { ...refusal, description: 'The `Accept` header excludes application/json.' },
     415: { ...refusal, description: '`unsupported_media_type`, as a JSON-RPC error' },
   },
   bodyLimitBytes: messageLimits.bodyBytes,
@@ -75,20 +78,24 @@ const asAnswer = ({ status, contentType, text }: Served): Answer => ({
   ...(contentType === null ? {} : { headers: { 'content-type': contentType } }),
 })
 
-/** One after the other, so that a later message finds what an earlier one made. */
+/** Handles the messages in order, so that a later message sees the changes of earlier ones. */
 async function answerBatch(caller: Caller, batch: unknown[]): Promise<Answer> {
   const { request } = caller.call
   if (request.attempt)
     return refuse(
       400,
       rpcCodes.invalidRequest,
-      'Idempotency-Key goes with a single message, not with a batch.',
+      'Idempotency-Key is not accepted with a batch. Send a single message.',
     )
   if (batch.some(namesVersion))
-    return refuse(400, rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.')
+    return refuse(
+      400,
+      rpcCodes.invalidRequest,
+      'Invalid Request: this protocol version has no batches. Send each message in its own request.',
+    )
   const answers: string[] = []
   for (const [at, message] of batch.entries()) {
-    if (request.raw.socket.destroyed) break // nobody waits for the rest
+    if (request.raw.socket.destroyed) break // the client has disconnected
     const text = await answerOne(caller, message, at > 0)
     if (text !== '') answers.push(text)
   }
@@ -106,7 +113,11 @@ async function answerOne(caller: Caller, message: unknown, counts: boolean): Pro
     if (counts) await call.charge()
     if (isInitialize(message))
       return JSON.stringify(
-        rpcError(rpcCodes.invalidRequest, 'Invalid Request: initialize goes alone.', idOf(message)),
+        rpcError(
+          rpcCodes.invalidRequest,
+          'Invalid Request: initialize is not accepted in a batch. Send it alone.',
+          idOf(message),
+        ),
       )
     return (await serveMessage(caller, message)).text
   } catch (error) {
@@ -116,7 +127,7 @@ async function answerOne(caller: Caller, message: unknown, counts: boolean): Pro
   }
 }
 
-/** Since 2026-07-28 each request does, and goes alone. */
+/** Whether the message names its protocol version. Versions from 2026-07-28 on require that, and have no batches. */
 function namesVersion(message: unknown): boolean {
   const { params } = (message ?? {}) as { params?: { _meta?: unknown } | null }
   const meta = params?._meta

@@ -1,9 +1,9 @@
 /**
- * The fields of tools' schemas: what agents are shown, and what a call is first held against. The operation holds the
- * values against its own schema as well, so limits that a model seldom meets are not repeated here.
+ * The fields of the tools' schemas. They describe a tool to agents, and validate a call first. The operation validates
+ * the values again with its own schema. So limits that a model rarely reaches are not repeated here.
  *
  * A parameter has one `type`. Gemini and several MCP clients refuse tools with `$ref`, `anyOf` or a list of types.
- * An empty text clears a field; null does so too (`nullable`), which is taken and not listed: see `listTools`.
+ * An empty string clears a field. Null does too (`nullable`), but `listTools` does not list it.
  */
 import Type, { type TSchema } from 'typebox'
 import { describedEntries } from '../../core/board-columns.ts'
@@ -31,19 +31,19 @@ export const groupId = string('Id of the group, from list_groups.')
 
 export const parentId = Type.String({
   nullable: true,
-  description: 'Id of the board above; root: top level.',
+  description: 'Id of the parent board; root: top level.',
 })
 
 export const listOf = <T extends TSchema>(item: T, max: number, description: string) =>
   Type.Array(item, { minItems: 1, maxItems: max, description })
 export const cardIds = (max: number) => listOf(Type.String(), max, 'Ids of cards on the board.')
 
-/** Pages are small: an agent has to read them. */
+/** Pages are small, because they must fit the agent's context window. */
 export const pageInput = (size: number, most = 100) => ({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: most, default: size, description: 'Most entries to answer.' }),
+    Type.Integer({ minimum: 1, maximum: most, default: size, description: 'Most entries to return.' }),
   ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'next_offset of the page before.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'next_offset of the previous page.' })),
 })
 
 export const layout = Type.Optional(
@@ -56,9 +56,9 @@ export const ownData = {
     Type.Unsafe<object>({ type: 'object', nullable: true, description: 'Free properties.' }),
   ),
   identifiers: Type.Optional(
-    Type.Array(Type.Object({ scope: string('The other system.'), value: string('Its id over there.') }), {
+    Type.Array(Type.Object({ scope: string('The other system.'), value: string('Its id in that system.') }), {
       nullable: true,
-      description: 'Ids in other systems; all of them.',
+      description: 'All ids in other systems.',
     }),
   ),
 }
@@ -85,7 +85,7 @@ const describedParameters = Object.fromEntries(
 export const boardFields = {
   view: Type.Optional(oneOf(['canvas', 'list'], 'How the board is shown.')),
   ...describedParameters,
-  notify: flag('false: tell nobody of a changed schedule.'),
+  notify: flag('false: notify nobody of a changed schedule.'),
   ...ownData,
 }
 
@@ -97,7 +97,7 @@ export const groupFields = {
 
 // ---- results
 
-/** What is in lists and objects is told in words, which take a third of the room of a schema. */
+/** The description names the fields of the items: it takes a third of the bytes of a schema. */
 export const items = (description: string) =>
   Type.Unsafe({ type: 'array', items: { type: 'object' }, description })
 export const object = (description: string) => Type.Unsafe({ type: 'object', description })

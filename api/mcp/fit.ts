@@ -1,16 +1,16 @@
-/** Answers that fit the context window of a model. */
+/** Cuts answers, so that they fit the context window of a model. */
 
-/** Characters of JSON that a page of a list takes, about 8,000 tokens. */
+/** Most characters of JSON in a page of a list: about 8,000 tokens. */
 const pageChars = 24_000
 
-/** The first of the items that fit, one at least. */
+/** The first items that fit into `chars` characters of JSON, at least one. */
 export function fitting<Item>(items: Item[], chars = pageChars): Item[] {
   let left = chars
   const end = items.findIndex((item, at) => (left -= JSON.stringify(item).length) < 0 && at > 0)
   return end < 0 ? items : items.slice(0, end)
 }
 
-/** Where a page ends of which fewer items are shown than were read. */
+/** `has_more` and `next_offset` of a page that shows only the first `shown` of its items. */
 export function pageEndAt(
   shown: number,
   page: { items: unknown[]; offset: number; has_more: boolean },
@@ -19,7 +19,7 @@ export function pageEndAt(
   return { has_more: more, next_offset: more ? page.offset + shown : null }
 }
 
-/** Never ends within a character. */
+/** The first `chars` UTF-16 units of the text. Never splits a surrogate pair. */
 export function cut(text: string, chars: number): string {
   if (text.length <= chars) return text
   const end = isHighSurrogate(text.charCodeAt(chars - 1)) ? chars - 1 : chars

@@ -1,7 +1,7 @@
 /**
- * On a loopback address a page of any site could reach the service, once its name is made to lead there (DNS
- * rebinding). The names under which it is called, and from which pages, are then those of this machine, or of
- * PUBLIC_URL. Elsewhere a token is all that it takes, from any page.
+ * Protects a service on a loopback address from DNS rebinding: a site can resolve its own name to 127.0.0.1, and its
+ * pages then reach the service. So Host and Origin must name this machine or match PUBLIC_URL. On other addresses a
+ * token suffices, from any page.
  */
 import { isIPv4 } from 'node:net'
 import { ServiceError } from '../../core/errors.ts'
@@ -14,11 +14,14 @@ export function requireLocal(
   const own = new URL(publicUrl)
   const name = hostname(`http://${host ?? ''}`)
   if (name === null || !(isLocal(name) || name === own.hostname))
-    throw new ServiceError('forbidden', 'Host must name this machine, or be that of PUBLIC_URL.')
+    throw new ServiceError('forbidden', 'The Host header must name this machine or the host of PUBLIC_URL.')
   if (origin === undefined || origin === own.origin) return
   const from = hostname(origin)
   if (from === null || !isLocal(from))
-    throw new ServiceError('forbidden', 'Origin must be of this machine, or that of PUBLIC_URL.')
+    throw new ServiceError(
+      'forbidden',
+      'The Origin header must name this machine or the origin of PUBLIC_URL.',
+    )
 }
 
 function hostname(url: string): string | null {

@@ -1,15 +1,15 @@
-/** The body of `POST /mcp` → JSON-RPC messages. What is no message at all is answered here. */
+/** Parses the body of `POST /mcp` into JSON-RPC messages, and refuses bodies that are malformed or too large. */
 import { limits } from '../../core/limits.ts'
 import { BodyScan } from '../http/body/scan.ts'
 import { isStorableJson } from '../http/body/storable.ts'
 import type { Answer } from '../http/route.ts'
 
-/** Of JSON-RPC, and of the server's own range as the SDK uses it. */
+/** Error codes of JSON-RPC, and of its range for server errors as the MCP SDK uses it. */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
   internalError: -32603,
-  /** The transport refuses the request. */
+  /** The request was refused before a method ran. */
   refused: -32000,
 } as const
 
@@ -42,7 +42,7 @@ export function readMessages(
     answer: refuse(status, code, message),
   })
   if (!acceptsJson(headers.accept))
-    return refused(406, rpcCodes.refused, 'Not Acceptable: the answer is application/json.')
+    return refused(406, rpcCodes.refused, 'Not Acceptable: Accept must include application/json.')
   if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     return refused(415, rpcCodes.refused, 'Unsupported Media Type: send content-type application/json.')
   let text: string
@@ -53,22 +53,23 @@ export function readMessages(
     if (size !== null) return refused(400, rpcCodes.invalidRequest, `Invalid Request: ${size}`)
     body = JSON.parse(text)
   } catch {
-    return refused(400, rpcCodes.parseError, 'Parse error: the body is not JSON in UTF-8.')
+    return refused(400, rpcCodes.parseError, 'Parse error: the body must be JSON in UTF-8.')
   }
   const fault = isStorableJson(text) ? idFault(body) : unstorable
   if (fault !== null) return refused(400, rpcCodes.invalidRequest, `Invalid Request: ${fault}`)
   if (!Array.isArray(body)) return { kind: 'one', message: body }
-  if (body.length === 0) return refused(400, rpcCodes.invalidRequest, 'Invalid Request: the batch is empty.')
+  if (body.length === 0)
+    return refused(400, rpcCodes.invalidRequest, 'Invalid Request: a batch must hold at least one message.')
   if (body.length > messageLimits.batch)
     return refused(
       400,
       rpcCodes.invalidRequest,
-      `Invalid Request: a batch holds at most ${messageLimits.batch} messages.`,
+      `Invalid Request: a batch must hold at most ${messageLimits.batch} messages.`,
     )
   return { kind: 'batch', messages: body }
 }
 
-/** Answers are never streamed, whatever else a client would take. */
+/** Whether the client accepts JSON. Answers are never sent as an event stream. */
 function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined) return true
   return accept
@@ -77,7 +78,7 @@ function acceptsJson(accept: string | undefined): boolean {
     .some((type) => type === 'application/json' || type === 'application/*' || type === '*/*')
 }
 
-/** What is wrong with the size of a body, told before it is parsed: its depth, or the number of its values. */
+/** Checks the depth of a body and the number of its values before it is parsed. Null: within the limits. */
 function boundsFault(bytes: Uint8Array): string | null {
   try {
     new BodyScan({ ...limits.json, depth: messageLimits.depth, entryBytes: messageLimits.bodyBytes }).push(
@@ -98,9 +99,9 @@ function idFault(body: unknown): string | null {
   return null
 }
 
-const unstorable = 'text must be without U+0000 and without halves of surrogate pairs.'
+const unstorable = 'text must not contain U+0000 or a lone surrogate.'
 
-/** Of a request; null of anything else. */
+/** The id of a JSON-RPC request. Null for a message without a valid id. */
 export function idOf(message: unknown): RpcId {
   const id = typeof message === 'object' && message !== null ? (message as { id?: unknown }).id : null
   return typeof id === 'string' || typeof id === 'number' ? id : null

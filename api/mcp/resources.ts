@@ -1,4 +1,4 @@
-/** Boards as resources: `board://{id}` is Markdown, for reading; `board://{id}/json` the same as data. */
+/** Boards as MCP resources: `board://{id}` is Markdown, `board://{id}/json` is JSON. */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -24,21 +24,21 @@ export const resourceTemplates: ResourceTemplateType[] = [
   {
     uriTemplate: 'board://{id}',
     name: 'board',
-    title: 'A board, for reading',
+    title: 'Board as Markdown',
     description: 'A board with its groups and its first cards, as Markdown.',
     mimeType: 'text/markdown',
   },
   {
     uriTemplate: 'board://{id}/json',
     name: 'board-json',
-    title: 'A board, as data',
+    title: 'Board as JSON',
     description: 'A board with its groups and its first cards, as JSON.',
     mimeType: 'application/json',
   },
 ]
 
 const listSize = 50
-/** Cards that are looked at, and characters of JSON of them that are shown. */
+/** Of one resource: cards and groups to read, and characters of JSON for the cards to show. */
 const bounds = { cards: 200, chars: 60_000, groups: 100 }
 
 export async function listResources(
@@ -100,7 +100,7 @@ export async function readResource(caller: Caller, uri: string): Promise<ReadRes
   return { contents: [{ uri, mimeType: json ? 'application/json' : 'text/markdown', text }] }
 }
 
-/** A refusal → the protocol's error, which tells as much. */
+/** Turns an error of an operation into a JSON-RPC error with the same message and code. */
 async function asked<Result>(caller: Caller, work: Promise<Result>, uri?: string): Promise<Result> {
   try {
     return await work

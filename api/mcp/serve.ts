@@ -1,6 +1,6 @@
 /**
- * One JSON-RPC message → its answer. Nothing is kept between messages: each has a server of its own, whatever version
- * of the protocol it speaks. Those before 2026-07-28 open with `initialize`, which is answered and forgotten.
+ * Answers one JSON-RPC message. The endpoint is stateless: each message gets its own server, in all protocol versions.
+ * Versions before 2026-07-28 start with `initialize`; it is answered, but opens no session.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import {
@@ -35,7 +35,7 @@ function serveModern(caller: Caller, request: Request, message: unknown): Promis
   const handler = createMcpHandler(() => serverFor(caller), {
     legacy: 'reject',
     keepAliveMs: 0,
-    onerror: (error) => log.debug({ err: error }, 'an MCP message was refused'),
+    onerror: (error) => log.debug({ err: error }, 'MCP message refused'),
   })
   return handler.fetch(request, { parsedBody: message })
 }
@@ -51,7 +51,7 @@ async function serveLegacy(caller: Caller, request: Request, message: unknown): 
   }
 }
 
-/** What the protocol reads of the request; its body is read already. */
+/** A request with the headers that the SDK reads. The body was parsed before, and is passed on its own. */
 function asWebRequest(headers: IncomingHttpHeaders): Request {
   const own = new Headers({
     accept: 'application/json, text/event-stream',

@@ -1,4 +1,4 @@
-/** What a tool is: an operation of the API, in the form in which an agent calls it. */
+/** The type of an MCP tool: an API operation with the name, description, arguments and result that agents see. */
 import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import { limits } from '../../core/limits.ts'
 import type { Route } from '../http/route.ts'
@@ -6,9 +6,9 @@ import type { RouteInput } from './caller.ts'
 import { notice } from './untrusted.ts'
 
 export interface Shown {
-  /** What was done, and how to go on: a sentence or two of ours. */
+  /** One or two sentences of the service's own: what was done, and what to do next. */
   said: string
-  /** What was written on boards, for models that are shown the text alone: one value a line. */
+  /** Data from boards, one value a line, for clients that show the model only the text content. */
   lines: unknown[]
   content: Record<string, unknown>
 }
@@ -16,26 +16,25 @@ export interface Shown {
 export interface Tool {
   name: string
   title: string
-  /** For the model. */
   description: string
   route: Route
   input: TObject
   /**
-   * The main fields of the answer, of tools that read and of those whose answer is used further. Agents read what other
-   * tools did without a schema, and a schema takes room in their context.
+   * The main fields of the result. Only tools that read have it, and tools whose result is an argument of another tool.
+   * Other results need no schema, and each schema takes up context of the agent.
    */
   output?: TObject
-  /** Of one that writes: what is there may be lost by it. */
+  /** For a tool that writes: it may overwrite or delete data. */
   destructive?: boolean
-  /** Called again with the same arguments it changes nothing more. */
+  /** For a tool that writes: a second call with the same arguments changes nothing more. */
   idempotent?: boolean
-  /** It reaches out to other servers. */
+  /** The tool fetches from other servers. */
   openWorld?: boolean
   call(input: never): RouteInput
   show(answer: never, input: never): Shown
 }
 
-/** `show` says itself what its operation answers. */
+/** Makes a tool from its definition. The type of `show`'s first parameter is not checked against the operation. */
 export function tool<In extends TProperties>(
   definition: Omit<Tool, 'input' | 'output' | 'call' | 'show'> & {
     input: In
@@ -56,13 +55,13 @@ export function tool<In extends TProperties>(
   } as Tool
 }
 
-/** Cards that one call writes; their answer has to fit, too. */
+/** Most cards that one call writes. Their answer must fit the context window, too. */
 export const cardsPerCall = 100
 
 /** `1 card`, `3 cards` */
 export const count = (n: number, noun: string) => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
 
 export const goOn = ({ has_more, next_offset }: { has_more: boolean; next_offset: number | null }) =>
-  has_more ? ` There is more: call again with offset ${String(next_offset)}.` : ''
+  has_more ? ` There are more: call again with offset ${String(next_offset)}.` : ''
 
 export const boardsPerCall = Math.min(100, limits.boardsPerRequest)

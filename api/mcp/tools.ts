@@ -1,4 +1,4 @@
-/** The table of tools, in the order in which agents are shown them. What each needs is the scope of its operation. */
+/** The list of tools, in the order of `tools/list`. Each tool needs the scope of its operation. */
 import type { Tool } from './tool.ts'
 import { arrangeCards } from './tools/arrange.ts'
 import { createGroup, listGroups, ungroup, updateGroup } from './tools/groups.ts'

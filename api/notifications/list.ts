@@ -28,12 +28,12 @@ const Notification = named(
       {
         additionalProperties: true,
         description:
-          'Of `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`.',
+          'For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`.',
       },
     ),
     created_at: createdAt,
   }),
-  'Something that the account is told.',
+  'A message to the account about a change.',
 )
 
 const notifications: WalkedList = {
@@ -46,7 +46,7 @@ export const listNotifications = route({
   method: 'GET',
   path: '/notifications',
   scope: 'read',
-  summary: 'List the notifications of the account, newest first, or follow them.',
+  summary: 'List the notifications of the account, newest first. With `since`: a feed of new ones.',
   description: `Notifications are kept for ${limits.notificationDays} days.`,
   schemas: { query: Type.Object(walkQuery) },
   answers: {
@@ -66,7 +66,7 @@ export const listNotifications = route({
   },
 })
 
-/** What is told of a board ends with the right to see it. */
+/** Leaves out notifications about boards that the account can no longer see. */
 function readNotifications(tx: Transaction, walk: Walk | null, horizon: Date | null, limit: number) {
   const bound = !walk
     ? tx``

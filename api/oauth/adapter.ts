@@ -1,6 +1,7 @@
 /**
- * What the provider keeps, in the database. An opaque value is what lets its bearer in, so it is never written down: rows
- * go by its hash, and what belongs to it is encrypted. What is used once is used once, also by two at the same moment.
+ * The provider's storage adapter, in PostgreSQL. Codes and tokens are bearer credentials, so their values are never
+ * stored: the key of a row is the value's hash, and its payload is encrypted. A value for one use is consumed once, even
+ * by two requests at the same moment.
  */
 import { createHash } from 'node:crypto'
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
@@ -27,7 +28,7 @@ export const grantKey = (grantId: string): Buffer => keyOf('Grant', grantId)
 
 const keyOf = (kind: string, id: string) => createHash('sha256').update(`${kind}\0${id}`).digest()
 
-/** @param kind the provider's name of what is kept */
+/** @param kind the provider's name for the type of its records, such as `AccessToken` */
 export function openAdapter(kind: string, store: Store): Adapter {
   switch (kind) {
     case 'Client':
@@ -41,7 +42,7 @@ export function openAdapter(kind: string, store: Store): Adapter {
   }
 }
 
-/** Who is signed in is the service's own session's to say, at each consent: the provider remembers nobody. */
+/** The provider stores no sessions. At each consent the service's own session says who is signed in. */
 const sessions: Adapter = {
   ...others(),
   upsert: async () => undefined,
@@ -127,7 +128,7 @@ function artifacts(kind: string, { database, encryption }: Store): Adapter {
       const key = keyOf(kind, id)
       const first = await database.asSystem((tx) => consumeArtifact(tx, kind, key))
       if (first) return
-      // Somebody was quicker, at the same moment: one of the two has stolen it.
+      // A second use: one of the two users has stolen the value. So the grant ends.
       const found = await database.asSystem((tx) => findArtifact(tx, kind, key))
       const grantId = found && open(encryption, about(key), found.payload)?.grantId
       if (grantId) await database.asSystem((tx) => endGrant(tx, grantKey(grantId)))
@@ -143,7 +144,7 @@ function artifacts(kind: string, { database, encryption }: Store): Adapter {
   }
 }
 
-/** Under a grant that has not ended: false when it has. */
+/** Saves a code or token of a grant. False: the grant has ended, nothing was saved. */
 async function issue(
   tx: Transaction,
   value: string,
@@ -164,14 +165,14 @@ async function issue(
   return true
 }
 
-/** Without the value itself, which the provider puts into it. */
+/** Encrypts the payload without the credential itself, which the provider puts into `jti`. */
 function seal(encryption: Encryption, key: Buffer, payload: AdapterPayload): Buffer {
   return encryption.seal(JSON.stringify({ ...payload, jti: undefined }), about(key))
 }
 
 const about = (key: Buffer) => key.toString('hex')
 
-/** Undefined when it was sealed under another SECRET_KEY: then the client registers, or asks, again. */
+/** Undefined when the payload was sealed with another SECRET_KEY: the client must register or ask for consent again. */
 function open(encryption: Encryption, belongsTo: string, sealed: Buffer): AdapterPayload | undefined {
   try {
     return JSON.parse(encryption.open(sealed, belongsTo)) as AdapterPayload
@@ -181,9 +182,9 @@ function open(encryption: Encryption, belongsTo: string, sealed: Buffer): Adapte
   }
 }
 
-/** What the provider asks for with features that are off. */
+/** Methods that the provider calls only for features that are switched off. */
 function others(): Adapter {
-  const never = (): Promise<never> => Promise.reject(new Error('not in use'))
+  const never = (): Promise<never> => Promise.reject(new Error('not supported'))
   return {
     upsert: never,
     find: never,

@@ -1,10 +1,10 @@
-/** What a refused client is told about getting a token that would do (RFC 6750, RFC 9728). */
+/** The header `www-authenticate`, which tells a refused client how to get a suitable token (RFC 6750, RFC 9728). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { ScopeError } from '../http/authenticate.ts'
 import { resourceMetadataUrl } from './metadata.ts'
 
-/** Sets `www-authenticate` where the error calls for it. */
+/** Sets `www-authenticate` for an invalid token or a missing scope. */
 export function challenge(
   error: unknown,
   request: FastifyRequest,

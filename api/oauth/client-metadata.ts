@@ -1,6 +1,6 @@
 /**
- * What clients say of themselves (RFC 7591), brought to what there is here before it is judged and answered: what it asks
- * for that does not exist is left out, what cannot be meant well is refused.
+ * Normalises and validates client metadata (RFC 7591) before the provider does. Unsupported scopes and grant types are
+ * left out. Redirect URIs that could harm a user are refused.
  */
 import { errors } from 'oidc-provider'
 import { knownScopes } from './scopes.ts'
@@ -20,7 +20,7 @@ export interface ClientMetadata {
 
 const most = { redirectUris: 20, uriLength: 2000, nameLength: 200 }
 
-/** Changes `metadata` in place. @throws InvalidClientMetadata, InvalidRedirectUri */
+/** Normalises `metadata` in place. @throws InvalidClientMetadata, InvalidRedirectUri */
 export function bringInOrder(metadata: ClientMetadata): void {
   const { client_name: name, scope } = metadata
   if (name !== undefined && (typeof name !== 'string' || name.length > most.nameLength))
@@ -41,7 +41,7 @@ export function bringInOrder(metadata: ClientMetadata): void {
   metadata.grant_types = Array.isArray(metadata.grant_types)
     ? grantTypes.filter((type) => type === 'authorization_code' || asks(metadata.grant_types, type))
     : [...grantTypes]
-  // A document is for anybody to read: no secret can be in it.
+  // Anybody can read a metadata document, so its client can't have a secret.
   if (isDocumentUrl(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
     metadata.token_endpoint_auth_method = 'none'
   metadata.application_type = applicationType(redirectUris(metadata.redirect_uris))
@@ -55,8 +55,8 @@ export const isDocumentUrl = (clientId: string | undefined): boolean =>
   clientId?.startsWith('https://') ?? false
 
 /**
- * Such a URL needs a path, which may be `/` (section 3 of the draft); the provider checks its other rules. Looks at the
- * text: a parsed URL always has a path.
+ * Requires a path in the URL of a metadata document; `/` is enough (section 3 of the draft). The provider checks the
+ * other rules. Tests the text, because a parsed URL always has a path.
  *
  * @throws InvalidClient
  */
@@ -68,8 +68,8 @@ export function requirePath(clientId: string): void {
 }
 
 /**
- * Keeps the fields that this service acts on or that RFC 7591 and RFC 7592 name. The provider also answers fields of
- * OpenID Connect, such as `subject_type` and `require_auth_time`, which mean nothing here.
+ * Keeps the fields that this service uses or that RFC 7591 and RFC 7592 define. The provider also returns fields of
+ * OpenID Connect, such as `subject_type` and `require_auth_time`, which have no meaning here.
  */
 export const withoutOpenId = (client: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(client).filter(([field]) => registrationFields.has(field)))
@@ -102,12 +102,12 @@ const registrationFields = new Set([
 function redirectUris(given: unknown): URL[] {
   if (!Array.isArray(given) || given.length === 0) return [] // the provider says what is missing
   if (given.length > most.redirectUris)
-    throw new InvalidRedirectUris(`redirect_uris must be at most ${most.redirectUris}`)
+    throw new InvalidRedirectUris(`redirect_uris must hold at most ${most.redirectUris} URIs`)
   return given.map((uri) => {
     const url = typeof uri === 'string' && uri.length <= most.uriLength ? URL.parse(uri) : null
     if (!url)
       throw new InvalidRedirectUris(
-        `redirect_uris must be whole URLs of at most ${most.uriLength} characters`,
+        `redirect_uris must be absolute URLs of at most ${most.uriLength} characters`,
       )
     const fault = faultOf(url)
     if (fault) throw new InvalidRedirectUris(`redirect_uris: ${url.protocol}//${url.host} ${fault}`)
@@ -121,19 +121,19 @@ class InvalidRedirectUris extends errors.CustomOIDCProviderError {
   }
 }
 
-/** Where an answer may go: https, this machine by http, or a scheme that a program has for itself (RFC 8252). */
+/** Checks a redirect URI. Accepts https, http to a loopback address, and a program's own scheme (RFC 8252). */
 function faultOf({ protocol, hostname, username, password, hash }: URL): string | null {
-  if (username || password) return 'must not hold a user name or a password'
+  if (username || password) return 'must not contain a user name or a password'
   if (hash) return 'must not have a fragment'
   if (protocol === 'https:') return null
   if (protocol === 'http:')
     return loopback.has(hostname) ? null : 'must begin with https:// (http is for localhost)'
-  return notAPrograms.has(protocol) ? 'has a scheme that cannot be used here' : null
+  return notAPrograms.has(protocol) ? 'has a scheme that is not accepted' : null
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Schemes that a browser acts upon itself, or that lead to something other than a client. */
+/** Schemes that a browser handles itself, or that open something other than an OAuth client. */
 const notAPrograms = new Set(
   `javascript data vbscript file filesystem blob about view-source ws wss ftp ftps gopher mailto tel sms urn jar intent
   chrome chrome-extension moz-extension resource ms-settings search-ms ldap ssh telnet`
@@ -141,7 +141,10 @@ const notAPrograms = new Set(
     .map((scheme) => `${scheme}:`),
 )
 
-/** Ports are free only for programs on the user's machine, so that decides it, whatever the client says. */
+/**
+ * `native` if a redirect URI leads to a program on the user's machine. The provider lets only native clients choose any
+ * port. The client's own `application_type` is ignored.
+ */
 function applicationType(uris: URL[]): 'native' | 'web' {
   return uris.some(({ protocol }) => protocol !== 'https:') ? 'native' : 'web'
 }

@@ -1,4 +1,4 @@
-/** The page on which a person allows or denies what a client asks for. */
+/** The page on which a person allows or denies a client's request. */
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import type { Page } from '../sign-in/page.ts'
@@ -6,7 +6,7 @@ import type { OwnVisit } from '../sign-in/visit.ts'
 import { isDocumentUrl } from './client-metadata.ts'
 import { whereTo, type ConsentRequest } from './consent-request.ts'
 
-/** What each scope allows, in plain words. */
+/** What each scope allows. */
 export const scopeWords: Record<Scope, string> = {
   read: 'See all boards, cards and files that you can see',
   write: 'Create and change boards, cards and files, and everything else that you can change',
@@ -23,13 +23,15 @@ export function consentPage(asked: ConsentRequest, { request, signedIn, csrf }: 
       <form method="post" action="${request.url}">
         ${csrf}
         <fieldset>
-          <legend>It wants to act as you, <strong>${signedIn.email}</strong>, and asks to:</legend>
+          <legend>
+            This application wants to act as you, <strong>${signedIn.email}</strong>. It asks to:
+          </legend>
           ${scopes.map(scopeChoice)}
         </fieldset>
         <p class="notice">
           <strong>Nobody has verified this application.</strong> It chose its name itself. Your answer goes to
           <strong>${whereTo(redirectUri)}</strong>${isHere(redirectUri) && ', a program on your own machine'}.
-          ${knownBy(asked)} Allow it only if you have just asked for this yourself, and trust that address.
+          ${knownBy(asked)} Allow it only if you have just started this yourself and trust that address.
         </p>
         <p class="actions">
           <button name="decision" value="allow">Allow</button>
@@ -37,14 +39,14 @@ export function consentPage(asked: ConsentRequest, { request, signedIn, csrf }: 
         </p>
       </form>
       <p class="note">
-        You can end this at any time in the <a href="/settings#applications">settings</a>, under Connected
-        applications.
+        You can disconnect the application at any time in the <a href="/settings#applications">settings</a>,
+        under Connected applications.
       </p>
     </main>`,
   }
 }
 
-/** Reading cannot be unticked: every token can read. Deleting has to be ticked: it cannot be taken back. */
+/** `read` is always ticked, because every token can read. `delete` starts unticked, because deleting can lose data. */
 const scopeChoice = (scope: Scope): Html =>
   html`<label class="choice">
     <input
@@ -59,11 +61,14 @@ const scopeChoice = (scope: Scope): Html =>
 const isTicked = (scope: Scope) => scope !== 'delete'
 
 const knownBy = ({ clientId }: ConsentRequest) =>
-  isDocumentUrl(clientId) && html`Its description of itself is at <strong>${new URL(clientId).host}</strong>.`
+  isDocumentUrl(clientId) && html`It publishes its description at <strong>${new URL(clientId).host}</strong>.`
 
 const isHere = ({ protocol }: URL) => protocol !== 'https:'
 
-/** The source for `form-action`, which browsers also apply to redirects. An IPv6 address can be named by its scheme only. */
+/**
+ * The source for `form-action`, which browsers also apply to redirects. It can't name an IPv6 address, so that gets its
+ * scheme.
+ */
 function formTarget({ protocol, origin, hostname }: URL): string {
   const isNamed = (protocol === 'https:' || protocol === 'http:') && !hostname.startsWith('[')
   return isNamed ? origin : protocol

@@ -1,4 +1,4 @@
-/** What somebody is asked. */
+/** A client's request for access, as the consent page shows it. */
 import type { Scope } from '../../sql/accounts/tokens.ts'
 
 export interface ConsentRequest {
@@ -8,6 +8,6 @@ export interface ConsentRequest {
   scopes: Scope[]
 }
 
-/** The host, or of a program on the user's machine its scheme. */
+/** The host of the redirect URI. For a program's own scheme, the scheme. */
 export const whereTo = ({ protocol, host }: URL): string =>
   protocol === 'https:' || protocol === 'http:' ? host : protocol

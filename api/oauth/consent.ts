@@ -1,6 +1,6 @@
 /**
- * The page on which somebody allows a client to act for them, or not. It says what is known of the client, which is where
- * the answer goes; all else is the client's own word.
+ * Consent: a person allows or denies that a client acts for them. The page shows the redirect host, the only fact about
+ * a client that the service knows. Everything else is the client's own claim.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errors, type InteractionResults, type Provider } from 'oidc-provider'
@@ -20,7 +20,7 @@ import { scopesToAsk } from './scopes.ts'
 export interface ConsentOptions {
   database: Database
   provider(): Provider
-  /** Before the provider reads a request. */
+  /** Called before the provider reads a request. */
   prepare(request: IncomingMessage): void
 }
 
@@ -39,14 +39,17 @@ async function ask(options: ConsentOptions, visit: OwnVisit): Promise<VisitAnswe
 
 async function decide(options: ConsentOptions, visit: OwnVisit): Promise<VisitAnswer> {
   const { interaction, asked } = await load(options, visit)
-  if (interaction.result) return { redirect: interaction.returnTo } // decided already: a form that was sent twice
+  if (interaction.result) return { redirect: interaction.returnTo } // the form was sent twice
   if (visit.form.get('decision') !== 'allow') {
-    return finish(options, visit, { error: 'access_denied', error_description: 'The user said no.' })
+    return finish(options, visit, {
+      error: 'access_denied',
+      error_description: 'The user denied the request.',
+    })
   }
   const scopes = asked.scopes.filter((scope) => scope === 'read' || visit.form.has(`scope_${scope}`))
   const { userId } = visit.signedIn
   const grantId = await grant(options, visit, { asked, scopes, resources: resourcesOf(interaction.params) })
-  interaction.params['scope'] = scopes.join(' ') // what is issued from here on is what was allowed
+  interaction.params['scope'] = scopes.join(' ') // tokens get only the allowed scopes
   await interaction.persist()
   return finish(options, visit, { login: { accountId: userId, remember: false }, consent: { grantId } })
 }
@@ -67,7 +70,7 @@ interface Interaction {
   persist(): Promise<string>
 }
 
-/** Of this browser, which has its cookie; nobody else's. @throws ServiceError `not_found` */
+/** Loads the interaction that this browser has the cookie of. @throws ServiceError `not_found` */
 async function load(
   options: ConsentOptions,
   { request, reply }: OwnVisit,
@@ -101,7 +104,7 @@ async function details(
 const over = () =>
   new ServiceError(
     'not_found',
-    'This request is over, or was begun in another browser. Go back to the application and connect it again.',
+    'This request has expired, or it was started in another browser. Go back to the application and connect it again.',
   )
 
 const resourcesOf = ({ resource }: Record<string, unknown>) =>
@@ -129,5 +132,5 @@ async function grant(
   return grantId
 }
 
-/** Without what is not seen, or turns the writing round. */
+/** The name without invisible characters and without marks that reverse the text direction. */
 const visible = (name: string) => name.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()

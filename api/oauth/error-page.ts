@@ -1,4 +1,4 @@
-/** The page for a person whose browser came with a faulty request, and cannot be sent back to the application. */
+/** The page for an authorization request that is invalid, when the browser can't be redirected to the application. */
 import { html } from '../sign-in/html.ts'
 import { renderPage } from '../sign-in/page.ts'
 
@@ -13,8 +13,8 @@ export function errorPage({
     <h1>This application could not be connected</h1>
     <p class="fault" role="alert">${described ?? 'The request is malformed.'} <small>(${error})</small></p>
     <p>
-      Nothing was allowed. Go back to the application and try again. If that does not help, report it to the
-      people who make the application.
+      It got no access to your account. Go back to the application and try again. If that does not help,
+      report the error to the makers of the application.
     </p>
   </main>`
   return renderPage({ title: 'Not connected', body })

@@ -1,12 +1,12 @@
-/** The provider's way out: by the one egress, so that no client's document can lead into the operator's network. */
+/** The provider's `fetch`, through the service's egress: a client's URL can't reach the operator's network. */
 import type { Egress } from '../../platform/egress/egress.ts'
 
 const bounds = { timeoutMs: 2500, maxBytes: 64 * 1024, maxRedirects: 0 }
 
-/** As the provider calls `fetch`: to get what is at a URL. @throws Error when it cannot be had */
+/** A `fetch` for GET requests, as the provider calls it. @throws Error when the fetch fails */
 export function fetchBy(egress: Pick<Egress, 'fetch'>) {
   return async (url: string | URL, options?: { method?: string; headers?: unknown }): Promise<Response> => {
-    if ((options?.method ?? 'GET') !== 'GET') throw new Error('only GET goes out')
+    if ((options?.method ?? 'GET') !== 'GET') throw new Error('only GET is supported')
     const request = { ...bounds, url: String(url), headers: { accept: 'application/json' } }
     const fetched = await egress.fetch(request, async ({ status, headers, body }) => {
       const chunks: Buffer[] = []

@@ -1,4 +1,4 @@
-/** What a client learns before it asks for anything: of the resource (RFC 9728) and of who gives tokens for it (RFC 8414). */
+/** Discovery documents: metadata of the protected resource (RFC 9728) and of the authorization server (RFC 8414). */
 import type { FastifyInstance } from 'fastify'
 import { scopes } from '../../sql/accounts/tokens.ts'
 import { apiRoot } from '../http/root.ts'
@@ -8,13 +8,15 @@ import { apiResource, mcpResource } from './resources.ts'
 const resourceMetadata = '/.well-known/oauth-protected-resource'
 const serverMetadata = '/.well-known/oauth-authorization-server'
 
-/** Where a 401 sends a client: to what is said of the resource that it asked for. */
+/** The URL of the metadata of the resource at `path`, for the header `www-authenticate` of a 401. */
 export function resourceMetadataUrl(publicUrl: string, path: string): string {
   const isMcp = path === `${apiRoot}/mcp` || path.startsWith(`${apiRoot}/mcp/`)
   return `${publicUrl}${resourceMetadata}${isMcp ? `${apiRoot}/mcp` : ''}`
 }
 
-/** The paths at which clients look: with that of the issuer or of the resource after the well-known one, and without. */
+/**
+ * Serves the documents at all paths that clients try: the well-known path alone, and with the resource's path appended.
+ */
 export function registerMetadata(app: FastifyInstance, publicUrl: () => string): void {
   const serve = (path: string, document: (publicUrl: string) => object) =>
     app.get(path, (_request, reply) =>

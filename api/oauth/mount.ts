@@ -1,6 +1,6 @@
 /**
- * The provider's endpoints among ours. It is an application of its own (Koa), which reads the body and writes the answer
- * itself; around it stay our request ids, log, headers and limits.
+ * Mounts the provider's endpoints in the fastify app. The provider is a Koa application: it reads the body and writes the
+ * answer itself. Fastify adds request ids, log lines, headers and rate limits.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
@@ -15,7 +15,7 @@ export interface MountOptions {
   provider(): Provider
   publicUrl(): string
   limiter: RateLimiter
-  /** Per hour and address. */
+  /** Requests an hour from one address. */
   limits: { requests: number; registrations: number }
 }
 
@@ -55,7 +55,7 @@ function limit(
   reply.header('retry-after', retryAfter)
   throw new ServiceError(
     'rate_limited',
-    `More than ${perHour} such requests from this address in the last hour. Retry in ${retryAfter} seconds.`,
+    `This address has sent ${perHour} such requests in the last hour, the most that are allowed. Retry in ${retryAfter} seconds.`,
   )
 }
 
@@ -75,7 +75,9 @@ async function hand(
   await address.run(request.ip, () => provider().callback()(request.raw, raw))
 }
 
-/** Addresses that the provider makes are the public ones, whatever a request says of its host. */
+/**
+ * Sets the headers from which the provider builds its URLs, so that they are public ones whatever the request's Host.
+ */
 export function addressAs(request: IncomingMessage, publicUrl: string): void {
   const { protocol, host, pathname } = new URL(publicUrl)
   request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
@@ -86,5 +88,5 @@ export function addressAs(request: IncomingMessage, publicUrl: string): void {
 
 const address = new AsyncLocalStorage<string>()
 
-/** Whose request the provider is working on. */
+/** The client address of the request that the provider handles now. */
 export const currentAddress = (): string => address.getStore() ?? ''

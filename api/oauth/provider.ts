@@ -1,4 +1,4 @@
-/** The authorization server: oidc-provider, told what there is here. What is not named here is off. */
+/** The authorization server: oidc-provider and its configuration. Features that are not named here are off. */
 import { createPrivateKey } from 'node:crypto'
 import { Provider, errors, interactionPolicy, type Configuration } from 'oidc-provider'
 import type { Egress } from '../../platform/egress/egress.ts'
@@ -13,15 +13,15 @@ import { apiResource, isOurs } from './resources.ts'
 
 export interface ProviderOptions extends Store {
   database: Database
-  /** Where clients reach the service; the issuer. */
+  /** The URL at which clients reach the service. It is also the issuer. */
   publicUrl: string
   egress: Pick<Egress, 'fetch'>
   log: Logger
   /** 32 bytes each, the same in every process. */
   keys: { cookies: Buffer; signing: Buffer }
-  /** Whether the client that asks may make us read its document now. */
+  /** Whether the service may fetch this client's metadata document now (rate limit). */
   mayFetch(clientId: string): boolean
-  /** A page for a person whose browser was sent here with something wrong. */
+  /** The HTML page for an invalid authorization request. */
   errorPage(fault: { error: string; error_description?: string }): string
 }
 
@@ -41,27 +41,25 @@ const ttlSeconds = {
   accessToken: 60 * minute,
   code: minute,
   interaction: 60 * minute,
-  /** Without being used. */
+  /** From its last use. */
   refreshToken: 30 * day,
-  /** However often it is used. */
+  /** From the consent, whatever its use. */
   grant: 365 * day,
-  /** In which a client may read what it registered. */
+  /** How long a client may read its registration. */
   registration: 90 * day,
 }
 
 export function openProvider(options: ProviderOptions): Provider {
   const provider = new Provider(options.publicUrl, configuration(options) as Configuration)
-  provider.proxy = true // mount.ts says the host and the protocol, by the headers that a proxy would set
-  provider.on('server_error', (_ctx, error) =>
-    options.log.error({ err: error }, 'a request for authorization failed'),
-  )
+  provider.proxy = true // mount.ts sets host and protocol in the headers of a proxy
+  provider.on('server_error', (_ctx, error) => options.log.error({ err: error }, 'OAuth request failed'))
   provider.use(async (ctx, next) => {
     await next()
     if (ctx.status === 503) ctx.set('retry-after', '2')
     const isRegistration = ctx.path.startsWith(paths.registration) && ctx.status < 300
     if (isRegistration) ctx.body = withoutOpenId(ctx.body as Record<string, unknown>)
   })
-  // Access tokens look like all tokens of this service, and are found by the same hash.
+  // Access tokens have the format of all tokens of this service, and are looked up by the same hash.
   Object.assign(provider.AccessToken.prototype, {
     generateTokenId(this: { format: string }) {
       this.format = 'opaque'
@@ -83,7 +81,7 @@ function configuration(options: ProviderOptions) {
       id_token_signed_response_alg: 'EdDSA',
       token_endpoint_auth_method: 'client_secret_basic',
     },
-    // Any origin may call the endpoints for programs: nothing there goes by cookies.
+    // Any origin may call the endpoints for programs: none of them uses cookies.
     clientBasedCORS: () => true,
     cookies: {
       keys: [options.keys.cookies.toString('base64url')],
@@ -120,7 +118,7 @@ function configuration(options: ProviderOptions) {
       registration: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        // Of several names of the one service the first; without any, the API.
+        // If the client names several resources, the first; if none, the API.
         defaultResource: (_ctx: unknown, _client: unknown, oneOf?: string[]) =>
           oneOf?.[0] ?? apiResource(publicUrl),
         getResourceServerInfo(_ctx: unknown, resource: string) {
@@ -153,7 +151,7 @@ function configuration(options: ProviderOptions) {
     },
     issueRefreshToken: (_ctx: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
       client.grantTypeAllowed('refresh_token'),
-    // For tokens that say who somebody is, which are never issued: the library wants one.
+    // The library requires a key for ID tokens, although none are issued.
     jwks: { keys: [signingKey(options.keys.signing)] },
     loadExistingGrant: (ctx: GrantContext) =>
       ctx.oidc.result?.consent?.grantId
@@ -194,7 +192,7 @@ interface GrantContext {
   }
 }
 
-/** Nobody is remembered: each request is for a person to look at, who is told which account it is for. */
+/** A policy that asks for consent at each request, on a page that names the account. No earlier consent is reused. */
 function askEachTime() {
   const { Check, Prompt } = interactionPolicy
   return (['login', 'consent'] as const).map(
@@ -203,14 +201,14 @@ function askEachTime() {
         { name, requestable: true },
         new Check(
           `${name}_each_time`,
-          `${name} is asked for each request`,
+          `each request requires ${name}`,
           (ctx) => (ctx.oidc as { result?: Record<string, unknown> }).result?.[name] === undefined,
         ),
       ),
   )
 }
 
-/** Ed25519 of a seed: RFC 8410 with the seed at its end. */
+/** An Ed25519 key from a seed of 32 bytes, by PKCS #8 (RFC 8410): a constant prefix and the seed. */
 function signingKey(seed: Buffer) {
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ format: 'jwk' })

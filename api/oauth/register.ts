@@ -1,4 +1,4 @@
-/** OAuth 2.0 for applications that people connect: everything below /oauth, and what is told of it under /.well-known. */
+/** OAuth 2.0 for applications that people connect: the endpoints under /oauth and their metadata under /.well-known. */
 import type { FastifyInstance } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import { limits } from '../../core/limits.ts'
@@ -23,7 +23,7 @@ export interface OAuthOptions {
   log: Logger
   secretKey: string
   requestsPerHour: number
-  /** Where clients reach the service, without a slash; asked only once it listens. */
+  /** The URL at which clients reach the service, without a slash at the end. Called only after it listens. */
   publicUrl(): string
 }
 

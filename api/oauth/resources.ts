@@ -1,6 +1,6 @@
 /**
- * What a token can be asked for (RFC 8707). The API and its endpoint for agents are one service with one set of rights
- * under two names, so a token that was asked for under either is good for both; any other name is refused.
+ * The resources that a client may request a token for (RFC 8707). The API and its MCP endpoint have the same rights, so a
+ * token for either is valid for both. Any other resource is refused.
  */
 import { apiRoot } from '../http/root.ts'
 

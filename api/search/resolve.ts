@@ -35,12 +35,12 @@ const query = Type.Object({
 const Match = named(
   'IdentifierMatch',
   Type.Object({
-    type: Type.Enum([...types], { description: 'What it is.' }),
+    type: Type.Enum([...types], { description: 'Type of the match.' }),
     id: Type.String({ description: 'Id of the board or the card, or key of the image.' }),
     board_id: boardId,
     workspace_id: workspaceId,
   }),
-  'Something that has an identifier of another system.',
+  'A board, card or image with the identifier.',
 )
 
 export const resolveIdentifier = route({
@@ -48,7 +48,8 @@ export const resolveIdentifier = route({
   path: '/resolve',
   scope: 'read',
   refuses: ['not_found'],
-  summary: 'Find boards and cards, and the images of image cards, by an identifier of another system.',
+  summary:
+    'Find boards and cards by their identifier in another system. An image card also matches as an image.',
   schemas: { query },
   answers: {
     200: Type.Object({
@@ -61,11 +62,11 @@ export const resolveIdentifier = route({
   async handle({ database }, { principal, query }) {
     const { scope, value, type, workspace } = query
     for (const [field, text] of Object.entries({ scope, value })) {
-      if (text.includes('\u0000'))
-        throw new ServiceError('bad_request', `${field} must be text without U+0000.`)
+      if (text.includes('\u0000')) throw new ServiceError('bad_request', `${field} must not contain U+0000.`)
     }
     const page = pageOf(query)
-    // The caller's workspaces and boards first: a common value has rows of many tenants. The policies hold all the same.
+    // Filters by the caller's workspaces and boards first, because a common value has rows of many tenants. Row-level
+    // security still applies.
     const rows = await database.asUser(principal.userId, async (tx) => {
       const found = await tx<Found[]>`
         with mine as materialized (

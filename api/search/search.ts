@@ -17,14 +17,14 @@ const query = Type.Object({
   q: Type.String({
     minLength: queryLength.min,
     maxLength: queryLength.max,
-    description: `The words to search for, ${queryLength.min} to ${queryLength.max} characters. Results contain all of them; case and accents do not matter.`,
+    description: `The words to search for, ${queryLength.min} to ${queryLength.max} characters. Results contain all of them. Case and accents are ignored.`,
   }),
   kind: Type.Optional(
     Type.Enum(['board', 'card'], {
       description: 'Search only boards, or only cards. The list of the other kind is empty.',
     }),
   ),
-  workspace: Type.Optional({ ...uuid, description: 'Only search this workspace.' }),
+  workspace: Type.Optional({ ...uuid, description: 'Search only this workspace.' }),
   ...pageQuery,
 })
 
@@ -33,14 +33,14 @@ const cardHit = named(
   Type.Object({
     id: cardId,
     board_id: boardId,
-    kind: Type.String({ description: 'What the card is.' }),
+    kind: Type.String({ description: 'Kind of the card.' }),
     title: nullable(Type.String({ description: 'Title of the card.' })),
     excerpt: Type.String({
-      description: `Up to ${excerpt} characters of the body, around the match if it is in the body.`,
+      description: `Up to ${excerpt} characters of the body. A match in the body is within the excerpt.`,
     }),
     updated_at: updatedAt,
   }),
-  'A card that a search found.',
+  'A card that matches a search.',
 )
 
 export const search = route({
@@ -49,23 +49,23 @@ export const search = route({
   scope: 'read',
   refuses: ['not_found'],
   summary: 'Search boards by name and cards by title and body, best match first.',
-  description: `When more than ${candidates} cards match, these are ranked: cards whose title begins with the query, matches among the newest 10,000 cards, and ${candidates} others.`,
+  description: `If more than ${candidates} cards match, only these are ranked: cards whose title begins with the query, matches among the newest 10,000 cards, and ${candidates} other matches.`,
   schemas: { query },
   answers: {
     200: Type.Object({
       query: Type.String({ description: 'The query, without spaces at both ends.' }),
       boards: Type.Object(
         { items: Type.Array(Board, { description: 'The boards of this page.' }), ...pageAnswer },
-        { description: 'Boards that were found.' },
+        { description: 'Boards that match.' },
       ),
       cards: Type.Object(
         { items: Type.Array(cardHit, { description: 'The cards of this page.' }), ...pageAnswer },
-        { description: 'Cards that were found.' },
+        { description: 'Cards that match.' },
       ),
     }),
   },
   async handle(context, { principal, query }) {
-    if (query.q.includes('\0')) throw new ServiceError('bad_request', 'q must not hold U+0000.')
+    if (query.q.includes('\0')) throw new ServiceError('bad_request', 'q must not contain U+0000.')
     const q = query.q.trim()
     const wanted: Wanted = {
       ...foldQuery(q),
@@ -108,7 +108,7 @@ export const search = route({
   },
 })
 
-/** Runs a search when it is the account's turn. @throws ServiceError `storage_unavailable` when that takes too long */
+/** Queues a search fairly among accounts. @throws ServiceError `storage_unavailable` when it waits too long */
 async function inTurn<T>({ searches }: ApiContext, account: string, work: () => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(timeoutMs)
   let started = false
@@ -118,8 +118,8 @@ async function inTurn<T>({ searches }: ApiContext, account: string, work: () => 
     if (started) throw error
     const message =
       error instanceof QueueFull
-        ? 'Too many searches wait. Send fewer at the same time, and try again in a few seconds.'
-        : 'The search waited too long for its turn. Send fewer at the same time, and try again in a few seconds.'
+        ? 'Too many searches are waiting. Send fewer at the same time. Try again in a few seconds.'
+        : 'The search waited too long in the queue. Send fewer at the same time. Try again in a few seconds.'
     throw new ServiceError('storage_unavailable', message, { cause: error })
   }
 }
@@ -142,11 +142,18 @@ interface CardRow {
 interface Hits {
   boards: string[]
   cards: CardRow[]
-  /** Boards whose words are not all in the index, of the account's workspaces and of others. Then nothing was looked for. */
+  /**
+   * Boards that are not fully indexed yet: in the account's own workspaces, and in others. If there are any, and `wait` is
+   * set, no search was made.
+   */
   pending: { own: string[]; others: string[] }
 }
 
-/** One more of each than the page takes. `wait`: not before everything is in the index. */
+/**
+ * Searches. Returns one more result of each kind than the page has.
+ *
+ * @param wait don't search, but return `pending`, while boards are not fully indexed
+ */
 async function find({ database }: ApiContext, userId: string, wanted: Wanted, wait: boolean): Promise<Hits> {
   const { kind, phrase, words, workspace, page } = wanted
   const rows = await database.search(
@@ -167,14 +174,14 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
   }
 }
 
-/** In the order of their ids here. One that went into the trash meanwhile is left out. */
+/** The boards in the order of `ids`, without those that were deleted meanwhile. */
 async function readFound({ database }: ApiContext, userId: string, ids: string[]): Promise<BoardRow[]> {
   if (ids.length === 0) return []
   const rows = await database.asUser(userId, (tx) => readBoards(tx, ids))
   return ids.flatMap((id) => rows.get(id) ?? []).filter((row) => !row.deleted)
 }
 
-/** Excerpts of long bodies take up to 20 ms each: between two of them the loop goes on with other work. */
+/** An excerpt of a long body takes up to 20 ms, so the event loop runs other work between two of them. */
 async function presentHits(rows: CardRow[], wanted: FoldedQuery) {
   const hits: ReturnType<typeof presentHit>[] = []
   for (const row of rows) {

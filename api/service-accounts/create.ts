@@ -25,7 +25,7 @@ export const createServiceAccountRoute = route({
   scope: 'write',
   answersSecret: true,
   refuses: ['not_found', 'forbidden'],
-  summary: 'Create a service account and its first token. Only this answer holds the token.',
+  summary: 'Create a service account and its first token. Only this answer contains the token.',
   schemas: { body },
   answers: {
     200: Type.Object({ service_account: ServiceAccount, token: Token, access_token: accessToken }),

@@ -8,7 +8,7 @@ import { scopes, type Principal, type Scope } from '../../sql/accounts/tokens.ts
 
 export const accountName = Type.String({
   maxLength: limits.name,
-  description: `A name to recognise it by, 1 to ${limits.name} characters.`,
+  description: `Name for people, 1 to ${limits.name} characters.`,
 })
 
 export const tokenFields = {
@@ -17,21 +17,21 @@ export const tokenFields = {
       minItems: 1,
       maxItems: 10,
       description:
-        'What the token may do; `read` when absent, and always included. No scope that the token of this request lacks.',
+        'What the token may do. `read` is always included. The token of this request must have these scopes itself.',
     }),
   ),
   ttl_days: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: limits.tokenLifetimeDays,
-      description: `How many days the token is valid, 1 to ${limits.tokenLifetimeDays}. Without it the token is valid until it is revoked.`,
+      description: `Lifetime of the token in days, 1 to ${limits.tokenLifetimeDays}. Without it, the token is valid until it is revoked.`,
     }),
   ),
   rate_limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       description:
-        'How many requests an hour the token may send. At most what the operator allows: `MAX_RATE_LIMIT_PER_HOUR`, 100,000 by default.',
+        'Requests that the token may send in an hour. The operator sets the maximum, `MAX_RATE_LIMIT_PER_HOUR` (default 100,000).',
     }),
   ),
 }
@@ -43,7 +43,7 @@ export function nameOf(given: string): string {
   return name
 }
 
-/** @throws ServiceError `bad_request` for more than the instance allows */
+/** @throws ServiceError `bad_request` above the operator's maximum */
 export function rateLimitOf(
   given: number | undefined,
   { maxRateLimitPerHour }: Pick<ApiContext, 'maxRateLimitPerHour'>,
@@ -53,7 +53,7 @@ export function rateLimitOf(
   return given ?? null
 }
 
-/** @throws ServiceError `insufficient_scope` when the minting token would give what it lacks */
+/** @throws ServiceError `insufficient_scope` for a scope that the request's own token lacks */
 export function scopesOf(given: Scope[] | undefined, principal: Principal): Scope[] {
   const wanted = scopes.filter((scope) => scope === 'read' || given?.includes(scope))
   const lacking = wanted.find((scope) => !principal.scopes.includes(scope))
@@ -61,12 +61,12 @@ export function scopesOf(given: Scope[] | undefined, principal: Principal): Scop
   throw new ScopeError(
     principal,
     lacking,
-    `scopes: this token lacks \`${lacking}\`, so it cannot give it to another.`,
+    `scopes: this token lacks \`${lacking}\`, so it cannot create a token with it. Leave it out, or use a token that has it.`,
   )
 }
 
-/** @throws ServiceError `forbidden`: a service account makes no others */
+/** @throws ServiceError `forbidden` for the token of a service account */
 export function requirePerson(principal: Principal): void {
   if (principal.serviceAccountId === null) return
-  throw new ServiceError('forbidden', 'This needs the token of a person; a service account mints no tokens.')
+  throw new ServiceError('forbidden', 'Service accounts cannot create tokens. Use the token of a person.')
 }

@@ -11,7 +11,8 @@ export const mintServiceTokenRoute = route({
   scope: 'write',
   answersSecret: true,
   refuses: ['forbidden'],
-  summary: 'Create another token of a service account. Only this answer holds it; earlier tokens stay valid.',
+  summary:
+    'Create another token of a service account. Only this answer contains it. Earlier tokens stay valid.',
   schemas: { params: accountParams, body },
   answers: { 200: Type.Object({ token: Token, access_token: accessToken }) },
   async handle(context, { principal, params, body }) {

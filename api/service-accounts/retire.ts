@@ -8,7 +8,7 @@ export const retireServiceAccountRoute = route({
   path: '/service-accounts/:id',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: 'Retire a service account: its tokens are revoked and its open editors are disconnected.',
+  summary: 'Retire a service account. Its tokens are revoked, and its open editors are disconnected.',
   schemas: { params: accountParams },
   answers: { 200: deletedAnswer('service account') },
   async handle({ database }, { principal, params }) {

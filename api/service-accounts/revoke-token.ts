@@ -22,7 +22,7 @@ export const revokeServiceTokenRoute = route({
     await database.asUser(principal.userId, async (tx) => {
       await requireAccount(tx, params.id)
       if (await revokeServiceToken(tx, params.id, params.tokenId)) return
-      throw new ServiceError('not_found', 'No such token of this service account.')
+      throw new ServiceError('not_found', 'This service account has no token with this id.')
     })
     return { body: { deleted: true, id: params.tokenId } }
   },

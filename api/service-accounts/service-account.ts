@@ -1,4 +1,4 @@
-/** Service accounts and their tokens as their rows have them, and as the API shows them. */
+/** Service accounts and their tokens: their rows, their form in the API, and the access checks. */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { idsOf, secretOf, type Made } from '../../sql/made.ts'
@@ -39,32 +39,32 @@ export const ServiceAccount = named(
   Type.Object({
     id: accountId,
     workspace_id: workspaceId,
-    name: Type.String({ description: 'A name to recognise it by.' }),
+    name: Type.String({ description: 'Name of the service account, for people.' }),
     created_at: createdAt,
     retired_at: nullable({ ...timestamp, description: 'When it was retired. Null while it is in use.' }),
   }),
-  'An account of an unattended integration. It belongs to a workspace and has tokens, but can’t sign in.',
+  'An account for an unattended integration. It belongs to a workspace and has tokens. It can’t sign in.',
 )
 
 export const Token = named(
   'Token',
   Type.Object({
     id: { ...uuid, description: 'Id of the token.' },
-    name: Type.String({ description: 'A name to recognise it by.' }),
-    prefix: Type.String({ description: 'Its first characters, to recognise it by.' }),
-    scopes: Type.Array(Type.String(), { description: 'What it may do: `read`, `write`, `delete`.' }),
+    name: Type.String({ description: 'Name of the token, for people.' }),
+    prefix: Type.String({ description: 'The first characters of the token, to recognise it by.' }),
+    scopes: Type.Array(Type.String(), { description: 'What the token may do: `read`, `write`, `delete`.' }),
     rate_limit: nullable(
       Type.Integer({
-        description: 'How many requests an hour it may send. Null: the default of this instance.',
+        description: 'Requests that the token may send in an hour. Null: the default of this instance.',
       }),
     ),
     created_at: createdAt,
-    expires_at: nullable({ ...timestamp, description: 'When it stops being valid. Null: never.' }),
+    expires_at: nullable({ ...timestamp, description: 'When it expires. Null: never.' }),
     last_used_at: nullable({
       ...timestamp,
       description: 'When it was last used, to the minute. Null: never.',
     }),
-    revoked_at: nullable({ ...timestamp, description: 'When it was revoked. Null while it is not.' }),
+    revoked_at: nullable({ ...timestamp, description: 'When it was revoked. Null: it was not.' }),
   }),
   'An access token, without its secret part.',
 )
@@ -93,7 +93,7 @@ export const presentToken = (row: TokenRow) => ({
   revoked_at: iso(row.revoked_at),
 })
 
-/** @throws ServiceError `not_found` for a workspace that the caller can't see, `forbidden` for one that is not theirs */
+/** @throws ServiceError `not_found` when the account can't see the workspace; `forbidden` when it does not own it */
 export async function requireOwner(tx: Transaction, workspaceId: string): Promise<void> {
   const [workspace] = await tx<{ own: boolean }[]>`
     select owner_id = current_user_id() as own from workspaces where id = ${workspaceId}`
@@ -101,7 +101,7 @@ export async function requireOwner(tx: Transaction, workspaceId: string): Promis
   if (!workspace.own) throw notManaged()
 }
 
-/** @throws ServiceError `not_found`, or `forbidden` for a member of the account's workspace who does not own it */
+/** @throws ServiceError `not_found`; `forbidden` when the caller is a member of the workspace, but not its owner */
 export async function requireAccount(tx: Transaction, id: string): Promise<ServiceAccountRow> {
   const [found] = await tx<{ access: string | null }[]>`select service_account_access(${id}) as access`
   if (!found?.access) throw noAccount()
@@ -119,7 +119,7 @@ export async function mint(
   token: NewServiceToken,
 ): Promise<{ token: ReturnType<typeof presentToken>; access_token: string }> {
   const minted = await mintServiceToken(tx, token)
-  if (!minted) throw new ServiceError('conflict', 'This service account is retired.')
+  if (!minted) throw new ServiceError('conflict', 'This service account is retired. Create a new one.')
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${minted.id}`
   const sealed = sealSecret(answers, minted.id, minted.value)
   currentOperation()?.made([
@@ -129,7 +129,7 @@ export async function mint(
   return { token: presentToken(row!), access_token: minted.value }
 }
 
-/** What `mint` gave, once more. */
+/** The result of an earlier `mint` again, for a repeated request. */
 export async function remint(tx: Transaction, answers: Encryption, made: Made[]) {
   const { id, sealed } = secretOf(made)
   await requireAccount(tx, idsOf(made)[0]!)
@@ -137,6 +137,6 @@ export async function remint(tx: Transaction, answers: Encryption, made: Made[])
   return { token: presentToken(row!), access_token: openSecret(answers, id, sealed) }
 }
 
-const noAccount = () => new ServiceError('not_found', 'No such service account.')
+const noAccount = () => new ServiceError('not_found', 'There is no service account with this id.')
 const notManaged = () =>
-  new ServiceError('forbidden', 'Service accounts are managed by the owner of their workspace.')
+  new ServiceError('forbidden', 'Only the owner of the workspace can manage its service accounts.')

@@ -1,4 +1,4 @@
-/** Applications that the account has connected: what each may do, and the way to end it. */
+/** The section for connected applications: lists them with their scopes, and disconnects them. */
 import { withOperation } from '../../sql/operation.ts'
 import { disconnectApplication } from '../../sql/oauth/oauth-grants.ts'
 import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
@@ -57,7 +57,7 @@ async function askToDisconnect(
   if (!application) return { redirect: '/settings#applications' }
   const confirmation = {
     question: `Disconnect “${application.client_name}”?`,
-    consequence: 'Its access to your account ends at once. To use it again you have to connect it again.',
+    consequence: 'Its access to your account ends at once. To use it again, you must connect it again.',
     ...{ action: disconnecting.path, fields: { client_id: clientId }, label: 'Disconnect' },
     section: 'applications',
   }
@@ -80,7 +80,7 @@ async function disconnect(
   return { redirect: '/settings#applications' }
 }
 
-/** Each once, however often it was connected. */
+/** Shows each application once, even if it was connected several times. */
 async function showApplications({ database }: SignInContext, { signedIn }: OwnVisit): Promise<Html> {
   const rows = await database.asUser(
     signedIn.userId,
@@ -103,8 +103,8 @@ async function showApplications({ database }: SignInContext, { signedIn }: OwnVi
       limit 500`,
   )
   return html`<p class="note">
-      Programs that you have allowed to act as you. Nobody has verified their names. Disconnecting one ends
-      its access at once.
+      You have allowed these applications to act as you. Nobody has verified their names. When you disconnect
+      one, its access ends at once.
     </p>
     ${rows.length === 0 ? html`<p>No application is connected.</p>` : applicationTable(rows)}`
 }
@@ -112,7 +112,7 @@ async function showApplications({ database }: SignInContext, { signedIn }: OwnVi
 const applicationTable = (rows: ApplicationRow[]) =>
   table(rows, [
     { head: 'Application', cell: (row) => row.client_name },
-    { head: 'Sent to', cell: (row) => row.redirect_host },
+    { head: 'Redirects to', cell: (row) => row.redirect_host },
     { head: 'Scopes', cell: (row) => scopes.filter((scope) => row.scopes.includes(scope)).join(', ') },
     { head: 'Since', cell: (row) => time(row.since, '') },
     { head: 'Last used', cell: (row) => time(row.last_used_at, 'never') },

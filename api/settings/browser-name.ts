@@ -1,9 +1,9 @@
 /**
- * Short names of browsers. A list of the common ones is enough: the name only helps somebody to recognise their own
- * session, and packages for this carry thousands of rules.
+ * Short names of browsers, from the user agent. They only help people to recognise their own sessions. So a list of the
+ * common browsers is enough; a package for this has thousands of rules.
  */
 
-/** The first that fits counts: most browsers also name those that they derive from. */
+/** The first match counts: most user agents also contain the names of other browsers. */
 const browsers: readonly [RegExp, string][] = [
   [/\bEdg(?:A|iOS|e)?\//, 'Edge'],
   [/\b(?:OPR|OPT|Opera)\b/, 'Opera'],
@@ -24,7 +24,7 @@ const systems: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** `Firefox on Linux`; of other programs the name that they begin with: `curl`. */
+/** Such as `Firefox on Linux`. For other programs, the first word of the user agent: `curl`. */
 export function browserName(userAgent: string | null): string {
   const of = (names: readonly [RegExp, string][]) =>
     names.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1]

@@ -1,12 +1,12 @@
-/** A page that asks before something is ended. It works without JavaScript: the question is a page, the answer its form. */
+/** A page that asks for confirmation before an action. It works without JavaScript: confirming sends its form. */
 import { html, type Html } from '../sign-in/html.ts'
 import type { Page } from '../sign-in/page.ts'
 
 export interface Confirmation {
   question: string
-  /** What happens then, as a sentence. */
+  /** What the action does, as a sentence. */
   consequence: string
-  /** Where the form leads, and what it sends. */
+  /** The path that the form is sent to. */
   action: string
   fields: Record<string, string>
   label: string

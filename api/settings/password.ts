@@ -1,4 +1,4 @@
-/** Change of the password, by who knows the one so far. It ends all other sessions. */
+/** Changes the password. It requires the current one, and ends all other sessions. */
 import { passwordFault } from '../../core/password.ts'
 import { recordFor } from '../../sql/requests/audit.ts'
 import { findPassword, holdPassword, setPassword } from '../../sql/accounts/passwords.ts'
@@ -45,7 +45,7 @@ async function changePassword(
   const wanted = form.get('new') ?? ''
   const fault = passwordFault(wanted)
   if (fault !== null) return refuse(fault)
-  // Who found an open session guesses the password no quicker than at /login, and locks nobody out by it.
+  // Somebody at an unlocked computer can guess no faster than at /login. The limit is the session's, so they lock nobody out.
   const allowances = [{ name: `session ${sessionId}`, ...ofAccount }]
   const known = await database.asSystem((tx) => findPassword(tx, { userId }))
   const phc = known?.phc ?? null
@@ -82,6 +82,6 @@ const passwordForm = (csrf: Html, isChanged: boolean) =>
       ${newPasswordField('new')}
       <button>Change password</button>
       <p class="note">
-        A new password ends all other sessions and closes all open canvases, also in this browser.
+        Changing the password ends all other sessions. It closes all open canvases, also in this browser.
       </p>
     </form>`

@@ -1,4 +1,4 @@
-/** The pages for people, outside of the API. */
+/** Registers the pages for sign-in and settings. */
 import type { FastifyInstance } from 'fastify'
 import { settingsPages } from './settings.ts'
 import type { SignInContext } from '../sign-in/context.ts'

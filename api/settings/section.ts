@@ -2,22 +2,22 @@ import type { SignInContext } from '../sign-in/context.ts'
 import type { Html } from '../sign-in/html.ts'
 import type { OwnVisit, PageRoute } from '../sign-in/visit.ts'
 
-/** What a visit to the settings found out just now, shown once in the section that it is about. */
+/** A message for one section, such as a new token or an error. It is shown once. */
 export interface News {
   section: string
   body: Html
 }
 
-/** One part of the settings page, with the pages that its forms lead to. */
+/** One section of the settings page, with the pages for its forms. */
 export interface Section {
-  /** The fragment that leads to it, `/settings#id`. */
+  /** The fragment in its URL, `/settings#id`. */
   id: string
   title: string
   show(context: SignInContext, visit: OwnVisit): Promise<Html>
   pages(context: SignInContext, settings: Settings): PageRoute[]
 }
 
-/** The page as a whole, for pages that show it with news. */
+/** Renders the whole settings page, for handlers that show it with a message. */
 export interface Settings {
   show(
     visit: OwnVisit,

@@ -1,4 +1,4 @@
-/** The browsers in which the account is signed in. */
+/** The section for sessions: lists the browsers in which the account is signed in, and signs them out. */
 import { recordFor } from '../../sql/requests/audit.ts'
 import { endSession } from '../../sql/accounts/sessions.ts'
 import type { SignInContext } from '../sign-in/context.ts'
@@ -77,7 +77,7 @@ const askToEndAll = (csrf: Html): VisitAnswer => {
   const confirmation = {
     question: 'Log out everywhere?',
     consequence:
-      'All sessions of this account end, this one too. Access tokens keep working until they are revoked.',
+      'All sessions of this account end, including this one. Access tokens stay valid until they are revoked.',
     ...{ action: '/logout', fields: { everywhere: '1' }, label: 'Log out everywhere', section: 'sessions' },
   }
   return confirmationPage(confirmation, csrf)
@@ -93,7 +93,7 @@ async function showSessions({ database }: SignInContext, { signedIn }: OwnVisit)
       order by last_seen_at desc, id
       limit 100`,
   )
-  return html`<p class="note">The browsers in which this account is signed in. Times are UTC.</p>
+  return html`<p class="note">This account is signed in with these browsers. Times are UTC.</p>
     ${sessionTable(rows, signedIn.sessionId)}
     <p class="actions"><a class="button bad" href="${endingAll}">Log out everywhere</a></p>`
 }
@@ -108,7 +108,7 @@ const sessionTable = (rows: SessionRow[], own: string) =>
       head: 'Action',
       cell: (row) =>
         row.id === own
-          ? 'this one'
+          ? 'this browser'
           : rowAction(ending, row.id, `the session in ${browserName(row.user_agent)} at ${row.ip}`),
     },
   ])

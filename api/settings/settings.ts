@@ -1,4 +1,4 @@
-/** `/settings`: the sections, one below the other. Each is a file; this is the list of them. */
+/** The page `/settings`: the list of its sections. Each section has its own file. */
 import type { SignInContext } from '../sign-in/context.ts'
 import { html } from '../sign-in/html.ts'
 import type { PageRoute } from '../sign-in/visit.ts'

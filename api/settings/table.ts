@@ -1,12 +1,12 @@
 import { html, type Html } from '../sign-in/html.ts'
 
-/** A column: its heading, and what its cells show. */
+/** A column: its heading, and the contents of its cells. */
 export interface Column<Row> {
   head: string
   cell(row: Row): Html | string
 }
 
-/** On narrow screens each row is a block, and each cell shows its heading itself; see the style in page.ts. */
+/** A table. On narrow screens each row is a block, and each cell shows its heading (see the style in page.ts). */
 export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Html =>
   html`<table>
     <thead>
@@ -24,7 +24,7 @@ export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     </tbody>
   </table>`
 
-/** A link in a row to the page that asks before it acts. */
+/** A link in a row to the page that asks for confirmation. */
 export interface RowAction {
   path: string
   /** The parameter that names the row. */
@@ -32,7 +32,7 @@ export interface RowAction {
   label: string
 }
 
-/** @param what names the row for people who hear the link alone */
+/** @param what names the row for screen readers, which read the link without its row */
 export const rowAction = ({ path, field, label }: RowAction, value: string, what: string): Html =>
   html`<a
     class="button bad"

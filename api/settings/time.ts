@@ -1,6 +1,6 @@
 import { html, type Html } from '../sign-in/html.ts'
 
-/** To the minute, UTC: without a script nobody knows where the reader is. */
+/** A time to the minute, in UTC: without a script the page can't know the reader's time zone. */
 export function time(at: Date | null, otherwise: string): Html {
   if (!at) return html`${otherwise}`
   const iso = at.toISOString()

@@ -1,4 +1,4 @@
-/** Personal access tokens: made here, shown once, revoked here. */
+/** The section for personal access tokens: creates, lists and revokes them. A new token is shown once. */
 import { randomUUID } from 'node:crypto'
 import { limits } from '../../core/limits.ts'
 import { withOperation } from '../../sql/operation.ts'
@@ -75,28 +75,28 @@ async function createToken(
   const value = await withOperation(operation, () =>
     database.asUser(signedIn.userId, (tx) => makePersonalToken(tx, token)),
   )
-  if (value === null) return { redirect: '/settings#api' } // the form was sent before
+  if (value === null) return { redirect: '/settings#api' } // the form was sent twice
   return settings.show(visit, {
     section: 'api',
-    body: html`<p role="status">This is the token “${token.name}”. Copy it now: it is not shown again.</p>
+    body: html`<p role="status">This is the token “${token.name}”. Copy it now. It is not shown again.</p>
       <code class="secret">${value}</code>`,
   })
 }
 
-/** @returns what is wrong with it, as a sentence, when something is */
+/** @returns the token to create, or an error message */
 function readToken(form: URLSearchParams): NewPersonalToken | string {
   const id = form.get('id') ?? ''
-  if (!uuidPattern.test(id)) return 'The form is incomplete: reload the page and try again.'
+  if (!uuidPattern.test(id)) return 'The form is incomplete. Reload the page and try again.'
   const name = (form.get('name') ?? '').trim()
   if (name === '' || Array.from(name).length > limits.name || name.includes('\0'))
-    return `A name has 1 to ${limits.name} characters.`
+    return `Name must have 1 to ${limits.name} characters.`
   const named = form.getAll('scopes')
   if (named.some((scope) => !scopes.some((known) => known === scope)))
-    return `Scopes are ${scopes.join(', ')}.`
+    return `Scopes must be from ${scopes.join(', ')}.`
   const days = form.get('ttl_days')?.trim() ?? ''
   const ttlDays = days === '' ? null : /^\d{1,5}$/.test(days) ? Number(days) : 0
   if (ttlDays !== null && (ttlDays < 1 || ttlDays > limits.tokenLifetimeDays))
-    return `A token lives 1 to ${limits.tokenLifetimeDays} days, or until it is revoked.`
+    return `Lifetime must be 1 to ${limits.tokenLifetimeDays} days. Leave it empty for a token that is valid until you revoke it.`
   return { id, name, ttlDays, scopes: scopes.filter((scope) => scope === 'read' || named.includes(scope)) }
 }
 
@@ -115,7 +115,7 @@ async function askToRevoke(
   if (!token) return { redirect: '/settings#api' }
   const confirmation = {
     question: `Revoke the token “${token.name}”?`,
-    consequence: 'Programs that use it are refused from then on. A revoked token cannot be restored.',
+    consequence: 'Programs that use it lose access at once. A revoked token cannot be restored.',
     ...{ action: revoking.path, fields: { id }, label: 'Revoke token', section: 'api' },
   }
   return confirmationPage(confirmation, csrf)
@@ -153,15 +153,15 @@ async function showTokens({ database }: SignInContext, { signedIn, csrf }: OwnVi
     <form class="fields" method="post" action="/settings/tokens">
       ${csrf}<input type="hidden" name="id" value="${randomUUID()}" />
       <label
-        >Name <input name="name" required maxlength="${limits.name}" placeholder="What it is for"
+        >Name <input name="name" required maxlength="${limits.name}" placeholder="What you use the token for"
       /></label>
       <fieldset>
-        <legend>The token can read. It may also</legend>
+        <legend>The token can read. It can also:</legend>
         <label class="choice"
           ><input type="checkbox" name="scopes" value="write" /> write: create and change</label
         >
         <label class="choice"
-          ><input type="checkbox" name="scopes" value="delete" /> delete: boards and cards</label
+          ><input type="checkbox" name="scopes" value="delete" /> delete boards and cards</label
         >
       </fieldset>
       <label>

@@ -1,8 +1,8 @@
 /**
- * How often a password may be tried. Two bounds for strangers: of the address, and of the account, whether there is one
- * or not. A browser from which the account has signed in before goes by a bound of its own instead (OWASP's device
- * cookies): nobody's attempts keep people out of the browser that they use. In another browser they wait a minute and a
- * half at most after the last of them, or take a one-time link, which has no bound.
+ * Limits how often a password may be tried. An unknown browser has two limits: one for its address, and one for the
+ * account, also if there is no such account. A browser in which the account has signed in before has its own limit instead
+ * (OWASP's device cookies), so a stranger's attempts can't lock people out of it. In another browser people wait at most
+ * 90 seconds after the stranger's last attempt, or use a one-time link, which has no limit.
  */
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -17,7 +17,7 @@ const ofAddress = { burst: 30, seconds: 20 }
 export const ofAccount = { burst: 10, seconds: 90 }
 const deviceDays = 365
 
-/** @param userId null: there is no such account */
+/** The limits for a sign-in. @param userId null: there is no such account */
 export function allowancesOf(
   { devices, publicUrl }: SignInContext,
   request: FastifyRequest,
@@ -28,12 +28,12 @@ export function allowancesOf(
   if (device !== null) return [{ name: `device ${device}`, ...ofAccount }]
   return [
     { name: `address ${network(request.ip)}`, ...ofAddress },
-    // By its id, however the e-mail is written: the database decides which letters are the same.
+    // The id is the same for all spellings of the e-mail that the database treats as equal.
     { name: `account ${userId ?? email.toLowerCase()}`, ...ofAccount },
   ]
 }
 
-/** From now on this browser is one that the account has signed in from. */
+/** Sets the cookie that marks this browser as one in which the account has signed in. */
 export function rememberDevice(
   { devices, publicUrl }: SignInContext,
   request: FastifyRequest,
@@ -47,9 +47,9 @@ export function rememberDevice(
 }
 
 /**
- * Checks a password, as often as the allowances let it be tried: only what was wrong counts.
+ * Checks a password within the limits. Only a wrong password counts.
  *
- * @param phc null: nothing is right, for the same work
+ * @param phc the stored hash. Null: no password is right, but the check takes as long
  * @throws ServiceError `rate_limited`, with `retry-after`
  */
 export async function checkPassword(
@@ -73,7 +73,7 @@ function requireAllowed(reply: FastifyReply, waitSeconds: number): void {
   reply.header('retry-after', waitSeconds)
   throw new ServiceError(
     'rate_limited',
-    `Too many attempts to sign in. Try again in ${waitSeconds} ${waitSeconds === 1 ? 'second' : 'seconds'}.`,
+    `Too many wrong passwords. Try again in ${waitSeconds} ${waitSeconds === 1 ? 'second' : 'seconds'}.`,
   )
 }
 

@@ -3,12 +3,12 @@ import type { Passwords } from '../../platform/secrets/passwords.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Sessions } from './session.ts'
 
-/** What the pages work with; made once, see register.ts. */
+/** The dependencies of the pages. */
 export interface SignInContext {
   database: Database
   sessions: Sessions
   passwords: Passwords
-  /** Cookies of browsers that an account has signed in from, each sealed about its account. */
+  /** Seals the cookies of browsers in which an account has signed in. Each is bound to its account. */
   devices: Encryption
   publicUrl(): string
 }

@@ -1,15 +1,20 @@
-/** The cookies of pages. Behind https their names begin with `__Host-`: no other host can set them (RFC 6265bis, 4.1.3.2). */
+/**
+ * The cookies of pages. With https their names begin with `__Host-`: no other host can set them (RFC 6265bis, 4.1.3.2).
+ */
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply } from 'fastify'
 
-/** `session`: who is signed in. `form`: whose form it is, before anybody is. `device`: who has signed in here before. */
+/**
+ * `session`: the signed-in session. `form`: binds forms to the browser before sign-in. `device`: an account has signed in
+ * with this browser before.
+ */
 export type CookieName = 'session' | 'form' | 'device'
 
 const isSecure = (publicUrl: string) => publicUrl.startsWith('https:')
 export const cookieName = (name: CookieName, publicUrl: string): string =>
   `${isSecure(publicUrl) ? '__Host-' : ''}corkboard_${name}`
 
-/** @param header of the request */
+/** @param header the request's `Cookie` header */
 export function readCookie(
   header: string | undefined,
   name: CookieName,
@@ -18,7 +23,7 @@ export function readCookie(
   return header === undefined ? undefined : parseCookie(header)[cookieName(name, publicUrl)]
 }
 
-/** @param days null: until the browser is closed; 0: takes it away */
+/** @param days null: the cookie lasts until the browser is closed; 0: removes it */
 export function writeCookie(
   reply: FastifyReply,
   name: CookieName,

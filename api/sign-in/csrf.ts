@@ -1,12 +1,12 @@
 /**
- * Tokens that bind a form to the cookie of its browser: `nonce.HMAC(cookie, nonce)`. Who does not know the cookie can't
- * make one, and each page has another, so that compressed answers tell nothing of it.
+ * CSRF tokens, which bind a form to the cookie of its browser: `nonce.HMAC(cookie, nonce)`. Making one requires the
+ * cookie. Each page has another nonce, so that the size of compressed answers reveals nothing (BREACH).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 export const csrfFieldName = 'csrf'
 
-/** @param secret the value of the cookie that the form goes with */
+/** @param secret the value of the cookie that the form is bound to */
 export function csrfToken(secret: string): string {
   const nonce = randomBytes(12).toString('base64url')
   return `${nonce}.${tag(secret, nonce).toString('base64url')}`

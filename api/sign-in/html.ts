@@ -1,4 +1,4 @@
-/** HTML from templates: what is put in is text, and escaped, unless it came out of a template itself. */
+/** HTML from templates. Inserted values are escaped, unless they come from a template themselves. */
 export class Html {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Part = Html | string | number | null | undefined | false | readonly Part[]
 
-/** Attribute values have to stand in double quotes. Nothing, and false, leave nothing. */
+/** Attribute values must be in double quotes. Null, undefined and false insert nothing. */
 export function html(template: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(template.reduce((text, piece, at) => text + written(parts[at - 1]) + piece))
 }

@@ -1,6 +1,6 @@
 /**
- * `/login/link`: a one-time link, as the command line makes it. Opening it shows a form, so that what looks at links
- * ahead of people does not use them up; sending the form sets the password, and signs in.
+ * `/login/link`: a one-time link, which the command line makes. Opening it only shows a form, because mail scanners and
+ * previews open links before people do. Sending the form sets the password and signs in.
  */
 import { passwordFault } from '../../core/password.ts'
 import { recordFor } from '../../sql/requests/audit.ts'
@@ -57,13 +57,13 @@ async function follow(context: SignInContext, visit: OpenVisit): Promise<VisitAn
   return { redirect: '/settings' }
 }
 
-/** Used, replaced by a newer one, too old, or never made: all the same. */
+/** The same page for a link that was used, was replaced by a newer one, has expired or never existed. */
 const noLink: VisitAnswer = {
   status: 410,
-  title: 'No such link',
+  title: 'Link does not work',
   body: html`<main class="narrow">
     <h1>This link does not work</h1>
-    <p>A link works once, and for a limited time. Ask the people who run this service for a new one.</p>
+    <p>A link works once and expires. Ask the people who run this service for a new one.</p>
     <p><a href="/login">Sign in with a password</a></p>
   </main>`,
 }

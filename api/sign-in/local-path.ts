@@ -1,6 +1,6 @@
 /**
- * Where to go on after signing in: a path of this service, never somewhere else. What a browser or a proxy could read
- * as a host (`//evil`, `/\evil`, `/%2F/evil`) or cut in two (control characters) is none.
+ * Validates where to redirect after sign-in: only to a path of this service. Null for anything that a browser or proxy
+ * could read as another host (`//evil`, `/\evil`, `/%2F/evil`) or could split (control characters).
  */
 export function localPath(given: unknown): string | null {
   if (typeof given !== 'string' || given.length > longest) return null
@@ -14,7 +14,7 @@ export function localPath(given: unknown): string | null {
 const longest = 8000
 const base = 'http://corkboard.invalid'
 
-/** Of a path that does not decode no word is believed. */
+/** A path that does not decode becomes `//`, which is refused. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path)

@@ -1,4 +1,4 @@
-/** `/logout`, here or everywhere; open canvases of what ends are closed within two seconds. */
+/** `/logout`: ends this session or all of the account. Canvases opened with them close within two seconds. */
 import { recordFor } from '../../sql/requests/audit.ts'
 import { endSession, endSessions } from '../../sql/accounts/sessions.ts'
 import type { SignInContext } from './context.ts'

@@ -1,4 +1,4 @@
-/** The page at addresses where nothing is. */
+/** The page for a 404. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { apiRoot } from '../http/root.ts'
@@ -19,7 +19,7 @@ export const sendNotFound = (reply: FastifyReply): FastifyReply =>
       title: 'Not found',
       body: html`<main class="narrow">
         <h1>There is nothing at this address</h1>
-        <p>Check it for mistakes, or go to the <a href="/">start page</a>.</p>
+        <p>Check the address, or go to the <a href="/">start page</a>.</p>
       </main>`,
     },
     404,

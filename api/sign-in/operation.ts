@@ -1,8 +1,8 @@
-/** What a form does, as the audit tells of it. */
+/** The audit entry for a form that was sent. */
 import type { FastifyRequest } from 'fastify'
 import { Operation, type Resources } from '../../sql/operation.ts'
 
-/** @param named its ids may be said later, by `concerns` */
+/** @param named the resource. `concerns` may set its ids later */
 export function formOperation(
   request: FastifyRequest,
   account: { name: string | null },

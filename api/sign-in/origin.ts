@@ -1,19 +1,19 @@
-/** Whether a request comes from pages of this service: what browsers say about it, and pages can't forge. */
+/** Whether a request comes from a page of this service, by headers that browsers set and pages can't forge. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** @param publicUrl where clients reach the service; the host that the request names counts as well */
+/** Whether `Origin` matches `publicUrl` or the request's `Host`. */
 export function isOwnOrigin(headers: IncomingHttpHeaders, publicUrl: string): boolean {
   const { origin, host } = headers
   if (origin === undefined) return false
   const from = URL.parse(origin)
-  if (!from || !/^https?:$/.test(from.protocol)) return false // `null` among them
+  if (!from || !/^https?:$/.test(from.protocol)) return false // such as `null`
   if (from.origin === URL.parse(publicUrl)?.origin) return true
-  // What can be changed on its way is not believed where all goes by https.
+  // A page loaded by http could be altered on the way, so it is not trusted where the service uses https.
   const isWeaker = publicUrl.startsWith('https:') && from.protocol === 'http:'
   return !isWeaker && from.host === host?.toLowerCase()
 }
 
-/** Of a form: clients that are no browsers say nothing of it. */
+/** Whether a browser sent the form from a page of another site. Other clients send neither header, and are accepted. */
 export function isForeignForm(headers: IncomingHttpHeaders, publicUrl: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true

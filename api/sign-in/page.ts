@@ -1,6 +1,6 @@
 /**
- * The frame of every page, and the headers that protect it: it runs no script, loads nothing but the icon, and no other
- * site can put a frame around it. Pages are not cached unless their sender says otherwise.
+ * The HTML around every page, and the headers that protect it: the page runs no script, loads only the icon, and can't be
+ * framed by another site. By default pages are not cached.
  */
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
@@ -10,13 +10,13 @@ export interface Page {
   title: string
   body: Html
   /**
-   * Where its forms may lead besides this service, in a redirect too: origins (`https://app.example`) and schemes
-   * (`cursor:`) as `form-action` takes them.
+   * Other targets that its forms may reach, also by a redirect: origins (`https://app.example`) and schemes (`cursor:`) in
+   * the syntax of `form-action`.
    */
   formAction?: readonly string[]
 }
 
-/** Browsers look for an icon by themselves; this one is served by server/pages/icon.ts. */
+/** server/pages/icon.ts serves it. */
 export const iconPath = '/icon.svg'
 
 const style = `
@@ -50,7 +50,7 @@ p.note { color: var(--quiet) } p.fault { color: var(--bad); border-left: 3px sol
 dt { font-weight: 600 } dd { margin: 0 0 .75rem } main li { margin: .4rem 0 } a { color: var(--accent) }
 footer { margin-top: 3rem; padding-top: .5rem; border-top: 1px solid var(--line) }
 `
-/** Not in a template: what the hash is of must not be laid out anew. */
+/** Not in a template: a formatter could change the text of the hash in `style-src`. */
 const styleElement = new Html(`<style>${style}</style>`)
 const styleHash = createHash('sha256').update(style).digest('base64')
 
@@ -75,7 +75,7 @@ const shell = ({ title, body }: Page): Html =>
       </body>
     </html> `
 
-/** Sends a page for one person: no cache keeps it, and no other site reads it. */
+/** Sends a page that is not cached and that other sites can't read. */
 export function sendPage(reply: FastifyReply, page: Page, status = 200): FastifyReply {
   return keepToItself(reply, page.formAction)
     .code(status)
@@ -83,10 +83,10 @@ export function sendPage(reply: FastifyReply, page: Page, status = 200): Fastify
     .send(renderPage(page))
 }
 
-/** @param to a local path, or an address of which the caller is sure */
+/** @param to a local path, or a URL that the caller has validated */
 export const sendTo = (reply: FastifyReply, to: string): FastifyReply => keepToItself(reply).redirect(to, 303)
 
-/** The API is for any page in a browser (CORS), this is for none. */
+/** Removes the CORS headers: other sites may call the API, but not read pages. */
 function keepToItself(reply: FastifyReply, formAction?: readonly string[]): FastifyReply {
   return reply
     .headers(pageHeaders(formAction))
@@ -94,10 +94,10 @@ function keepToItself(reply: FastifyReply, formAction?: readonly string[]): Fast
     .removeHeader('access-control-expose-headers')
 }
 
-/** The page alone, for whoever sends it with `pageHeaders`. */
+/** The page as text, for callers that send it with `pageHeaders`. */
 export const renderPage = (page: Page): string => shell(page).text
 
-/** @throws when a source would end the directive */
+/** @throws Error when a source contains characters that could end the directive */
 export function pageHeaders(formAction: readonly string[] = []): Record<string, string> {
   const bad = formAction.find((source) => !/^[\w.:/[\]*+-]+$/.test(source))
   if (bad !== undefined) throw new Error(`not a source of form-action: ${JSON.stringify(bad)}`)
@@ -112,7 +112,7 @@ export function pageHeaders(formAction: readonly string[] = []): Record<string, 
     ].join('; '),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
-    // With `no-referrer` browsers would send `Origin: null` with the very forms of these pages.
+    // With `no-referrer` browsers would send `Origin: null` with the forms of these pages.
     'referrer-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'cache-control': 'no-store',

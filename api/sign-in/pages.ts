@@ -1,4 +1,4 @@
-/** Mounts pages: reads cookies and forms, leads to /login, refuses forged forms, and answers faults with a page. */
+/** Mounts pages: reads cookies and forms, redirects to /login, refuses forged forms, and shows errors as a page. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -71,7 +71,7 @@ function send(reply: FastifyReply, answer: VisitAnswer): FastifyReply {
   return sendPage(reply, page, status)
 }
 
-/** What binds the forms of those who are not signed in; null when such a form comes without it. */
+/** The value of the cookie that binds forms before sign-in. Null: a form was sent without the cookie. */
 function formSecret(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -89,7 +89,7 @@ function formSecret(
 const forged = () =>
   new ServiceError(
     'forbidden',
-    'This form is too old, or it was not sent from a page of this service. Go back, reload the page, and try again. Cookies have to be allowed.',
+    'This form has expired, or it was not sent from a page of this service. Allow cookies, go back, reload the page, and try again.',
   )
 
 function acceptFormsOnly(scope: FastifyInstance): void {
@@ -111,7 +111,7 @@ const titles: Record<number, string> = {
   404: 'Not found',
   415: 'Not a form',
   429: 'Too many attempts',
-  503: 'Not now',
+  503: 'Temporarily unavailable',
 }
 
 const faultBody = (said: string) =>

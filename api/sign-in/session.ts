@@ -1,4 +1,4 @@
-/** Sessions as requests carry them: a cookie, whose value only its browser knows. */
+/** The session cookie: reads, sets and removes it. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../../core/limits.ts'
@@ -11,7 +11,7 @@ export type { SignedIn }
 
 export interface SessionOptions {
   database: Database
-  /** Where clients reach the service, without a slash; asked only once it listens. */
+  /** The URL at which clients reach the service, without a slash at the end. Called only after it listens. */
   publicUrl(): string
 }
 
@@ -22,23 +22,23 @@ export class Sessions {
     this.#options = options
   }
 
-  /** Who is signed in. @throws ServiceError `storage_unavailable` */
+  /** The account that is signed in; undefined when none is. @throws ServiceError `storage_unavailable` */
   async read(request: FastifyRequest): Promise<SignedIn | undefined> {
     const secret = this.secretOf(request)
     return secret === null ? undefined : ((await findSession(this.#options.database, secret)) ?? undefined)
   }
 
-  /** The cookie's value, whether a session has it or not. */
+  /** The cookie's value. It may belong to no session. Null: no cookie, or a malformed value. */
   secretOf({ headers }: { headers: IncomingHttpHeaders }): string | null {
     const secret = readCookie(headers.cookie, 'session', this.#options.publicUrl())
     return secret !== undefined && secretHash(secret) ? secret : null
   }
 
   /**
-   * Of a request that becomes a socket. Browsers send cookies with those of any page, and ask nobody: only what a page
-   * of this service opens goes by them.
+   * Looks up the session of a websocket's upgrade request. Browsers send cookies with sockets of any site, without a CORS
+   * check. So the cookie counts only for a page of this service.
    *
-   * @returns who is signed in, asked anew at each call
+   * @returns a function that reads the session from the database at each call; null: not signed in
    */
   ofUpgrade(headers: IncomingHttpHeaders): () => Promise<SignedIn | null> {
     const { database, publicUrl } = this.#options

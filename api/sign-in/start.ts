@@ -1,4 +1,6 @@
-/** A new session, whatever the browser had before: who planted a cookie in it has nothing of what follows. */
+/**
+ * Starts a new session at each sign-in, so that a cookie planted in the browser before is worthless (session fixation).
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Transaction } from '../../sql/database.ts'
 import { recordFor } from '../../sql/requests/audit.ts'
@@ -8,7 +10,11 @@ import type { SignInContext } from './context.ts'
 import { writeCookie } from './cookies.ts'
 import { formOperation } from './operation.ts'
 
-/** In the transaction that has made sure of who it is. @returns the secret for `letIn` */
+/**
+ * Starts the session. Call it in the transaction that has checked the password or link.
+ *
+ * @returns the secret for `letIn`
+ */
 export async function begin(
   { sessions }: SignInContext,
   tx: Transaction,
@@ -28,7 +34,7 @@ export async function begin(
   return secret
 }
 
-/** After that transaction. */
+/** Sets the cookies of the new session. Call it after the transaction has committed. */
 export function letIn(
   context: SignInContext,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },

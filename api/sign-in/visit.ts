@@ -1,6 +1,6 @@
 /**
- * What a page is: a definition like a route's, from which follow who may come, and that no form is taken from anybody
- * else's page. Pages are HTML for people; they stand outside of the API and its description.
+ * The definition of a page, like that of a route. It says whether the page needs a session. pages.ts then checks the
+ * session and the CSRF token. Pages are HTML for people and not part of the API description.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from './html.ts'
@@ -11,23 +11,23 @@ interface AnyVisit {
   request: FastifyRequest
   reply: FastifyReply
   query: URLSearchParams
-  /** Of a POST; else empty. */
+  /** The fields of a POST; empty for a GET. */
   form: URLSearchParams
-  /** The hidden field that each form of the page must have. */
+  /** The hidden CSRF field. Each form of the page must contain it. */
   csrf: Html
 }
 
-/** Of a page for everybody. */
+/** A visit to a page for everybody. */
 export interface OpenVisit extends AnyVisit {
   signedIn: SignedIn | undefined
 }
 
-/** Of a page for those who are signed in. */
+/** A visit to a page that needs a session. */
 export interface OwnVisit extends AnyVisit {
   signedIn: SignedIn
 }
 
-/** A page, or where to go on: a local path, or an address of which the handler is sure. */
+/** A page, or a redirect to a local path or to a URL that the handler has validated. */
 export type VisitAnswer = (Page & { status?: number }) | { redirect: string }
 
 interface PageDefinition<Visit> {
@@ -36,6 +36,6 @@ interface PageDefinition<Visit> {
   handle(visit: Visit): Promise<VisitAnswer> | VisitAnswer
 }
 
-/** `session`: who is not signed in is led to /login and back. */
+/** `session`: a visitor without a session is redirected to /login, and back after signing in. */
 export type PageRoute =
   (PageDefinition<OpenVisit> & { needs: 'nothing' }) | (PageDefinition<OwnVisit> & { needs: 'session' })

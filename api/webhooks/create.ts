@@ -24,7 +24,7 @@ const body = Type.Object({
 })
 
 const next =
-  'Keep the secret now: it is not shown again. Verify each delivery with it, over the raw body. POST /webhooks/{id}/test sends one.'
+  'Store the secret now: it is not shown again. Use it to verify the signature of each delivery, over the raw body. Send a test delivery with POST /webhooks/{id}/test.'
 
 export const createWebhook = route({
   method: 'POST',
@@ -32,13 +32,13 @@ export const createWebhook = route({
   scope: 'write',
   answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
-  summary: 'Create a webhook. Only this answer holds its secret.',
+  summary: 'Create a webhook. Only this answer contains its secret.',
   schemas: { body },
   answers: {
     200: Type.Object({
       webhook: Webhook,
       secret: webhookSecret,
-      next: Type.String({ description: 'What to do next, for a person.' }),
+      next: Type.String({ description: 'The next steps, as text for a person.' }),
     }),
   },
   async handle(context, { principal, body }) {

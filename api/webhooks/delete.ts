@@ -8,7 +8,7 @@ export const deleteWebhook = route({
   path: '/webhooks/:id',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: 'Delete a webhook with its waiting deliveries and its log.',
+  summary: 'Delete a webhook, its waiting deliveries and its delivery log.',
   schemas: { params: webhookParams },
   answers: { 200: deletedAnswer('webhook') },
   async handle({ database }, { principal, params }) {

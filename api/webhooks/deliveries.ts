@@ -17,7 +17,7 @@ export const listDeliveries = route({
   scope: 'read',
   refuses: ['forbidden'],
   summary:
-    'List the deliveries of a webhook: an entry for each attempt and for each delivery that waits, newest first.',
+    'List the deliveries of a webhook, newest first. Each attempt and each waiting delivery is an entry.',
   description: `Entries are kept for ${limits.webhooks.deliveryDays} days.`,
   schemas: { params: webhookParams, query },
   answers: {

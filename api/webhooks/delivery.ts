@@ -1,6 +1,6 @@
 /**
- * The log of a webhook: an entry for each attempt, and one for each delivery that waits or is being sent. Newest first;
- * what is still to come is newer than all that was.
+ * The delivery log of a webhook: an entry for each attempt, and one for each delivery that waits or is being sent. Newest
+ * first. Pending entries sort by their due time, so they come before past attempts.
  */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
@@ -25,7 +25,7 @@ export interface DeliveryRow {
   created_at: Date
   attempted_at: Date | null
   next_attempt_at: Date | null
-  /** Where it stands in the log, to the microsecond. */
+  /** The time by which the log is sorted, with microseconds. */
   position: string
 }
 
@@ -35,31 +35,35 @@ export const Delivery = named(
     id: { ...uuid, description: 'Id of this entry.' },
     delivery_id: Type.String({
       format: 'uuid',
-      description: 'Id of the delivery, the same in all its attempts; as in the header `X-Service-Delivery`.',
+      description:
+        'Id of the delivery, as in the header `X-Service-Delivery`. All its attempts have the same id.',
     }),
     webhook_id: { ...uuid, description: 'Id of the webhook.' },
-    event: Type.String({ description: 'The event.' }),
+    event: Type.String({ description: 'Name of the event, such as `card.created`.' }),
     status: Type.Enum(['waiting', 'sending', 'succeeded', 'failed', 'given_up'], {
-      description: '`failed`: another attempt follows. `given_up`: none does.',
+      description: '`failed`: another attempt follows. `given_up`: no other attempt follows.',
     }),
-    attempt: Type.Integer({ description: `Which attempt it is, from 1 to ${limits.webhooks.attempts}.` }),
+    attempt: Type.Integer({ description: `Number of the attempt, 1 to ${limits.webhooks.attempts}.` }),
     attempts_left: Type.Integer({ description: 'How many attempts may follow this one.' }),
     status_code: nullable(
-      Type.Integer({ description: 'The HTTP status of the answer. Null when there was none.' }),
+      Type.Integer({ description: 'HTTP status of the receiver’s response. Null without a response.' }),
     ),
     duration_ms: nullable(
-      Type.Integer({ description: 'How long the attempt took, in milliseconds. Null until it ended.' }),
+      Type.Integer({ description: 'Duration of the attempt in milliseconds. Null until it has ended.' }),
     ),
-    error: nullable(Type.String({ description: 'What went wrong. Null when nothing did.' })),
-    payload: Type.String({ description: 'The exact body that is sent.' }),
+    error: nullable(Type.String({ description: 'What went wrong. Null without an error.' })),
+    payload: Type.String({ description: 'The exact request body.' }),
     created_at: { ...timestamp, description: 'When the delivery was queued.' },
-    attempted_at: nullable({ ...timestamp, description: 'When the attempt was made. Null while it waits.' }),
+    attempted_at: nullable({
+      ...timestamp,
+      description: 'When the attempt was made. Null before it is made.',
+    }),
     next_attempt_at: nullable({
       ...timestamp,
-      description: 'When the next attempt is due. Null when none is.',
+      description: 'When the next attempt is due. Null when no attempt is due.',
     }),
   }),
-  'An attempt at a delivery, or a delivery that waits.',
+  'An entry of the delivery log: an attempt, or a delivery that waits or is being sent.',
 )
 
 export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
@@ -74,7 +78,7 @@ export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
 
 const { attempts } = limits.webhooks
 
-/** Entries after a cursor, from the tables' own indexes whatever their length. */
+/** Entries after a cursor. Each part reads an index in order, so a long log costs no more than a short one. */
 export function readLog(
   tx: Transaction,
   { id: webhookId, workspace_id: workspaceId }: Pick<WebhookRow, 'id' | 'workspace_id'>,
@@ -125,7 +129,7 @@ export function readLog(
     limit ${limit}`
 }
 
-/** What was queued just now. */
+/** The entry of a delivery that was just queued. */
 export async function readPending(tx: Transaction, id: string): Promise<DeliveryRow> {
   const [row] = await tx<DeliveryRow[]>`
     select ${pendingColumns(tx)}, '' as position from webhook_deliveries d where d.id = ${id}`
@@ -141,11 +145,11 @@ const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([^|]+)\|([^|]
 
 export const cursorOf = (row: DeliveryRow) => `${row.position}|${row.id}|${row.webhook_id}`
 
-/** @throws ServiceError `bad_request` for one that this walk has not given */
+/** @throws ServiceError `bad_request` for a cursor that is not from this webhook's log */
 export function readCursor(cursor: string, webhookId: string): { position: string; id: string } {
   const [, position = '', id = '', webhook] = cursorPattern.exec(cursor) ?? []
   if (webhook !== webhookId || !uuidPattern.test(id) || Number.isNaN(Date.parse(position))) {
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of a page of this list, unchanged.')
+    throw new ServiceError('bad_request', 'cursor must be next_cursor of a page of this list, unchanged.')
   }
   return { position, id }
 }

@@ -8,21 +8,21 @@ import type { ApiContext } from '../http/route.ts'
 export const webhookUrl = Type.String({
   format: 'uri',
   maxLength: limits.webhooks.url,
-  description: `Where events are posted to: a public https URL on the default port, at most ${limits.webhooks.url} characters.`,
+  description: `The URL to post events to: a public https URL on the default port, at most ${limits.webhooks.url} characters.`,
 })
 
 export const webhookName = Type.String({
   maxLength: limits.name,
-  description: `A name to recognise it by, at most ${limits.name} characters.`,
+  description: `Name of the webhook, for people. At most ${limits.name} characters.`,
 })
 
 export const eventNames = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 100,
-  description: `The events to subscribe to: ${eventTypes.join(', ')}. Or \`*\` alone for all of them, and for those that are added later.`,
+  description: `The events to subscribe to: ${eventTypes.join(', ')}. Or \`*\` alone for all events, including events added later.`,
 })
 
-/** Each name once. @throws ServiceError `bad_request` that names those that are accepted */
+/** The names without duplicates. @throws ServiceError `bad_request`: names the accepted events */
 export function requireEvents(given: string[]): string[] {
   const names = [...new Set(given)]
   if (names.length === 1 && names[0] === everyEvent) return names
@@ -31,12 +31,12 @@ export function requireEvents(given: string[]): string[] {
   throw new ServiceError(
     'bad_request',
     unknown === everyEvent
-      ? `events: \`${everyEvent}\` stands alone, it takes in all others.`
-      : `events: ${JSON.stringify(unknown.slice(0, 100))} is no event. It takes ${eventTypes.join(', ')}, or \`${everyEvent}\` alone.`,
+      ? `events: \`${everyEvent}\` must be the only entry. It includes all events.`
+      : `events: ${JSON.stringify(unknown.slice(0, 100))} is not an event. Accepted are ${eventTypes.join(', ')}, or \`${everyEvent}\` alone.`,
   )
 }
 
-/** @throws ServiceError `bad_request` that says what is wrong */
+/** @throws ServiceError `bad_request`: says why the URL is refused */
 export async function requireUrl({ checkUrl }: ApiContext, url: string): Promise<void> {
   const fault = await checkUrl(url)
   if (fault) throw new ServiceError('bad_request', `url ${fault}.`)

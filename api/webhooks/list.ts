@@ -20,7 +20,7 @@ export const listWebhooks = route({
   path: '/webhooks',
   scope: 'read',
   refuses: ['not_found', 'forbidden'],
-  summary: 'List the webhooks of a workspace, or of all workspaces with write access.',
+  summary: 'List the webhooks of a workspace, or of all workspaces that the account may write in.',
   schemas: { query },
   answers: {
     200: Type.Object({

@@ -16,7 +16,7 @@ export const redeliver = route({
   path: '/webhooks/:id/deliveries/:deliveryId/redeliver',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: `Queue a delivery again, under the same id and with ${limits.webhooks.attempts} new attempts.`,
+  summary: `Queue a delivery again, with the same id and ${limits.webhooks.attempts} new attempts.`,
   schemas: { params },
   answers: { 200: Type.Object({ delivery: Delivery }) },
   async handle({ database, clock, wakeDeliveries }, { principal, params }) {
@@ -24,11 +24,11 @@ export const redeliver = route({
       const webhook = await readWebhook(tx, params.id)
       const [queued] = await tx<{ id: string | null }[]>`
         select queue_again(${params.id}, ${params.deliveryId}, ${new Date(clock.now())}) as id`
-      if (!queued?.id) throw new ServiceError('not_found', 'No such delivery of this webhook.')
+      if (!queued?.id) throw new ServiceError('not_found', 'This webhook has no delivery with this id.')
       if (!webhook.active) {
         throw new ServiceError(
           'conflict',
-          'The webhook is switched off. Switch it on first: PATCH with active: true.',
+          'The webhook is switched off. Switch it on first, with PATCH and `active: true`.',
         )
       }
       const body = { delivery: presentDelivery(await readPending(tx, queued.id)) }

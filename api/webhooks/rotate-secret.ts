@@ -21,7 +21,7 @@ export const rotateSecret = route({
   scope: 'write',
   answersSecret: true,
   refuses: ['forbidden'],
-  summary: `Replace the secret of a webhook. The previous one signs as well for ${limits.webhooks.previousSecretMs / 3_600_000} hours.`,
+  summary: `Replace the secret of a webhook. Deliveries are also signed with the previous one for ${limits.webhooks.previousSecretMs / 3_600_000} hours.`,
   schemas: { params: webhookParams },
   answers: {
     200: Type.Object({
@@ -29,7 +29,7 @@ export const rotateSecret = route({
       secret: webhookSecret,
       previous_secret_valid_until: {
         ...timestamp,
-        description: 'Until when the previous secret signs as well.',
+        description: 'Until then, deliveries are also signed with the previous secret.',
       },
     }),
   },

@@ -1,4 +1,4 @@
 import { randomBytes } from 'node:crypto'
 
-/** Text of the form of Standard Webhooks: 256 random bits. */
+/** A secret of 256 random bits, in the format of Standard Webhooks. */
 export const makeWebhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`

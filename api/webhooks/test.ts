@@ -10,7 +10,7 @@ export const testWebhook = route({
   path: '/webhooks/:id/test',
   scope: 'write',
   refuses: ['forbidden'],
-  summary: `Send a test: a delivery of the event \`${testEvent}\`. It is sent to an inactive webhook too.`,
+  summary: `Send a test delivery with the event \`${testEvent}\`, also to an inactive webhook.`,
   schemas: { params: webhookParams },
   answers: { 200: Type.Object({ delivery: Delivery }) },
   async handle({ database, clock, wakeDeliveries }, { principal, params }) {

@@ -1,4 +1,4 @@
-/** A webhook as its row has it, and as the API shows it: never with its secret. */
+/** A webhook: its row, its form in the API, and the access checks. The API never shows its secret. */
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -23,7 +23,7 @@ export interface WebhookRow {
 const id = Type.String({ format: 'uuid', description: 'Id of the webhook.' })
 export const webhookParams = Type.Object({ id })
 export const webhookSecret = Type.String({
-  description: 'The key of its signatures, `whsec_…`. It is not shown again.',
+  description: 'The secret that signs deliveries, `whsec_…`. It is not shown again.',
 })
 
 export const Webhook = named(
@@ -31,18 +31,18 @@ export const Webhook = named(
   Type.Object({
     id,
     workspace_id: workspaceId,
-    url: Type.String({ description: 'Where events are posted to.' }),
-    events: Type.Array(Type.String(), { description: 'The events that it subscribes to; `*` for all.' }),
-    name: Type.String({ description: 'A name to recognise it by; may be empty.' }),
+    url: Type.String({ description: 'The URL that events are posted to.' }),
+    events: Type.Array(Type.String(), { description: 'The events that it subscribes to. `*`: all events.' }),
+    name: Type.String({ description: 'Name of the webhook, for people. It may be empty.' }),
     active: Type.Boolean({ description: 'Whether events are posted to it.' }),
     disabled_reason: Type.Optional(
-      Type.String({ description: 'Why the service switched the webhook off. Absent otherwise.' }),
+      Type.String({ description: 'Why the service switched the webhook off. Absent when it did not.' }),
     ),
     previous_secret_valid_until: Type.Optional(
       Type.String({
         format: 'date-time',
         description:
-          'Until when the previous secret signs as well. Absent unless the secret was replaced a short time ago.',
+          'Until then, deliveries are also signed with the previous secret. Absent when that time is over.',
       }),
     ),
     created_at: createdAt,
@@ -66,7 +66,7 @@ export function presentWebhook(row: WebhookRow, now: number): Record<string, unk
   }
 }
 
-/** @throws ServiceError `not_found`, or `forbidden` for who may only view the webhook's workspace */
+/** @throws ServiceError `not_found`; `forbidden` when the account may only view the webhook's workspace */
 export async function requireWebhook(tx: Transaction, id: string): Promise<void> {
   const [found] = await tx<{ access: string | null }[]>`select webhook_access(${id}) as access`
   if (!found?.access) throw noWebhook()
@@ -81,7 +81,7 @@ export async function readWebhook(tx: Transaction, id: string): Promise<WebhookR
   return row
 }
 
-/** @throws ServiceError `not_found` for a workspace that the caller can't see, `forbidden` for one they may only view */
+/** @throws ServiceError `not_found` when the account can't see the workspace; `forbidden` when it may only view it */
 export async function requireWorkspaceWriter(tx: Transaction, workspaceId: string): Promise<void> {
   const [workspace] = await tx<{ writable: boolean }[]>`
     select id in (select writable_workspaces(current_user_id())) as writable from workspaces where id = ${workspaceId}`
@@ -89,7 +89,7 @@ export async function requireWorkspaceWriter(tx: Transaction, workspaceId: strin
   if (!workspace.writable) throw notManaged()
 }
 
-/** Lets those who switch webhooks on in a workspace go one after the other, so that the count is exact. */
+/** Locks the workspace, so that concurrent requests can't exceed the limit. @throws ServiceError `limit_reached` */
 export async function requireRoomForActive(tx: Transaction, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(${locks.activeWebhooks}, hashtext(${workspaceId}))`
   const [found] = await tx<{ count: number }[]>`
@@ -98,10 +98,9 @@ export async function requireRoomForActive(tx: Transaction, workspaceId: string)
   if (found!.count < most) return
   throw new ServiceError(
     'limit_reached',
-    `A workspace has at most ${most} active webhooks. Delete one, or switch one off, first.`,
+    `The workspace has ${most} active webhooks, the most that are allowed. Delete one or switch one off first.`,
   )
 }
 
-const noWebhook = () => new ServiceError('not_found', 'No such webhook.')
-const notManaged = () =>
-  new ServiceError('forbidden', 'Managing webhooks requires write access to their workspace.')
+const noWebhook = () => new ServiceError('not_found', 'There is no webhook with this id.')
+const notManaged = () => new ServiceError('forbidden', 'Webhooks require write access to their workspace.')

@@ -92,7 +92,7 @@ test('[BB3] a bad entry is an error that names it and its field, and nothing is 
     [{ ...fine, props: { a: { b: { c: { d: { e: {} } } } } } }, 400, 'boards[1].props: must be at most 5 levels'],
     [{ ...fine, identifiers: [{ scope: 's' }] }, 400, 'boards[1].identifiers[0].value is required'],
     [{ ...fine, identifiers: [{ scope: 's', value: '' }] }, 400, 'boards[1].identifiers[0].value must be at least 1'],
-    [{ name: 'a\u0000b' }, 400, 'boards[1].name must be text without U+0000'],
+    [{ name: 'a\u0000b' }, 400, 'boards[1].name must not contain U+0000'],
     [{ ...fine, parent_board_id: nowhere }, 404, 'boards[1].parent_board_id: no such board'],
     [{ ...fine, parent_board_id: foreign.id }, 404, 'boards[1].parent_board_id: no such board'],
     [{ ...fine, parent_board_id: trashed.id }, 409, 'boards[1].parent_board_id: that board is in the trash'],
@@ -319,7 +319,7 @@ test('[BB10] answers to writes of a board carry its props and identifiers; inclu
     for (const url of [`/boards?include=${include}`, `${path}?include=${include}`]) {
       const answer = await user.api.get(url)
       expect([url, answer.status]).toEqual([url, 400])
-      expect(answer.body.error).toMatch(/^include takes a comma list of props, identifiers/)
+      expect(answer.body.error).toMatch(/^include must be a list of props, identifiers/)
     }
   }
 }) // prettier-ignore

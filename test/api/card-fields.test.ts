@@ -310,8 +310,8 @@ test('[C13] props past their bounds are 400: 16 KB, 5 levels, keys of 100 charac
     ])
     // A body that nests deeper than any may is not looked at any further.
     const isTooDeep = props.startsWith('{"a":{"a":') && props.length > 1000
-    expect(answers[0]!.body.error).toMatch(isTooDeep ? /^The body nests deeper/ : /^cards\[1\]\.props/)
-    expect(answers[1]!.body.error).toMatch(isTooDeep ? /^The body nests deeper/ : /^props/)
+    expect(answers[0]!.body.error).toMatch(isTooDeep ? /^The body must be nested/ : /^cards\[1\]\.props/)
+    expect(answers[1]!.body.error).toMatch(isTooDeep ? /^The body must be nested/ : /^props/)
   }
 })
 

@@ -293,7 +293,7 @@ test('[E14] U+0000 and halves of surrogate pairs are 400 in any text, and the me
     for (const [method, path, body, field] of cases) {
       const answer = await user.api.send(method, path, body)
       expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_request'])
-      expect(answer.body['error']).toContain(`${field} must be text without U+0000`)
+      expect(answer.body['error']).toContain(`${field} must not contain U+0000`)
     }
   }
   const plain = await user.api.send('POST', '/boards', '{"name":"\\\\u0000 \\ud83d\\ude00 \\u00e9 \\ufffd"}')

@@ -220,7 +220,7 @@ test('[BB17] resolve refuses what is no identifier, type or workspace, and names
     [`scope=${'s'.repeat(101)}&value=a`, 'scope must be at most 100'],
     [`scope=a&value=${'v'.repeat(501)}`, 'value must be at most 500'],
     ['scope=a&scope=b&value=c', 'scope must be a string'],
-    ['scope=a&value=b%00', 'value must be text without U+0000'],
+    ['scope=a&value=b%00', 'value must not contain U+0000'],
     ['scope=a&value=b&type=group', 'type must be one of: board, card, image'],
     ['scope=a&value=b&workspace=x', 'workspace must be a valid uuid'],
     ['scope=a&value=b&limit=0', 'limit must be'],

@@ -108,7 +108,7 @@ test('[IM10] failures are told item by item, and the others are imported', async
   expect(body).toMatchObject({ created: 2, failed: items.length - 2 })
   for (const { status, error } of body.results)
     if (status === 'failed') expect(error).toMatch(/^[A-Z].{8,}\.$/)
-  expect(body.results[1].error).toBe('The URL answered 404.')
+  expect(body.results[1].error).toBe('The server of the URL answered with status 404.')
   // Of what broke off nothing is left.
   expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(2)
   expect(await service.admin`select from uploads where board_id = ${board.id}`).toHaveLength(0)

@@ -41,10 +41,10 @@ test('[A212] with Prefer: handling=strict what is not known is 400, which names 
     ['POST', path, { cards: [{ kind: 'note' }, { kind: 'note', titel: 'a' }] }, /^cards\[1\]\.titel .*Did you mean cards\[1\]\.title\?/],
     ['PATCH', path, { cards: [{ id: 'a', colour: 'red' }] }, /^cards\[0\]\.colour .*Did you mean cards\[0\]\.color\?/],
     ['POST', '/boards', { boards: [{ name: 'a', identifiers: [{ scope: 'a', valeu: 'b' }] }] }, /^boards\[0\]\.identifiers\[0\]\.valeu .*\.value\?/],
-    ['POST', '/boards?colour=red', { name: 'a' }, /^colour is not a known query parameter\. There is none here\./],
+    ['POST', '/boards?colour=red', { name: 'a' }, /^colour is not a known query parameter\. This operation has no query parameters\./],
     // Not one that is only read: sending it would change nothing either.
     ['DELETE', path, { card_ids: ['a'], ids: [] }, /^ids .*Did you mean card_ids\?/],
-    ['POST', `/boards/${board.id}/restore`, { x: 1 }, /^x is not a known field\. There is none here\./],
+    ['POST', `/boards/${board.id}/restore`, { x: 1 }, /^x is not a known field\. This operation has no fields\./],
     ['GET', '/boards?limt=3', undefined, /^limt is not a known query parameter\. Did you mean limit\?/],
     ['GET', '/me?x=1', undefined, /^x is not a known query parameter/],
   ] // prettier-ignore

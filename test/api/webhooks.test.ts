@@ -148,7 +148,7 @@ test('[W63] of 40 that are made or switched on at the same moment exactly 20 are
   expect(refused.map(({ status, body }) => [status, body['code']])).toEqual(
     Array.from({ length: 20 }, () => [402, 'limit_reached']),
   )
-  expect(refused[0]!.body['error']).toMatch(/^A workspace has at most 20 active webhooks/)
+  expect(refused[0]!.body['error']).toMatch(/^The workspace has 20 active webhooks/)
   const [row] = await service.admin`
     select count(*) filter (where active)::integer as active from webhooks where workspace_id = ${owner.workspaceId}`
   expect(row!['active']).toBe(20)
@@ -240,7 +240,10 @@ test('[W66] deleting a webhook takes its queue and its log with it, and it is go
     owner.api.get(`/webhooks/${id}/deliveries`),
     owner.api.post(`/webhooks/${id}/deliveries/${nowhere}/redeliver`),
   ])
-    expect(await again).toMatchObject({ status: 404, body: { code: 'not_found', error: 'No such webhook.' } })
+    expect(await again).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', error: 'There is no webhook with this id.' },
+    })
 })
 
 test('[W67] a test is queued with its event, also for a webhook that is off', async () => {
@@ -340,7 +343,7 @@ test('[W68] the log has an entry for each attempt and one for what waits or is s
   const { next_cursor: cursor } = (await owner.api.get(`/webhooks/${id}/deliveries?limit=3`)).body as any
   for (const [webhookId, bad] of [[other.id, cursor], [id, 'x'], [id, ''], [id, cursor.replace('|', '-')], [id, cursor.replace('2029-12', '2029-13')]]) {
     const answer = await owner.api.get(`/webhooks/${webhookId}/deliveries?cursor=${encodeURIComponent(bad)}`)
-    expect([answer.status, answer.body['error']]).toEqual([400, 'cursor must be the next_cursor of a page of this list, unchanged.'])
+    expect([answer.status, answer.body['error']]).toEqual([400, 'cursor must be next_cursor of a page of this list, unchanged.'])
   }
   for (const query of ['limit=0', 'limit=501', 'limit=x']) expect((await owner.api.get(`/webhooks/${id}/deliveries?${query}`)).status).toBe(400)
 }) // prettier-ignore

@@ -49,7 +49,7 @@ test.each(['create_board', 'delete_board'])(
     expect(batch.status).toBe(200)
     expect(batch.body[0].result).toMatchObject({ isError: true })
     expect(batch.body[0].result.content[0].text).toMatch(
-      /^insufficient_scope: .* Ask the person for a token that has it\.$/,
+      /^insufficient_scope: .* Ask the user for a token with this scope\.$/,
     )
     expect(batch.body[1].result.tools.length).toBeGreaterThan(0)
   },

@@ -89,7 +89,7 @@ test.each([
   [
     'read_cards',
     { board_id: nowhere, offsett: 3 },
-    'offsett is no argument of read_cards, which takes board_id,',
+    'read_cards has no argument offsett. Its arguments are board_id,',
   ],
   ['read_cards', { board_id: nowhere, include: ['raw'] }, 'include[0] must be one of: props, identifiers'],
   ['read_board_tree', {}, 'Exactly one of board_id and workspace_id'],
@@ -123,7 +123,7 @@ test(
     await service.share(board.id, viewer, 'viewer')
     const guest = await openAgent(service.url, viewer.token)
     expect(await guest.fails('update_board', { board_id: board.id, name: 'x' })).toMatch(
-      /^forbidden: .* Ask the person to give it access/,
+      /^forbidden: .* Ask the user to grant it access/,
     )
     expect(await agent.fails('read_card', { board_id: board.id, card_id: 'nobody' })).toMatch(
       /^not_found: No such card on this board\. .*read_cards\.$/,
@@ -139,7 +139,7 @@ test(
     ).toMatch(/^bad_request: group_id/)
     await user.api.delete(`/boards/${board.id}`)
     expect(await agent.fails('ungroup', { board_id: board.id, group_id: groupId })).toMatch(
-      /^conflict: .* Read the present state, then decide\.$/,
+      /^conflict: .* Read the current state before you try again\.$/,
     )
     expect(await titlesOf(user, board.id)).toEqual(['First', 'Second'])
     const free = await service.user({ tier: 'free' })
@@ -151,7 +151,7 @@ test(
     )
     const poor = await openAgent(service.url, free.token)
     expect(await poor.fails('create_cards', { board_id: full.id, cards: [{ kind: 'note' }] })).toMatch(
-      /^limit_reached: .* Tell the person/,
+      /^limit_reached: .* Tell the user/,
     )
   },
 )

@@ -86,7 +86,7 @@ test(
     expect(markdown.length).toBeLessThan(80_000)
     const [, more, offset] = /(\d+) more: call the tool read_cards .* and offset (\d+)\./.exec(markdown)!
     expect(Number(more) + Number(offset)).toBe(300)
-    expect(markdown).toContain('The text goes on: read_card gives all of it.')
+    expect(markdown).toContain('The text is cut. Read all of it with read_card.')
     const json = JSON.parse(textOf(await agent.client.readResource({ uri: `board://${board.id}/json` })))
     expect(json.next_offset).toBe(json.cards.length)
     const next = await agent.does('read_cards', { board_id: board.id, offset: json.next_offset })

@@ -1,6 +1,6 @@
 /**
- * Turns for large bodies. A body takes several times its size in memory until its request is answered. So only a bounded
- * number of bytes is let in at once, and accounts take turns. A request without a turn is not read from.
+ * A fair queue for large bodies. A body takes several times its size in memory until its request is answered. So the
+ * number of bytes at once is limited, and accounts take turns. The body of a waiting request is not read.
  */
 import { ServiceError } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
@@ -17,10 +17,10 @@ export class LargeBodies {
   })
 
   /**
-   * @param units bytes of the body, or as many as it may have
-   * @returns a function that gives them back; calling it again does nothing
-   * @throws ServiceError `rate_limited` when too many bodies of the account wait, `storage_unavailable` when too many wait
-   * in all, or its turn did not come in time
+   * @param units bytes of the body; the route's limit when its size is unknown
+   * @returns a function that releases them; calling it again does nothing
+   * @throws ServiceError `rate_limited` when too many bodies of the account wait; `storage_unavailable` when too many wait
+   * in total, or this one waited too long
    */
   async take(account: string, units: number): Promise<() => void> {
     try {
@@ -34,7 +34,7 @@ export class LargeBodies {
 const tooMany = () =>
   new ServiceError(
     'rate_limited',
-    `${waitingPerAccount} other large bodies of this account wait already. Send them one after the other, and retry in 5 seconds.`,
+    `${waitingPerAccount} other large bodies of this account are waiting. Send one at a time, and retry in 5 seconds.`,
     { retryAfterSeconds: 5 },
   )
 

@@ -1,4 +1,4 @@
-/** The bytes of a JSON body → its value. A large one is parsed in pieces, and gives the loop back between them. */
+/** Parses JSON bodies. A large body is parsed in pieces, so that the event loop runs other work in between. */
 import { ServiceError } from '../../../core/errors.ts'
 import { LoopTurn } from '../../../platform/work/loop-turn.ts'
 import { notJson, type BodyScan, type List, type Range } from './scan.ts'
@@ -12,10 +12,10 @@ export function parseSmall(text: string): unknown {
 }
 
 /**
- * The same value as `JSON.parse` of the whole. The lists are cut out of the body and parsed piece by piece; what is left,
- * with the number of each list in its place, is parsed alone.
+ * Returns the same value as `JSON.parse` of the whole body. It cuts the lists out of the body and parses them piece by
+ * piece. The rest, with each list replaced by its number, is parsed on its own.
  *
- * @param scan of all these bytes
+ * @param scan the scan of exactly these bytes
  * @throws ServiceError `bad_request`
  */
 export async function parseLarge(chunks: readonly Buffer[], { lists }: BodyScan): Promise<unknown> {
@@ -31,7 +31,7 @@ export async function parseLarge(chunks: readonly Buffer[], { lists }: BodyScan)
     if (!Array.isArray(value)) continue
     const { entries, fault } = parsed[value[0] as number]!
     if (fault !== null) throw unstorable(name + fault)
-    // An assignment to a field with the name `__proto__` would set something else.
+    // An assignment to a field named `__proto__` would set the prototype.
     Object.defineProperty(body, name, {
       value: entries,
       configurable: true,
@@ -44,7 +44,7 @@ export async function parseLarge(chunks: readonly Buffer[], { lists }: BodyScan)
 
 interface ParsedList {
   entries: unknown[]
-  /** Where there is text that can't be stored, such as `[1].title`. The entries after it are not parsed. */
+  /** The path of text that can't be stored, such as `[1].title`; null: none. Entries after it are not parsed. */
   fault: string | null
 }
 
@@ -80,18 +80,15 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The message quotes what it met.
+    // The message quotes the input, so it is cut.
     throw notJson((error as Error).message.slice(0, 200), error)
   }
 }
 
 const unstorable = (field: string) =>
-  new ServiceError(
-    'bad_request',
-    `${field || 'The body'} must be text without U+0000 and without halves of surrogate pairs.`,
-  )
+  new ServiceError('bad_request', `${field || 'The body'} must not contain U+0000 or a lone surrogate.`)
 
-/** Chunks, read as if they were one. Ranges are asked for in ascending order, mostly. */
+/** Reads ranges of bytes across chunks. */
 class Bytes {
   readonly length: number
   readonly #chunks: readonly Buffer[]

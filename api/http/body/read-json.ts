@@ -1,6 +1,6 @@
 /**
- * JSON bodies of requests: read, held against their bounds as they arrive, and parsed. A large one waits for its turn
- * before it is read, and is refused before that where its route can tell.
+ * Reads and parses JSON bodies. The limits are checked while a body arrives. A large body waits in a queue before it is
+ * read; before that, the route can refuse it.
  */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -12,16 +12,16 @@ import { BodyScan } from './scan.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The turn of its large body. Null for all others. */
+    /** On routes that accept large bodies. Null on all others. */
     largeBody: LargeBodyTurn | null
   }
 }
 
-/** Refuses, by rights and quotas, what would be refused whatever the body holds. */
+/** Refuses a request, by rights and quotas, before its body is read. */
 export type RefuseEarly = (request: FastifyRequest) => Promise<void>
 
 /**
- * Makes a scope take JSON bodies and no others. An empty body counts as no body, whatever its content type.
+ * Makes a fastify scope accept only JSON bodies. An empty body counts as no body, whatever its content type.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -31,14 +31,16 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   })
 }
 
-/** For routes whose bodies may be large. It has to run before the body is read. */
+/** A hook for routes whose bodies may be large. It must run before the body is read. */
 export const takesLargeBody =
   (bodies: LargeBodies, refuseEarly: RefuseEarly) =>
   (request: FastifyRequest, reply: FastifyReply): void => {
     request.largeBody = new LargeBodyTurn(bodies, request, reply, () => refuseEarly(request))
   }
 
-/** From before a large body is read until its request is answered and its handler has ended. */
+/**
+ * The queue slot of a large body: taken before the body is read, released after the answer and the end of the handler.
+ */
 export class LargeBodyTurn {
   readonly #bodies: LargeBodies
   readonly #account: string
@@ -65,12 +67,12 @@ export class LargeBodyTurn {
   /** @throws ServiceError */
   async begin(bytes: number): Promise<void> {
     await this.#refuseEarly()
-    if (this.#isClosed) throw new Error('The client went away.')
+    if (this.#isClosed) throw new Error('The client has disconnected.')
     this.#release = await this.#bodies.take(this.#account, bytes)
     this.#releaseUnused()
   }
 
-  /** The body is in use until this is done, also when the client has gone. */
+  /** Runs work that uses the body. The slot is kept until the work ends, even if the client has disconnected. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#users += 1
     try {
@@ -122,7 +124,7 @@ class BodyReader {
     else this.#takeTurn(declared).then(read, this.#end)
   }
 
-  /** What comes without its length takes as much room as it may. */
+  /** A body without a content-length takes as many bytes as the route allows. */
   async #takeTurn(bytes: number): Promise<void> {
     this.#hasTurn = true
     const { largeBody } = this.#request
@@ -169,7 +171,7 @@ class BodyReader {
   }
 
   readonly #onError = (cause: Error): void => {
-    this.#end(new ServiceError('bad_request', 'The body broke off before its end.', { cause }))
+    this.#end(new ServiceError('bad_request', 'The connection closed before the end of the body.', { cause }))
   }
 
   readonly #end = (error: Error | null, body?: unknown): void => {
@@ -182,8 +184,8 @@ class BodyReader {
   }
 
   /**
-   * Answers once the client has stopped sending, or after some seconds. What still comes is let go. A client that is cut
-   * off while it sends loses the answer, and the connection is closed after it.
+   * Drops the rest of the body, and answers when the client has stopped sending or after some seconds. A client whose
+   * connection is closed while it sends would lose the answer.
    */
   #refuse(error: Error): void {
     this.#chunks.length = 0
@@ -215,5 +217,5 @@ const textOf = (chunks: Buffer[]) =>
 const tooLarge = (limitBytes: number) =>
   new ServiceError(
     'payload_too_large',
-    `The body is larger than this endpoint accepts: ${limitBytes / 1024 / 1024} MB.`,
+    `The body must be at most ${limitBytes / 1024 / 1024} MB. Send less in one request.`,
   )

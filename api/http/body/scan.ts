@@ -1,12 +1,12 @@
 /**
- * A first look at the bytes of a JSON body, as they arrive: how deep it nests, how many values it has, and where it can
- * be cut. It costs about 1.5 ns a byte and builds nothing, so that a body past its bounds is refused before it is parsed,
+ * Scans the bytes of a JSON body while they arrive: its depth, the number of its values, and where it can be cut into
+ * pieces. It costs about 1.5 ns a byte and allocates nothing. So a body beyond the limits is refused before it is parsed,
  * and mostly before all of it has arrived.
  *
- * It finds brackets, commas and strings alone. Whether the rest is JSON is for the parser to say.
+ * It recognises only brackets, commas and strings. The parser later checks whether the body is valid JSON.
  *
  * - *list*: an array that is a field of the body, such as `cards`.
- * - *entry*: of a list.
+ * - *entry*: a value in a list.
  */
 import { ServiceError } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
@@ -22,7 +22,7 @@ export interface Piece extends Range {
   entries: number
 }
 
-/** What is between the brackets of a list. */
+/** The bytes between the brackets of a list. */
 export interface List extends Range {
   pieces: Piece[]
 }
@@ -42,28 +42,28 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** 1 for a byte that is looked at outside strings. */
+/** 1 for a byte that has a meaning outside strings. */
 const isMark = new Uint8Array(256)
 for (const byte of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) isMark[byte] = 1
 
 export class BodyScan {
   readonly lists: List[] = []
   readonly #bounds: Bounds
-  /** The closing byte of each array and object that is open. */
+  /** By depth: the closing byte of the open array or object. */
   readonly #closing: Uint8Array
   #bytes = 0
   #depth = 0
   #inString = false
   #isEscaped = false
   /**
-   * Commas and opening brackets so far. Each array and object that is not empty has one value more than it has commas, so
-   * this is at least the number of values less one.
+   * Commas and opening brackets so far. A non-empty array or object has one value more than commas. So this is at least
+   * the number of values minus one.
    */
   #marks = 0
-  /** `#marks` outside of lists; and bytes in lists. */
+  /** `#marks` outside of lists, and the number of bytes in lists. */
   #outsideMarks = 0
   #listBytes = 0
-  /** The list that is open. */
+  /** The list that the scan is in. */
   #list: List | null = null
   #entries = 0
   #entryStart = 0
@@ -81,7 +81,7 @@ export class BodyScan {
     return this.#bytes <= pieceBytes && this.#marks <= pieceValues
   }
 
-  /** Takes the bytes that come next. @throws ServiceError `bad_request` or `payload_too_large` */
+  /** Scans the next bytes. @throws ServiceError `bad_request` or `payload_too_large` */
   push(chunk: Uint8Array): void {
     const { length } = chunk
     let at = 0
@@ -97,12 +97,12 @@ export class BodyScan {
     this.#requireOutside()
   }
 
-  /** @throws ServiceError `bad_request` when something is still open */
+  /** @throws ServiceError `bad_request` when a string, array or object is not closed */
   end(): void {
-    if (this.#inString || this.#depth > 0) throw notJson('it ends too early')
+    if (this.#inString || this.#depth > 0) throw notJson('a string, array or object is not closed')
   }
 
-  /** @returns the place after the string, or the end of the chunk */
+  /** @returns the index after the string, or the end of the chunk */
   #skipString(chunk: Uint8Array, from: number): number {
     const { length } = chunk
     let at = from
@@ -158,9 +158,12 @@ export class BodyScan {
   #open(byte: number, at: number): void {
     this.#count()
     if (this.#depth === this.#bounds.depth)
-      throw new ServiceError('bad_request', `The body nests deeper than ${this.#bounds.depth} levels.`)
+      throw new ServiceError(
+        'bad_request',
+        `The body must be nested at most ${this.#bounds.depth} levels deep.`,
+      )
     this.#depth += 1
-    this.#closing[this.#depth] = byte + 2 // in ASCII, of both kinds
+    this.#closing[this.#depth] = byte + 2 // in ASCII `]` is `[` + 2, and `}` is `{` + 2
     if (byte !== openBracket || this.#depth !== 2 || this.#closing[1] !== closeBrace) return
     this.#list = { start: at + 1, end: 0, pieces: [] }
     this.#entries = 0
@@ -182,7 +185,7 @@ export class BodyScan {
     if (this.#entries >= this.#bounds.entries)
       throw new ServiceError(
         'bad_request',
-        `A list of the body has more than ${this.#bounds.entries} entries.`,
+        `A list of the body must have at most ${this.#bounds.entries} entries.`,
       )
     this.#entryStart = at + 1
     this.#entryMarks = 0
@@ -223,7 +226,7 @@ export class BodyScan {
 
   #tooLarge(what: string): ServiceError {
     const megabytes = this.#bounds.entryBytes / 1024 / 1024
-    return new ServiceError('payload_too_large', `${what} is larger than ${megabytes} MB.`)
+    return new ServiceError('payload_too_large', `${what} must be at most ${megabytes} MB.`)
   }
 }
 
@@ -231,4 +234,4 @@ export const notJson = (fault: string, cause?: unknown) =>
   new ServiceError('bad_request', `The body is not valid JSON: ${fault}.`, { cause })
 
 const tooMany = (what: string, values: number) =>
-  new ServiceError('bad_request', `${what} holds more than ${values} values.`)
+  new ServiceError('bad_request', `${what} must have at most ${values} values.`)

@@ -1,4 +1,4 @@
-/** Text that PostgreSQL can't store: U+0000, and halves of surrogate pairs. */
+/** Finds text that PostgreSQL can't store: U+0000 and lone surrogates. */
 
 export const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
@@ -6,16 +6,16 @@ const backslash = 0x5c
 const [letterU, letterC, letterD, letterF, digit8] = [0x75, 0x63, 0x64, 0x66, 0x38]
 
 /**
- * Whether all text of a JSON document can be stored, told from the document as it is written. Its bytes were decoded as
- * UTF-8, so that only an escape can bring in what can't be stored. A regular expression would cost ten times as much for a
- * document that is all escapes.
+ * Whether all strings of a JSON document can be stored, by its source text. The source was decoded as UTF-8, so only an
+ * escape can contain U+0000 or a lone surrogate. A regular expression would take ten times as long for a document that
+ * consists of escapes.
  */
 export function isStorableJson(json: string): boolean {
   if (!json.includes('\\u')) return true
   for (let at = json.indexOf('\\'); at < json.length; at++) {
     if (json.charCodeAt(at) !== backslash) continue
     if (json.charCodeAt(at + 1) !== letterU) {
-      at += 1 // two backslashes are one that is written out: no escape follows them
+      at += 1 // skips the escaped character, which may be a backslash
       continue
     }
     if (json.startsWith('0000', at + 2)) return false
@@ -29,12 +29,12 @@ export function isStorableJson(json: string): boolean {
   return true
 }
 
-/** The hex digits of an escaped surrogate: D800 to DFFF. */
+/** Whether the escape at `at` is a surrogate: D800 to DFFF. */
 function isSurrogate(json: string, at: number): boolean {
   return (json.charCodeAt(at + 2) | 0x20) === letterD && json.charCodeAt(at + 3) >= digit8
 }
 
-/** DC00 to DFFF. */
+/** Whether the escape at `at` is a low surrogate: DC00 to DFFF. */
 function isLow(json: string, at: number): boolean {
   const third = json.charCodeAt(at + 3) | 0x20
   return isSurrogate(json, at) && third >= letterC && third <= letterF
@@ -46,7 +46,10 @@ interface Step {
   value: unknown
 }
 
-/** The path of the first field whose name or text can't be stored, such as `cards[1].title`. Without recursion: bodies are deep. */
+/**
+ * The path of a field whose name or text can't be stored, such as `cards[1].title`. Not recursive, because bodies can
+ * be deep.
+ */
 export function findUnstorable(body: unknown): string {
   const open: Step[] = [{ key: '', parent: null, value: body }]
   for (let step = open.pop(); step; step = open.pop()) {
@@ -61,7 +64,7 @@ export function findUnstorable(body: unknown): string {
   return ''
 }
 
-/** Cut short where it is deep. */
+/** The path of a step. A long path is cut. */
 function pathOf(step: Step): string {
   const steps: Step[] = []
   for (let one: Step = step; one.parent; one = one.parent) steps.push(one)

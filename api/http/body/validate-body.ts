@@ -1,4 +1,6 @@
-/** Schemas of bodies → functions that hold a body against them. Long lists are checked entry by entry, in turns of the loop. */
+/**
+ * Compiles body schemas to validators. Long lists are validated entry by entry, so that the event loop runs other work.
+ */
 import type { ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { ServiceError } from '../../../core/errors.ts'
@@ -6,14 +8,14 @@ import { LoopTurn } from '../../../platform/work/loop-turn.ts'
 import { schemaMessage, type SchemaError } from '../error-reply.ts'
 import { compileSchema } from '../validate.ts'
 
-/** Lists of at most as many entries are checked with the whole body, in one step. */
+/** Lists with at most this many entries are validated with the whole body, in one step. */
 const shortList = 4
 
 type ArraySchema = TSchema & { items: TSchema }
 
 /**
- * What Fastify takes as a validator. A body with long lists gives a promise, which rejects with what is wrong: two requests
- * may be checked at the same time, and the list of errors is the function's.
+ * A validator for Fastify. For a body with long lists it returns a promise that rejects with the error. It can't set
+ * `errors` on the function, because two requests may be validated at the same time.
  */
 export function compileBody(schema: TSchema): ValidateFunction {
   const lists = listsOf(schema)

@@ -1,7 +1,7 @@
 /**
- * Requests under an idempotency key. While one is under way a lock of this process's session holds its key, so that
- * nothing sticks when the process ends; the key is written in the transaction of the work, the answer after it, before it
- * is sent. An answer that was lost in between is made again from the ids of what was made.
+ * Requests with an idempotency key. A running request holds a session lock on its key, which PostgreSQL releases if the
+ * process ends. The key is written in the transaction of the work. The answer is stored after that transaction, before it
+ * is sent. If the process ends in between, the answer is rebuilt from the ids of the created resources.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { ServiceError } from '../../../core/errors.ts'
@@ -15,20 +15,20 @@ import { openKey, storeResponse } from '../../../sql/requests/idempotency.ts'
 import { decodeMade, type Made, type SealedNote } from '../../../sql/made.ts'
 import type { OperationKey } from '../../../sql/operation.ts'
 
-/** What a client sent under a key. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
   userId: string
   method: string
   /** Without query. */
   path: string
   key: string
-  /** All that makes it this request and no other. */
+  /** The parts of the request that the fingerprint covers. */
   content: Content
-  /** Of a body that is not read yet: all of it, `content` being what its head says. */
+  /** For a body that is not read yet: reads it. `content` then covers only the headers. */
   readContent?(): Promise<Content>
 }
 
-/** A part that is a list is one part, in pieces. */
+/** Parts of a request. An array of strings is one part in pieces. */
 export type Content = (string | Uint8Array | string[])[]
 
 export interface StoredResponse {
@@ -40,17 +40,17 @@ export interface StoredResponse {
 export interface Attempt {
   userId: string
   key: OperationKey
-  /** What an earlier attempt made, whose answer was lost; null when there was none. */
+  /** The work of an earlier attempt whose answer was lost; null when there was none. */
   resumed: Resumed | null
   release(): Promise<void>
 }
 
 export interface Resumed {
-  /** In the order in which it was made. */
+  /** What the attempt recorded, in order. */
   made: Made[]
-  /** The answer, where it was known by then. */
+  /** The answer, if the work's transaction stored it. */
   answer: { status: number; body: unknown } | null
-  /** What was sealed as such a note, in order. */
+  /** The contents of sealed notes of a type, in order. */
   remembered(type: SealedNote['type']): unknown[]
 }
 
@@ -58,7 +58,7 @@ export interface AttemptsOptions {
   database: Database
   clock: Clock
   log: Logger
-  /** Answers may carry secrets. */
+  /** Encrypts stored answers, which may contain secrets. */
   encryption: Encryption
 }
 
@@ -69,7 +69,7 @@ export class Attempts {
     this.#options = options
   }
 
-  /** @throws ServiceError `idempotency_in_progress`, or `conflict` for another request under the same key */
+  /** @throws ServiceError `idempotency_in_progress`; `conflict` when the key was used for another request */
   async begin(request: KeyedRequest): Promise<Attempt | StoredResponse> {
     const { database, clock } = this.#options
     const { userId } = request
@@ -94,7 +94,7 @@ export class Attempts {
       const known = await database.asSystem((tx) => openKey(tx, key, idempotencyCutoff(now)))
       if (!known) return { userId, key, resumed: null, release }
       if (request.readContent && !known.response && known.result.length === 0)
-        return { userId, key, resumed: null, release } // its body is needed yet
+        return { userId, key, resumed: null, release } // the handler still has to read the body
       if (known.fingerprint !== key.fingerprint) {
         if (request.readContent) key.fingerprint = await fingerprintInTurns(await request.readContent())
         if (known.fingerprint !== key.fingerprint) throw otherRequest()
@@ -120,26 +120,26 @@ export class Attempts {
     return { made, answer, remembered }
   }
 
-  /** Before the answer is sent. When it cannot be kept, a replay makes it again. */
+  /** Stores the answer, before it is sent. If that fails, a replay rebuilds the answer. */
   async keep({ userId, key }: Attempt, response: StoredResponse): Promise<void> {
     const { database, log, encryption } = this.#options
     const sealed = encryption.seal(JSON.stringify(response), key.id)
     try {
       await database.asSystem((tx) => storeResponse(tx, key, userId, sealed))
     } catch (error) {
-      log.warn({ err: error }, 'an answer could not be kept for its replay')
+      log.warn({ err: error }, 'storing an answer for replay failed')
     }
   }
 }
 
-/** SHA-256 over each part after its length, so that no two lists are alike. */
+/** SHA-256 of the parts, each after its length, so that different lists of parts have different hashes. */
 export function fingerprintOf(content: Content): string {
   const sum = createHash('sha256')
   for (const bytes of bytesOf(content)) sum.update(bytes)
   return sum.digest('hex')
 }
 
-/** The same of content that may be large. */
+/** The same for large content. Lets the event loop run other work in between. */
 async function fingerprintInTurns(content: Content): Promise<string> {
   const turn = new LoopTurn()
   const sum = createHash('sha256')
@@ -163,10 +163,10 @@ function* bytesOf(content: Content): Iterable<string | Uint8Array> {
 export const inProgress = () =>
   new ServiceError(
     'idempotency_in_progress',
-    'The first request with this Idempotency-Key is still running. Try again shortly.',
+    'The first request with this Idempotency-Key is still running. Try again in a few seconds.',
   )
 const otherRequest = () =>
   new ServiceError(
     'conflict',
-    'This Idempotency-Key was used for another request. A new request needs a new key.',
+    'This Idempotency-Key was used for a different request. Send a new request with a new key.',
   )

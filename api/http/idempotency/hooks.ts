@@ -1,4 +1,6 @@
-/** The header `Idempotency-Key` of a POST, from the request's start to its answer. */
+/**
+ * Fastify hooks for the header `Idempotency-Key`: they begin an attempt, or replay its answer, and store the answer.
+ */
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, statusOf } from '../../../core/errors.ts'
@@ -16,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** Once the body is there: a replay is answered at once. */
+/** A hook that runs after the body was read. It answers a replay at once. */
 export function beginAttempt(attempts: Attempts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const key = keyOf(request)
@@ -29,14 +31,14 @@ export function beginAttempt(attempts: Attempts) {
   }
 }
 
-/** Keeps what may be replayed, and lets go of the key. */
+/** A hook that stores an answer for replay, and releases the key. */
 export function endAttempt(attempts: Attempts) {
   return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
     const { statusCode: status } = reply
     if (request.replayed) return (request.streamed?.drop(), payload)
     if (!request.attempt) {
       request.streamed?.drop()
-      // Refused before its body was there: by its size, its type or its form.
+      // The request was refused before its body was read, for its size, type or syntax.
       const key = refusedEarly.has(status) && request.principal ? validKey(request) : null
       if (key === null) return payload
       try {
@@ -61,7 +63,7 @@ export function endAttempt(attempts: Attempts) {
   }
 }
 
-/** A larger answer is a stream, or would take a database row for a day that no quota counts. */
+/** Whether an answer is stored. Larger answers are streams, or rows that would take space that no quota counts. */
 const isKept = (payload: unknown): payload is string =>
   typeof payload === 'string' && payload.length <= limits.idempotency.answerCharacters
 
@@ -88,7 +90,7 @@ async function begin(
   return null
 }
 
-/** Its fingerprint is of what its head says until all of its body has come. */
+/** Begins an attempt whose body is a stream. Until the body is read, the fingerprint covers only the headers. */
 async function beginStreamed(
   attempts: Attempts,
   request: FastifyRequest,
@@ -104,21 +106,24 @@ async function beginStreamed(
   request.streamed = streamed
   request.body = streamed.body
   return begin(attempts, request, key, unreadContent(request), async () =>
-    contentOf(await streamed.digest().catch(brokenOff)),
+    contentOf(await streamed.digest().catch(incomplete)),
   )
 }
 
-/** What was refused for its content is known by all of it; what was refused for its head, by that. */
+/**
+ * Whether the fingerprint is final. A request refused for its headers has that of the headers; a request whose body was
+ * read must have that of the whole body.
+ */
 async function isFingerprinted({ streamed }: FastifyRequest): Promise<boolean> {
   if (!streamed?.isRead()) return true
   return streamed.digest().then(
     () => true,
-    () => false, // nobody is there to send it again
+    () => false, // the body is incomplete
   )
 }
 
-function brokenOff(cause: unknown): never {
-  throw new ServiceError('bad_request', 'The body broke off before its end.', { cause })
+function incomplete(cause: unknown): never {
+  throw new ServiceError('bad_request', 'The connection closed before the end of the body.', { cause })
 }
 
 function replay(request: FastifyRequest, reply: FastifyReply, stored: StoredResponse): FastifyReply {
@@ -126,7 +131,7 @@ function replay(request: FastifyRequest, reply: FastifyReply, stored: StoredResp
   return reply.code(stored.status).headers({ ...stored.headers, 'idempotent-replay': 'true' })
 }
 
-/** Null without one. @throws ServiceError `bad_request` */
+/** The idempotency key; null without one. @throws ServiceError `bad_request` */
 function keyOf(request: FastifyRequest): string | null {
   if (request.headers['idempotency-key'] === undefined) return null
   const key = validKey(request)
@@ -147,7 +152,7 @@ async function contentOf(body: unknown): Promise<Content> {
   return ['json', await jsonPieces(body ?? null)]
 }
 
-/** Of an upload; only its size and its type are known before it is taken in. */
+/** Whether the body is a stream, as for uploads. Before it is read, only its size and type are known. */
 const isStream = (body: unknown): body is Readable =>
   typeof body === 'object' && body !== null && 'pipe' in body
 
@@ -155,7 +160,7 @@ function unreadContent({ headers }: FastifyRequest): string[] {
   return ['unread', headers['content-type'] ?? '', headers['content-length'] ?? '']
 }
 
-/** Of each request its own. */
+/** Headers that belong to one request, so a replay does not repeat them. */
 const perRequest =
   /^(x-request-id|x-ratelimit-.*|ratelimit.*|retry-after|access-control-.*|vary|date|connection|keep-alive|content-length|transfer-encoding)$/
 

@@ -1,7 +1,7 @@
-/** A secret among the ids of what a request made, for an answer that has to be made again. */
+/** Encrypts a secret that is stored with the ids of created resources, so that an answer with it can be rebuilt. */
 import type { Encryption } from '../../../platform/secrets/encryption.ts'
 
-/** @param of the id of what it opens */
+/** @param of the id of the resource that the secret belongs to */
 export const sealSecret = (answers: Encryption, of: string, secret: string) =>
   answers.seal(secret, of).toString('base64')
 

@@ -1,46 +1,46 @@
-/** The content of a body that is handed on as it comes: hashed on its way. */
+/** Hashes a streamed body while its reader reads it. */
 import { createHash } from 'node:crypto'
 import { Transform, type Readable } from 'node:stream'
 import { limits } from '../../../core/limits.ts'
 
 export interface StreamedContent {
-  /** In place of the body. */
+  /** The stream to read instead of the original one. */
   body: Readable
-  /** Whether somebody has begun to read it. */
+  /** Whether a reader has started to read it. */
   isRead(): boolean
-  /** Reads what nobody has read. Rejects when it breaks off. */
+  /** Reads the rest and returns the hash. Rejects when the body is incomplete. */
   digest(): Promise<string>
-  /** What still comes is of no interest: it is let go as it comes, and not gathered. */
+  /** Discards the rest of the body. */
   drop(): void
 }
 
-/** All that is longer than any upload may be is alike: it is refused for its length. */
+/** The digest of every body that is larger than an upload may be: such bodies are refused for their size. */
 const tooLong = 'too long'
 
-/** @param read called once all of it has been read, before its reader learns of its end */
+/** @param read called with the hash when the body has been read, before its reader gets the end */
 export function hashStream(stream: Readable, read: (digest: string) => void): StreamedContent {
   const sum = createHash('sha256')
   let bytes = 0
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  promise.catch(() => undefined) // not everybody asks
+  promise.catch(() => undefined) // `digest` may never be called
   const body = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
       if (bytes <= limits.files.uploadBytes) sum.update(chunk)
-      else if (bytes - chunk.length <= limits.files.uploadBytes) told(tooLong)
+      else if (bytes - chunk.length <= limits.files.uploadBytes) finish(tooLong)
       done(null, chunk)
     },
   })
-  const told = (digest: string) => {
+  const finish = (digest: string) => {
     read(digest)
     resolve(digest)
   }
   body.once('end', () => {
-    if (bytes <= limits.files.uploadBytes) told(sum.digest('hex'))
+    if (bytes <= limits.files.uploadBytes) finish(sum.digest('hex'))
   })
   stream.once('error', (error) => body.destroy(error))
   stream.once('close', () => {
-    if (!stream.readableEnded) body.destroy(new Error('The body broke off.'))
+    if (!stream.readableEnded) body.destroy(new Error('The connection closed before the end of the body.'))
   })
   body.once('error', reject)
   body.once('close', () => reject(new Error('The body was not read to its end.')))

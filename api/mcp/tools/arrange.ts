@@ -11,7 +11,7 @@ export const arrangeCards = tool({
   name: 'arrange_cards',
   title: 'Arrange cards',
   description:
-    'Lays out all cards of a board, or those in card_ids, in reading order: justified rows, masonry columns, a grid, one row or one column. Cards of a group stay together. Changes place and size of cards.',
+    'Arranges all cards of a board, or the cards in card_ids, in reading order. Layouts: justified rows, masonry columns, a grid, one row or one column. Cards of a group stay together. Changes the position and size of cards.',
   route: arrangeBoard,
   destructive: true,
   idempotent: true,
@@ -20,11 +20,11 @@ export const arrangeCards = tool({
     layout,
     card_ids: Type.Optional(cardIds(limits.cardsPerRequest)),
     gap: Type.Optional(number(`Pixels between cards; ${defaultOptions.gap} by default.`)),
-    width: Type.Optional(number(`Width of the whole in pixels; ${defaultWidth} by default.`)),
+    width: Type.Optional(number(`Total width in pixels; ${defaultWidth} by default.`)),
     row_height: Type.Optional(
       number(`Height of justified rows in pixels; ${defaultOptions.rowHeight} by default.`),
     ),
-    columns: Type.Optional(number('Most columns of grid and masonry.')),
+    columns: Type.Optional(number('Most columns; grid and masonry only.')),
     dry_run: flag('Only compute the result; write nothing.'),
   },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),

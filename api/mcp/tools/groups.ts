@@ -15,7 +15,7 @@ export const listGroups = tool({
   name: 'list_groups',
   title: 'List groups',
   description:
-    'Lists the groups of a board with the number of their cards. A card belongs to the group that its group_id names.',
+    'Lists the groups of a board with the number of their cards. A card’s group_id names its group.',
   route: listRoute,
   input: { board_id: boardId, ...pageInput(50) },
   output: { groups: items('id, name, color, shape, outline, card_count.'), ...nextOffset },
@@ -41,7 +41,7 @@ export const createGroup = tool({
   name: 'create_group',
   title: 'Create a group',
   description:
-    'Makes an empty group on a board. Put cards into it by their group_id, with create_cards or update_cards.',
+    'Creates an empty group on a board. To put cards into it, set their group_id with create_cards or update_cards.',
   route: createGroupRoute,
   input: { board_id: boardId, name, ...groupFields },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
@@ -52,7 +52,7 @@ export const createGroup = tool({
 export const updateGroup = tool({
   name: 'update_group',
   title: 'Change a group',
-  description: 'Changes the given fields of a group; the others stay as they are.',
+  description: 'Changes the given fields of a group. Other fields stay as they are.',
   route: patchGroupRoute,
   destructive: true,
   idempotent: true,
@@ -64,13 +64,13 @@ export const updateGroup = tool({
 export const ungroup = tool({
   name: 'ungroup',
   title: 'Ungroup',
-  description: 'Removes a group. Its cards stay on the board, in no group.',
+  description: 'Removes a group. Its cards stay on the board, without a group.',
   route: deleteGroup,
   destructive: true,
   input: { board_id: boardId, group_id: groupId },
   call: ({ board_id, group_id }) => ({ params: { id: board_id, groupId: group_id } }),
   show: ({ group, ungrouped, live }: { group: Group; ungrouped: number; live: boolean }) => ({
-    said: `Removed the group; ${count(ungrouped, 'card')} stayed.`,
+    said: `Removed the group. ${count(ungrouped, 'card')} stayed on the board.`,
     lines: [{ id: group.id, name: group.name }],
     content: { group, ungrouped, live },
   }),

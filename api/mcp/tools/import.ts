@@ -4,14 +4,14 @@ import { boardId, flag, importFields, integer, items, layout, listOf, string } f
 import { count, tool } from '../tool.ts'
 import { showPlaced, type Card } from './shown.ts'
 
-/** Their answer has to fit. */
+/** Most items of one call. Their answer must fit the context window. */
 const itemsPerCall = 50
 
 export const importUrls = tool({
   name: 'import_urls',
   title: 'Import URLs as cards',
   description:
-    'Fetches public https URLs and makes a card of each: image, video, audio, pdf, other file, or a link with the title and description of a web page. What is on the board already is not doubled. Takes up to a minute.',
+    'Fetches public https URLs and creates a card from each: image, video, audio, pdf or other file. A web page becomes a link with its title and description. URLs already on the board are skipped. Takes up to a minute.',
   route: importRoute,
   idempotent: true,
   openWorld: true,
@@ -20,7 +20,7 @@ export const importUrls = tool({
     items: listOf(
       Type.Object({ url: string('Public https URL to fetch.'), ...importFields }),
       itemsPerCall,
-      'URLs; given fields go before what is found.',
+      'URLs to import. Given fields override fetched ones.',
     ),
     layout,
     dry_run: flag('Only check the items; fetch and create nothing.'),
@@ -30,7 +30,7 @@ export const importUrls = tool({
     existing: integer,
     failed: integer,
     results: items('For each item, in order: url, status, card_id, error, code.'),
-    cards: items('Cards with id, kind, title, place and size.'),
+    cards: items('Cards with id, kind, title, position, size.'),
   },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
   show({
@@ -58,7 +58,7 @@ export const importUrls = tool({
     cards: Card[]
     live: boolean
   }) {
-    const retry = failed > 0 ? ' Call again for those that failed; what is there is kept.' : ''
+    const retry = failed > 0 ? ' To retry the failed ones, call again: existing cards are kept.' : ''
     return {
       said: `${dry_run ? 'Nothing was fetched. ' : ''}Created ${count(created, 'card')}; ${existing} existed, ${failed} failed.${retry}`,
       lines: results.map(({ url, status, card_id, error }) => ({ url, status, card_id, error })),

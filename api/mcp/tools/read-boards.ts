@@ -25,17 +25,17 @@ export const listBoards = tool({
   name: 'list_boards',
   title: 'List boards',
   description:
-    'Lists the boards that you can see, oldest first. To find a board by name use search; to see how boards are nested use read_board_tree.',
+    'Lists the boards that you can see, oldest first. search finds boards by name. read_board_tree shows how boards are nested.',
   route: listRoute,
   input: {
     workspace_id: workspaceId,
     parent_board_id: Type.Optional(
       string('Only boards directly below this one; root: only top-level boards.'),
     ),
-    trash: flag('Boards in the trash instead of live ones.'),
+    trash: flag('List boards in the trash instead of live ones.'),
     ...pageInput(50),
   },
-  output: { boards: items('Boards as read_board answers them.'), ...nextOffset },
+  output: { boards: items('Boards as read_board returns them.'), ...nextOffset },
   call: ({ workspace_id, parent_board_id, trash, limit, offset }) => ({
     query: {
       limit,
@@ -60,12 +60,12 @@ export const readBoard = tool({
   name: 'read_board',
   title: 'Read a board',
   description:
-    'Reads a board itself: name, place in the tree, view, schedule, properties, and how many cards its owner may still add. For its cards use read_cards, for its groups list_groups.',
+    'Reads the fields of a board: name, parent, view, schedule, properties, and how many cards its owner may still add. For its cards use read_cards, for its groups list_groups.',
   route: readBoardById,
   input: { board_id: boardId },
   output: {
-    board: object('What is empty is left out.'),
-    capacity: orNull('object', 'limit, used, remaining; null: no cap.'),
+    board: object('Empty fields are left out.'),
+    capacity: orNull('object', 'limit, used, remaining; null: no limit.'),
   },
   call: ({ board_id }) => ({ params: { id: board_id } }),
   show: ({
@@ -76,7 +76,7 @@ export const readBoard = tool({
     capacity: { limit: number; used: number; remaining: number } | null
   }) => ({
     said: board.deleted
-      ? 'The board is in the trash: it can be read, and restored.'
+      ? 'The board is in the trash. It can be read and restored.'
       : 'The board is live.' + (capacity ? ` Its owner may add ${count(capacity.remaining, 'card')}.` : ''),
     lines: [showBoard(board)],
     content: { board: showBoard(board), capacity },
@@ -97,7 +97,7 @@ export const readBoardTree = tool({
   name: 'read_board_tree',
   title: 'Read the tree of boards',
   description:
-    'Shows how boards are nested, below one board or in a whole workspace: give either board_id or workspace_id. Parents come before children; depth 0 is the start.',
+    'Shows how boards are nested, below one board or in a whole workspace. Give either board_id or workspace_id. Parents come before children; the top board has depth 0.',
   route: readTree,
   input: {
     board_id: Type.Optional(id('Board to start from.')),

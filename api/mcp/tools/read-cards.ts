@@ -10,7 +10,7 @@ import { bodyChars, cardLine, showCard, withoutEmpty, type Card } from './shown.
 export const readCards = tool({
   name: 'read_cards',
   title: 'Read the cards of a board',
-  description: `Reads the cards of a board as they are on the canvas now, from back to front, with place and size. Texts over ${bodyChars} characters are cut and have body_length; read_card gives them whole.`,
+  description: `Reads the current cards of a board, from back to front, with position and size. Texts over ${bodyChars} characters are cut: body_length is then the full length. read_card returns the whole text.`,
   route: listCards,
   input: {
     board_id: boardId,
@@ -22,7 +22,7 @@ export const readCards = tool({
     ...pageInput(50),
   },
   output: {
-    cards: items('Cards with all that is not empty; x, y, w, h in pixels.'),
+    cards: items('Cards without empty fields; x, y, w, h in pixels.'),
     total: integer,
     ...nextOffset,
   },
@@ -44,13 +44,13 @@ export const readCards = tool({
   },
 })
 
-/** Characters of its text that one call shows. */
+/** Characters of a card's text that one call of read_card shows. */
 const windowChars = 8000
 
 export const readCard = tool({
   name: 'read_card',
   title: 'Read a card',
-  description: `Reads one card whole, with properties and identifiers. Its text comes ${windowChars.toLocaleString('en')} characters at a time; html is shown when there is no plain text.`,
+  description: `Reads one card with all fields. One call returns ${windowChars.toLocaleString('en')} characters of its text; html is shown when there is no plain text.`,
   route: readRoute,
   input: {
     board_id: boardId,
@@ -60,13 +60,13 @@ export const readCard = tool({
         minimum: 0,
         maximum: cardFields.body.limit * 4,
         default: 0,
-        description: 'next_text_from of the call before.',
+        description: 'next_text_from of the previous call.',
       }),
     ),
   },
   output: {
-    card: object('What is empty is left out.'),
-    next_text_from: orNull('integer', 'null: the text ends here.'),
+    card: object('Empty fields are left out.'),
+    next_text_from: orNull('integer', 'null: there is no more text.'),
   },
   call: ({ board_id, card_id }) => ({ params: { id: board_id, cardId: card_id } }),
   show({ card }: { card: Card }, { text_from: from = 0 }) {
@@ -84,7 +84,7 @@ export const readCard = tool({
       said:
         next === null
           ? 'The card.'
-          : `The card, with a part of its text: it goes on with text_from ${next} (of ${text.length}).`,
+          : `The card, with a part of its text. For the next part, call again with text_from ${next} (of ${text.length}).`,
       lines: [shown],
       content: { card: shown, next_text_from: next },
     }

@@ -9,23 +9,23 @@ import { missingNote } from './write-cards.ts'
 import { showPlaced, withoutEmpty, type Card } from './shown.ts'
 
 const removedCard = {
-  kind: string('As delete_cards answered it.'),
+  kind: string('As returned by delete_cards.'),
   x: number(cardFields.x.tells),
   y: number(cardFields.y.tells),
-  restore_token: id('As delete_cards answered it.'),
+  restore_token: id('As returned by delete_cards.'),
 }
 
 export const deleteCards = tool({
   name: 'delete_cards',
   title: 'Delete cards',
-  description: `Removes cards from a board, for everybody. Keep the cards of the answer: restore_cards takes them as they are and brings them back within ${limits.trashDays} days.`,
+  description: `Deletes cards from a board, for everybody. Keep the returned cards: pass them unchanged to restore_cards within ${limits.trashDays} days to undo.`,
   route: deleteManyCards,
   destructive: true,
   idempotent: true,
   input: { board_id: boardId, card_ids: cardIds(cardsPerCall) },
   output: {
     deleted: integer,
-    cards: items('What restore_cards takes.'),
+    cards: items('Input for restore_cards.'),
     not_found: ids,
   },
   call: ({ board_id, card_ids }) => ({ params: { id: board_id }, body: { card_ids } }),
@@ -46,7 +46,7 @@ export const deleteCards = tool({
       withoutEmpty({ id, kind, title, x, y, restore_token }),
     )
     return {
-      said: `Deleted ${count(deleted, 'card')}.${missingNote(not_found)} restore_cards brings them back.`,
+      said: `Deleted ${count(deleted, 'card')}.${missingNote(not_found)} To undo, call restore_cards with the returned cards.`,
       lines: removed,
       content: { board_id, deleted, cards: removed, not_found, live },
     }
@@ -57,11 +57,11 @@ export const restoreCards = tool({
   name: 'restore_cards',
   title: 'Restore deleted cards',
   description:
-    'Brings back cards that delete_cards removed, whole but under new ids. Call it once for each removal: a second call makes copies.',
+    'Restores cards that delete_cards deleted, with all fields but new ids. Call it once for each deletion: a second call creates copies.',
   route: createCardsRoute,
   input: {
     board_id: boardId,
-    cards: listOf(Type.Object(removedCard), cardsPerCall, 'Cards as delete_cards answered them.'),
+    cards: listOf(Type.Object(removedCard), cardsPerCall, 'Cards as returned by delete_cards.'),
   },
   call: ({ board_id, cards }) => ({
     params: { id: board_id },

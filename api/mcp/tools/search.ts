@@ -25,14 +25,14 @@ interface Page<Item> {
 
 const page = (description: string) => Type.Object({ items: items(description), ...nextOffset })
 
-/** Each of the two lists has half of a page. */
+/** Characters of JSON for each of the two lists: half of a page. */
 const listChars = 12_000
 
 export const search = tool({
   name: 'search',
   title: 'Search boards and cards',
   description:
-    'Finds boards by name and cards by title and text. A hit holds all words of the query, or words that contain them; case and accents do not matter. Best match first; read_card gives the whole card.',
+    'Finds boards by name, and cards by title and text. A match contains every word of the query, also as part of a longer word. Case and accents are ignored. Best match first. read_card returns the whole card.',
   route: searchRoute,
   input: {
     query: Type.String({
@@ -45,7 +45,7 @@ export const search = tool({
     ...pageInput(10, 50),
   },
   output: {
-    boards: page('Boards as read_board answers them.'),
+    boards: page('Boards as read_board returns them.'),
     cards: page('id, board_id, kind, title, excerpt.'),
   },
   call: ({ query, kind, workspace_id, limit, offset }) => ({
@@ -90,7 +90,7 @@ export const resolve = tool({
   name: 'resolve',
   title: 'Find by foreign identifier',
   description:
-    'Finds the boards, cards and images of image cards that carry an identifier of another system, such as {"scope": "jira", "value": "CB-12"}.',
+    'Finds boards and cards by their identifier in another system, such as {"scope": "jira", "value": "CB-12"}. An image card also matches as an image.',
   route: resolveIdentifier,
   input: {
     scope: string('Name of the other system.'),
@@ -117,7 +117,7 @@ export const resolve = tool({
     has_more: boolean
     next_offset: number | null
   }) => ({
-    said: `${matches.length === 0 ? 'Nothing carries this identifier.' : `${count(matches.length, 'object')}.`}${goOn({ has_more, next_offset })}`,
+    said: `${matches.length === 0 ? 'Nothing has this identifier.' : `${count(matches.length, 'object')}.`}${goOn({ has_more, next_offset })}`,
     lines: matches,
     content: { matches, offset, has_more, next_offset },
   }),

@@ -1,4 +1,4 @@
-/** Boards and cards as tools show them: what is empty is left out, long texts are cut. */
+/** Boards and cards as tools show them: without empty fields, and with long texts cut. */
 import type { Static } from 'typebox'
 import type { ShownFields } from '../../../core/card.ts'
 import type { boardAnswer, groupAnswer } from '../../http/schemas.ts'
@@ -29,11 +29,11 @@ export function showCard({ html: _html, created_at: _made, z: _z, ...card }: Car
 export const cardLine = ({ id, kind, title, body, url }: Card) =>
   withoutEmpty({ id, kind, title, text: body === null ? null : cut(body, lineChars), url })
 
-/** What a write did is enough; the caller knows the rest. */
+/** A card as tools that write return it: the fields that the service may have set. */
 export const showPlaced = ({ id, kind, title, x, y, w, h, group_id, created }: Card) =>
   withoutEmpty({ id, kind, title, x, y, w, h, group_id, created })
 
-/** Null, undefined, and lists of nothing say nothing. */
+/** The fields without null, undefined and empty lists. */
 export const withoutEmpty = (fields: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields).filter(

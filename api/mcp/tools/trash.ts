@@ -5,12 +5,12 @@ import { boardId } from '../fields.ts'
 import { tool } from '../tool.ts'
 import { boardLine, showBoard, type Board } from './shown.ts'
 
-const restorable = `restore_board brings it back within ${limits.trashDays} days.`
+const restorable = `restore_board restores it within ${limits.trashDays} days.`
 
 export const deleteBoard = tool({
   name: 'delete_board',
   title: 'Delete a board',
-  description: `Moves a board and its cards to the trash, for everybody, and closes its open canvases. Boards below it stay. ${restorable}`,
+  description: `Moves a board and its cards to the trash, for everybody, and closes the board in all editors. Its child boards stay. ${restorable}`,
   route: deleteRoute,
   destructive: true,
   idempotent: true,
@@ -26,7 +26,7 @@ export const deleteBoard = tool({
 export const restoreBoard = tool({
   name: 'restore_board',
   title: 'Restore a board',
-  description: 'Brings a board with its cards back from the trash.',
+  description: 'Restores a board with its cards from the trash.',
   route: restoreRoute,
   idempotent: true,
   input: { board_id: boardId },
@@ -41,8 +41,8 @@ export const restoreBoard = tool({
     dropped_identifiers: { scope: string; value: string }[]
   }) => ({
     said:
-      (restored ? 'The board is back.' : 'The board was live already.') +
-      (dropped_identifiers.length > 0 ? ' Another board has taken some of its identifiers meanwhile.' : ''),
+      (restored ? 'The board is restored.' : 'The board was not in the trash.') +
+      (dropped_identifiers.length > 0 ? ' It lost some identifiers, which another board has now.' : ''),
     lines: [boardLine(board)],
     content: { board: showBoard(board), restored, dropped_identifiers },
   }),

@@ -10,7 +10,7 @@ import { boardLine, showBoard, type Board } from './shown.ts'
 const name = string(`Name, 1 to ${limits.boardName} characters.`)
 const fields = { parent_board_id: Type.Optional(parentId), ...boardFields }
 
-/** The top level is null for the API, and so is what an empty text clears. */
+/** The API writes null for the top level, and for a field to clear. Agents write `root` and an empty string. */
 const bodyOf = (given: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(given).map(([field, value]) => [
@@ -29,7 +29,7 @@ export const createBoard = tool({
   name: 'create_board',
   title: 'Create a board',
   description:
-    'Makes an empty board: below parent_board_id, at the top level of workspace_id, or without both in your personal workspace.',
+    'Creates an empty board below parent_board_id, or at the top level of workspace_id. Without both, creates it in your personal workspace.',
   route: createRoute,
   input: { name, workspace_id: workspaceId, ...fields },
   call: (given) => ({ body: bodyOf(given) }),
@@ -41,7 +41,7 @@ export const updateBoard = tool({
   name: 'update_board',
   title: 'Change a board',
   description:
-    'Changes the given fields of a board: name, place in the tree, view, schedule, properties. Other fields stay as they are.',
+    'Changes the given fields of a board: name, parent, view, schedule, properties. Other fields stay as they are.',
   route: patchBoard,
   destructive: true,
   idempotent: true,
@@ -54,7 +54,7 @@ export const moveBoards = tool({
   name: 'move_boards',
   title: 'Move boards',
   description:
-    'Moves boards with all that is below them: below another board of their workspace, or to the top level.',
+    'Moves boards and their child boards below another board of their workspace, or to the top level.',
   route: moveRoute,
   idempotent: true,
   input: {

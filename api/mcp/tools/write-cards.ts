@@ -20,13 +20,13 @@ const changedCard = Type.Object({
 export const createCards = tool({
   name: 'create_cards',
   title: 'Create cards',
-  description: `Puts cards on a board. Cards without x and y get free space, without w and h ${defaultW} by ${defaultH}. File keys come from upload_from_url; to make cards of URLs in one step use import_urls.`,
+  description: `Creates cards on a board. Cards without x and y get a free place, cards without w and h get ${defaultW} by ${defaultH}. File keys come from upload_from_url. To create cards from URLs in one step, use import_urls.`,
   route: createCardsRoute,
   input: {
     board_id: boardId,
     cards: listOf(newCard, cardsPerCall, 'The new cards, in reading order.'),
-    layout: Type.Optional(oneOf(layoutNames, 'Lays out all cards of the call.')),
-    update_existing: flag('Change cards that have one of the identifiers, instead of adding them.'),
+    layout: Type.Optional(oneOf(layoutNames, 'Arranges all cards of the call.')),
+    update_existing: flag('If a card already has one of the identifiers, update it instead of creating one.'),
   },
   call: ({ board_id, cards, layout, update_existing }) => ({
     params: { id: board_id },
@@ -51,7 +51,7 @@ export const createCards = tool({
   }) {
     const shown = cards.map(showPlaced)
     return {
-      said: `Created ${count(created, 'card')}${updated > 0 ? `, changed ${updated} that were there` : ''}.${liveNote(live)}`,
+      said: `Created ${count(created, 'card')}${updated > 0 ? `, updated ${updated} existing` : ''}.${liveNote(live)}`,
       lines: shown,
       content: { board_id, cards: shown, created, updated, live },
     }
@@ -62,11 +62,14 @@ export const updateCards = tool({
   name: 'update_cards',
   title: 'Change cards',
   description:
-    'Changes the given fields of cards on a board; the others stay as they are. An empty text clears a field.',
+    'Changes the given fields of cards on a board. Other fields stay as they are. An empty string clears a field.',
   route: patchManyCards,
   destructive: true,
   idempotent: true,
-  input: { board_id: boardId, cards: listOf(changedCard, cardsPerCall, 'Cards by id, with what changes.') },
+  input: {
+    board_id: boardId,
+    cards: listOf(changedCard, cardsPerCall, 'Ids of cards, with the fields to change.'),
+  },
   call: ({ board_id, cards }) => ({ params: { id: board_id }, body: { cards } }),
   show({
     board_id,
@@ -94,7 +97,7 @@ export const moveCards = tool({
   name: 'move_cards',
   title: 'Move cards to another board',
   description:
-    'Moves cards to another board. They keep place and content, leave their group, and may get new ids.',
+    'Moves cards to another board. They keep their position and content, leave their group, and may get new ids.',
   route: moveCardsRoute,
   input: { board_id: boardId, to_board_id: id('Board to move them to.'), card_ids: cardIds(cardsPerCall) },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
@@ -125,4 +128,4 @@ export const moveCards = tool({
 export const missingNote = (ids: string[]) =>
   ids.length > 0 ? ` Not on this board: ${count(ids.length, 'id')} (not_found). Read the cards again.` : ''
 
-const liveNote = (live: boolean) => (live ? '' : ' Saved; an open canvas may need a reload to show it.')
+const liveNote = (live: boolean) => (live ? '' : ' Saved. An open canvas may show it only after a reload.')
