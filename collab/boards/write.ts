@@ -81,7 +81,7 @@ export async function createCards(
           const built = yield* buildCreates(head, settleGroups(cards, isGroup), placing)
           contents = built.contents
           if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
-          built.write.files = filesToTake(request.files?.away, cards)
+          built.write.files = yield* filesToTake(request.files?.away, cards)
           return built.write
         },
       })
@@ -150,7 +150,7 @@ export async function patchCards(
             builder = nextUpdate(write, builder, head)
           }
           write.claims = claimsOf(carriers)
-          write.files = filesToTake(request.files.away, found)
+          write.files = yield* filesToTake(request.files.away, found)
           return finish(write, builder)
         },
       })

@@ -1,11 +1,13 @@
 /** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import * as Y from 'yjs'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { isFromLog } from './origin.ts'
 import { isTooCostly } from './load.ts'
+import { keepFormats } from '../log/log.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -147,6 +149,27 @@ export class Documents {
   }
 
   /** The store hook runs a fixed time after the first change that it has not seen. */
+  /**
+   * A copy of a document as it is at one moment, which nobody changes. It is made in turns, much of it in a thread.
+   *
+   * @throws ServiceError `session_unavailable`
+   */
+  async copy(board: BoardDocument, account: string): Promise<Y.Doc> {
+    const copy = new Y.Doc()
+    keepFormats(copy)
+    await board.settled()
+    const updates = [Y.encodeStateAsUpdate(board.document)]
+    const failed = (error: unknown) => {
+      throw error
+    }
+    try {
+      await this.#options.loader.apply(copy, { snapshot: null, updates }, { account, origin: null, failed })
+    } catch (error) {
+      throw isTooCostly(error) ? tooCostly(error) : error
+    }
+    return copy
+  }
+
   #scheduleStore(document: Document, origin: unknown): void {
     const hocuspocus = this.#hocuspocus
     if (
