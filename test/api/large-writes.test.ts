@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Compactor } from '../../collab/log/compact.ts'
 import { tail } from '../../collab/log/log.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { bodyLimit, textLimits } from '../../core/card.ts'
+import { cardFields } from '../../core/card.ts'
 import { farClient } from '../support/far-client.ts'
 import { longestTurnMs } from '../support/main-thread.ts'
 import { serviceOfFile } from '../support/test-file.ts'
@@ -17,8 +17,8 @@ const rounds = 3
 
 /** 76 KB. */
 const large = (n: number, round: number) => ({
-  ...{ title: `card ${n}`, x: n * 300, y: 0, body: `${n} ${round} `.padEnd(bodyLimit, 'b') },
-  ...{ html: `${n} ${round} `.padEnd(textLimits.html, 'h'), props: { a: 'p'.repeat(15_000) } },
+  ...{ title: `card ${n}`, x: n * 300, y: 0, body: `${n} ${round} `.padEnd(cardFields.body.limit, 'b') },
+  ...{ html: `${n} ${round} `.padEnd(cardFields.html.limit, 'h'), props: { a: 'p'.repeat(15_000) } },
 })
 const cardsOf = (round: number) => Array.from({ length: 400 }, (_, n) => large(n, round))
 
@@ -78,7 +78,7 @@ test('[WK25] reading, merging and loading a log of 30 MB takes no turn of more t
     await measure('read again', () => tail(database, boardId, 0))
     const { cards } = (await user.api.get(`/boards/${boardId}/cards?limit=500`)).body
     expect(cards).toHaveLength(400)
-    expect(cards.every(({ body }: { body: string }) => body.length === bodyLimit)).toBe(true)
+    expect(cards.every(({ body }: { body: string }) => body.length === cardFields.body.limit)).toBe(true)
     await user.api.delete(`/boards/${boardId}/cards`, { card_ids: cards.map(({ id }: { id: string }) => id) })
   }
   for (const [what, ms] of Object.entries(figures)) expect(ms, what).toBeLessThan(boundMs)
