@@ -1,5 +1,4 @@
 /** How the body of a card becomes what a client wrote. */
-import { cardFields } from './card.ts'
 import type { Effort } from './shortest-edit.ts'
 import { applyEdits, diffText, mergeText, type TextEdit } from './text-merge.ts'
 
@@ -22,10 +21,6 @@ export function planBody({ current, wanted, base }: BodyChange, effort: Effort):
   const edits =
     base === undefined ? diffText(current, wanted, effort) : mergeText(base, current, wanted, effort)
   const body = applyEdits(current, edits)
-  const { limit } = cardFields.body
-  // A merge of two long texts can pass the limit that each kept.
-  if (body.length > limit && Array.from(body).length > limit)
-    return { current, edits: diffText(current, wanted, effort), body: wanted }
   return { current, edits, body }
 }
 

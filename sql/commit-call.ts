@@ -1,5 +1,7 @@
 /** Calls of `commit_batch`. A large one is sent in pieces: the driver encodes a statement in one step, at 5 ms a megabyte. */
+import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
+import type { Database } from './database.ts'
 
 /** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
 export interface CommitCall {
@@ -106,6 +108,20 @@ export async function callCommit(
   const [row] = await sql<{ answer: unknown }[]>`
     select commit_staged(${commitId}, ${again}, ${freeCardCap}, ${items}::text::json, ${count}) as answer`
   return row?.answer
+}
+
+/** Sends bytes ahead of the statement that takes them by `take_staged_bytes(id, pieces)`. */
+export async function stageBytes(
+  database: Pick<Database, 'callAsSystem'>,
+  bytes: Uint8Array,
+): Promise<{ id: string; pieces: number }> {
+  const id = randomUUID()
+  let pieces = 0
+  for (const piece of piecesOf([bytes])) {
+    const n = pieces++
+    await database.callAsSystem((sql) => sql`select stage_commit_piece(${id}, 'blob', ${n}, ${piece})`)
+  }
+  return { id, pieces }
 }
 
 const textsOf = (text: Text): readonly string[] => (typeof text === 'string' ? [text] : (text ?? []))

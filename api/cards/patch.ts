@@ -30,7 +30,7 @@ const patchFields = {
       Type.String({
         maxLength: cardFields.body.limit,
         description:
-          'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs.',
+          'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs. A merged text that would be longer than `body` may be is refused.',
       }),
     ),
   ),

@@ -1,6 +1,7 @@
 /** A board as JSON, in chunks: `{format, version, exported_at, board, groups, cards}`. */
 import type { Capture, CapturedCard } from '../../collab/boards/capture.ts'
 import type { SafeHtml } from '../../collab/boards/safe-html.ts'
+import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 
 export interface Exported extends Capture {
@@ -16,28 +17,30 @@ export interface Exported extends Capture {
 
 export const exportVersion = 1
 
-/** Cards that are serialised before the event loop runs other work. */
-const cardsPerChunk = 50
+/** Cards whose HTML is sanitised together. */
+const cardsAtOnce = 50
+/** Characters of text that go out together. */
+export const chunkChars = 64 * 1024
 
 export async function* jsonExport(exported: Exported): AsyncGenerator<string> {
   const { board, groups, cards, exportedAt, times } = exported
   const head = { format: 'json', version: exportVersion, exported_at: exportedAt, board, groups }
-  yield `${JSON.stringify(head).slice(0, -1)},"cards":[`
-  for (let from = 0; from < cards.length; from += cardsPerChunk) {
-    const chunk = cards.slice(from, from + cardsPerChunk)
-    const contents = await safeContents(exported, chunk)
-    const texts = chunk.map(({ id, raw }, at) =>
-      JSON.stringify(
-        presentCard(id, contents[at]!, times.get(id) ?? notIndexed, {
-          props: true,
-          identifiers: true,
-          raw,
-        }),
-      ),
-    )
-    yield (from === 0 ? '' : ',') + texts.join(',')
+  const turn = new LoopTurn()
+  let chunk = `${JSON.stringify(head).slice(0, -1)},"cards":[`
+  for (let from = 0; from < cards.length; from += cardsAtOnce) {
+    const some = cards.slice(from, from + cardsAtOnce)
+    const contents = await safeContents(exported, some)
+    for (const [at, { id, raw }] of some.entries()) {
+      if (turn.isOver()) await turn.next()
+      const extras = { props: true, identifiers: true, raw }
+      const card = presentCard(id, contents[at]!, times.get(id) ?? notIndexed, extras)
+      chunk += (from + at === 0 ? '' : ',') + JSON.stringify(card)
+      if (chunk.length < chunkChars) continue
+      yield chunk
+      chunk = ''
+    }
   }
-  yield ']}'
+  yield `${chunk}]}`
 }
 
 export const safeContents = ({ html, account }: Exported, cards: CapturedCard[]): Promise<CardContent[]> =>

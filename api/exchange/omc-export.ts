@@ -9,24 +9,26 @@ import type { CapturedCard } from '../../collab/boards/capture.ts'
 import type { Identifier } from '../../core/card-values.ts'
 import type { CardContent, CardTimes } from '../../core/card.ts'
 import type { PresentedGroup } from '../../collab/boards/groups.ts'
-import { notIndexed, safeContents, type Exported } from './json-export.ts'
+import { LoopTurn } from '../../platform/work/loop-turn.ts'
+import { chunkChars, notIndexed, safeContents, type Exported } from './json-export.ts'
 
 const schemaVersion = 'https://movielabs.com/omc/json/schema/v2.8'
-const entitiesPerChunk = 50
+/** Cards whose HTML is sanitised together. */
+const cardsAtOnce = 50
 
 export async function* omcExport(exported: Exported): AsyncGenerator<string> {
-  const entities = entitiesOf(exported)
-  let separator = '['
-  for (let chunk: string[] = []; ; chunk = []) {
-    for (let next = await entities.next(); !next.done; next = await entities.next()) {
-      chunk.push(JSON.stringify(next.value))
-      if (chunk.length === entitiesPerChunk) break
-    }
-    if (chunk.length === 0) break
-    yield separator + chunk.join(',')
+  const turn = new LoopTurn()
+  let chunk = '['
+  let separator = ''
+  for await (const entity of entitiesOf(exported)) {
+    if (turn.isOver()) await turn.next()
+    chunk += separator + JSON.stringify(entity)
     separator = ','
+    if (chunk.length < chunkChars) continue
+    yield chunk
+    chunk = ''
   }
-  yield ']'
+  yield `${chunk}]`
 }
 
 type Entity = Record<string, unknown>
@@ -36,8 +38,8 @@ async function* entitiesOf(exported: Exported): AsyncGenerator<Entity> {
   yield boardEntity(boardId, exported)
   const members = Map.groupBy(exported.cards, ({ content }) => content.group_id)
   for (const group of exported.groups) yield groupEntity(boardId, group, members.get(group.id) ?? [])
-  for (let from = 0; from < exported.cards.length; from += entitiesPerChunk) {
-    const cards = exported.cards.slice(from, from + entitiesPerChunk)
+  for (let from = 0; from < exported.cards.length; from += cardsAtOnce) {
+    const cards = exported.cards.slice(from, from + cardsAtOnce)
     const contents = await safeContents(exported, cards)
     for (const [at, { id }] of cards.entries())
       yield cardEntity(boardId, id, contents[at]!, exported.times.get(id) ?? notIndexed)

@@ -1,8 +1,8 @@
 /** A whole board as it was at one moment, for exports. */
-import { setImmediate } from 'node:timers/promises'
 import type { CardContent } from '../../core/card.ts'
-import { atOnce } from '../../platform/work/loop-turn.ts'
-import { cardsOf, findCard, readContent, readRaw } from '../canvas/canvas.ts'
+import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
+import { findCard, readContent, readRaw } from '../canvas/canvas.ts'
+import { cardOrder } from './card-order.ts'
 import { presentGroups, type PresentedGroup } from './groups.ts'
 import type { Json } from '../canvas/json.ts'
 import type { LiveBoards } from './live.ts'
@@ -24,44 +24,21 @@ export interface Capture {
 /** Characters of raw content: of one card, and of all, which is what a document may hold. Beyond it is cut off. */
 const rawLimits = { card: 4 * 1024 * 1024, board: 256 * 1024 * 1024 }
 
-/** Cards that are read before others have their turn. */
-const cardsAtOnce = 200
-
-/** The board as it is when this begins to read. Others keep working meanwhile: what is left is read before they change it. */
+/** The board as it is at one moment. It is read from a copy: others keep working meanwhile. */
 export async function captureBoard(
   live: LiveBoards,
   boardId: string,
-  options: { raw: boolean },
+  { raw: wantsRaw, account }: { raw: boolean; account: string },
 ): Promise<Capture> {
   await catchUp(live, boardId)
-  return live.documents.withDocument(boardId, async ({ document }) => {
-    const groups = atOnce(presentGroups(document))
-    const order: { id: string; z: number }[] = []
-    for (const id of cardsOf(document).keys()) {
-      const z = findCard(document, id)?.get('z')
-      if (z !== undefined || findCard(document, id))
-        order.push({ id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 })
-    }
-    order.sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1))
-
-    const cards: CapturedCard[] = []
-    let rawLeft = rawLimits.board
-    const read = (count: number) => {
-      for (const { id } of order.slice(cards.length, cards.length + count)) {
-        const shared = findCard(document, id)!
-        const budget = { left: Math.min(rawLimits.card, rawLeft) }
-        const raw = options.raw ? readRaw(shared, budget) : null
-        rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
-        cards.push({ id, content: readContent(shared), raw })
-      }
-    }
-    const readRest = () => read(order.length)
-    document.on('beforeTransaction', readRest)
-    try {
-      for (read(cardsAtOnce); cards.length < order.length; read(cardsAtOnce)) await setImmediate()
-    } finally {
-      document.off('beforeTransaction', readRest)
-    }
-    return { groups, cards }
+  const document = await live.documents.withDocument(boardId, (board) => live.documents.copy(board, account))
+  let rawLeft = rawLimits.board
+  const cards = await mapInTurns(await inTurns(cardOrder(document)), (id): CapturedCard => {
+    const shared = findCard(document, id)!
+    const budget = { left: Math.min(rawLimits.card, rawLeft) }
+    const raw = wantsRaw ? readRaw(shared, budget) : null
+    rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
+    return { id, content: readContent(shared), raw }
   })
+  return { groups: await inTurns(presentGroups(document)), cards }
 }

@@ -3,7 +3,7 @@ import { limits } from '../../core/limits.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import type { fileKeysOfBoard, fileKeysOfRemoved } from './file-keys.ts'
-import { tail } from '../log/log.ts'
+import { ownBuffers, tail } from '../log/log.ts'
 
 export interface FileReference {
   image_key: string
@@ -55,7 +55,12 @@ export async function fileReferences(
     for (const [at, { removed_at }] of kept.entries())
       for (const key of keys[at]!) found.set(key, new Date(removed_at.getTime() + limits.trashDays * dayMs))
   }
-  for (const key of await pool.run(boardTask, { snapshot, updates }, options)) found.set(key, null)
+  for (const key of await pool.run(
+    boardTask,
+    { snapshot, updates },
+    { ...options, transfer: ownBuffers(log) },
+  ))
+    found.set(key, null)
   return { position: seq, references: [...found].map(([image_key, until]) => ({ image_key, until })) }
 }
 

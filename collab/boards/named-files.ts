@@ -1,6 +1,7 @@
 /** Files that a request's cards name: those that the cards may not name, and those that the board's workspace has to get. */
 import { fileFields, type CardChange } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
 import type { SharedMap } from '../canvas/canvas.ts'
 import { fileKeysOf } from './file-keys.ts'
 import type { CardToCreate } from '../canvas/new-cards.ts'
@@ -39,13 +40,16 @@ export function requireAlive(
 }
 
 /** Those that are named and away; of a card that comes back, all that it may name. */
-export function filesToTake(
+export function* filesToTake(
   away: ReadonlySet<string> = new Set(),
   cards: (Pick<CardToCreate, 'change'> & { kept?: SharedMap | null })[],
-): string[] {
-  const named = cards.flatMap(({ change, kept }) => [
-    ...fileFields.flatMap((field) => change[field] ?? []).filter((key) => away.has(key)),
-    ...(kept ? fileKeysOf(kept.toJSON()) : []),
-  ])
-  return [...new Set(named)]
+): Steps<string[]> {
+  const named = new Set<string>()
+  for (const { change, kept } of cards) {
+    for (const field of fileFields) if (change[field] && away.has(change[field])) named.add(change[field])
+    if (!kept) continue
+    for (const key of fileKeysOf(kept.toJSON())) named.add(key)
+    yield
+  }
+  return [...named]
 }

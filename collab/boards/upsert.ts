@@ -95,7 +95,7 @@ export async function upsertCards(
                 files,
               })
               contents = built.contents
-              built.write.files = filesToTake(files.away, entries)
+              built.write.files = yield* filesToTake(files.away, entries)
               return built.write
             },
           })

@@ -1,7 +1,7 @@
 /** The API's door to the commit path: cards created, changed and removed on a board, open or not. */
 import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
-import { isCardId, type CardContent } from '../../core/card.ts'
+import { cardFields, isCardId, type CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { requireWritable } from '../access.ts'
@@ -81,7 +81,7 @@ export async function createCards(
           const built = yield* buildCreates(head, settleGroups(cards, isGroup), placing)
           contents = built.contents
           if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
-          built.write.files = filesToTake(request.files?.away, cards)
+          built.write.files = yield* filesToTake(request.files?.away, cards)
           return built.write
         },
       })
@@ -143,6 +143,7 @@ export async function patchCards(
               carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
             }
             const { content, interior, grows } = buildPatch(builder, shared, patch, bodies)
+            if (patch.bodyBase !== undefined) requireRoom(content.body, request, patch.id)
             write.grows += grows
             changed.push({ id: patch.id, content })
             write.rows.push(cardRow(patch.id, content, interior))
@@ -150,7 +151,7 @@ export async function patchCards(
             builder = nextUpdate(write, builder, head)
           }
           write.claims = claimsOf(carriers)
-          write.files = filesToTake(request.files.away, found)
+          write.files = yield* filesToTake(request.files.away, found)
           return finish(write, builder)
         },
       })
@@ -164,6 +165,25 @@ export async function patchCards(
     notFound,
     live: shown,
   }
+}
+
+/**
+ * A merge of two texts can pass the limit that each kept. To cut it, or to take one of them, would lose words unseen.
+ *
+ * @throws ServiceError `bad_request` that names the field
+ */
+function requireRoom(
+  body: string | null,
+  { patches, files }: { patches: CardPatch[]; files: NamedFiles },
+  cardId: string,
+): void {
+  const { limit } = cardFields.body
+  if (body === null || body.length <= limit || Array.from(body).length <= limit) return
+  const at = patches.findLastIndex(({ id, change }) => id === cardId && change.body !== undefined)
+  throw new ServiceError(
+    'bad_request',
+    `${files.where(at)}body: merged with what others have written meanwhile it would be longer than ${limit} characters. Read the card again and send a shorter text, or leave body_base out to replace theirs.`,
+  )
 }
 
 /** Removes cards and gives each back whole, with a token under which the rest of it is kept. */

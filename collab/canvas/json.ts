@@ -7,7 +7,7 @@ import { isPlainObject } from '../../core/card-values.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Characters that may still be written, about. What does not fit becomes null. */
+/** Characters that may still be written, about; a key counts as more, as it takes longer. What does not fit becomes null. */
 export interface JsonBudget {
   left: number
 }
@@ -43,10 +43,17 @@ function objectToJson(value: object, budget: JsonBudget): Json {
   return null
 }
 
+/** Of a key beside its characters. */
+export const keyCost = 32
+
 function entriesToJson(keys: string[], valueOf: (key: string) => unknown, budget: JsonBudget): Json {
+  if (keys.length * keyCost > budget.left) {
+    budget.left = -1 // they are too many even to be sorted
+    return null
+  }
   const entries: [string, Json][] = []
   for (const key of keys.sort()) {
-    budget.left -= key.length
+    budget.left -= key.length + keyCost
     if (budget.left < 0) break
     entries.push([key, toJson(valueOf(key), budget)])
   }

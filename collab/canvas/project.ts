@@ -10,7 +10,7 @@ import {
 } from '../../core/card.ts'
 import type { Group } from '../../core/group.ts'
 import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
-import { toJson, type Json } from './json.ts'
+import { keyCost, toJson, type Json } from './json.ts'
 
 /** A row of `card_index` as commit_batch takes it. `gone`: the card is no more. `fresh`: it cannot have been there before. */
 export interface CardRow extends Partial<IndexColumns> {
@@ -63,14 +63,14 @@ export function groupRow(id: string, { name, color, shape, outline }: Group): Gr
  */
 export function interiorOf(shared: SharedMap, without?: string): Interior {
   const budget = { left: interiorBudget }
-  const entries = [...shared.keys()]
-    .filter((key) => !knownKeys.has(key) && key !== without)
-    .sort()
-    .map((key) => [key, toJson(shared.get(key), budget)] as const)
+  const keys = [...shared.keys()].filter((key) => !knownKeys.has(key) && key !== without)
+  if (keys.length * keyCost > interiorBudget) return { keys: keys.length }
+  const entries = keys.sort().map((key) => [key, toJson(shared.get(key), budget)] as const)
   return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
-const interiorBudget = 1024 * 1024
+/** About 25 ms of work. */
+const interiorBudget = 512 * 1024
 
 /**
  * Names and values of all fields that are not at their default, in the order of the names. So whoever projects a card comes

@@ -1,4 +1,5 @@
 /** Brings API writes that this process has committed into the document in memory. */
+import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { CommittedWrite } from '../commit/committing-document.ts'
 import { bytesOf } from '../log/log.ts'
@@ -6,6 +7,8 @@ import { nothingIndexed, type LogOrigin } from './origin.ts'
 
 /** A commit whose updates are larger is applied in turns. */
 export const inlineApplyBytes = 256 * 1024
+/** Updates that are applied in one transaction: about as many bytes as take a few milliseconds. */
+const partBytes = 64 * 1024
 
 /**
  * Applies them part by part, and yields the bytes of each part.
@@ -13,7 +16,7 @@ export const inlineApplyBytes = 256 * 1024
  * @param failed told of an update that can't be applied whole: it is committed, to fail here would be to write it again
  */
 export function* applyWrites(
-  document: Y.Doc,
+  document: Document,
   writes: CommittedWrite[],
   failed: (error: unknown) => void,
 ): Iterable<number> {
@@ -28,7 +31,10 @@ export function* applyWrites(
         indexed: isAwaited ? nothingIndexed : indexed,
       }
       Y.transact(document, () => applyAll(document, part, origin, failed), origin, false)
-      yield bytesOf(part)
+      const sizeBytes = bytesOf(part)
+      // Sent together, they would be merged first, at 20 ms a megabyte.
+      if (sizeBytes >= partBytes) document.flush()
+      yield sizeBytes
     }
   }
 }
@@ -48,12 +54,11 @@ function applyAll(
   }
 }
 
-/** Updates that are applied in one transaction: about as many bytes as take a few milliseconds. */
 function* partsOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
   let part: Uint8Array[] = []
   for (const update of updates) {
     part.push(update)
-    if (bytesOf(part) < inlineApplyBytes) continue
+    if (bytesOf(part) < partBytes) continue
     yield part
     part = []
   }

@@ -1,11 +1,13 @@
 /** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
+import * as Y from 'yjs'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { isFromLog } from './origin.ts'
 import { isTooCostly } from './load.ts'
+import { keepFormats } from '../log/log.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -25,6 +27,9 @@ export interface Lease {
 export const temporaryRefusal = 'service unavailable'
 
 const maxTooCostly = 10_000
+
+/** A document up to here is copied in one step of about 20 ms. */
+const smallCopy = { bytes: 256 * 1024, structs: 15_000 }
 
 function tooCostly(cause?: unknown): ServiceError {
   return new ServiceError(
@@ -147,6 +152,36 @@ export class Documents {
   }
 
   /** The store hook runs a fixed time after the first change that it has not seen. */
+  /**
+   * A copy of a document as it is at one moment, which nobody changes. It is made in turns, much of it in a thread.
+   *
+   * @throws ServiceError `session_unavailable`
+   */
+  async copy(board: BoardDocument, account: string): Promise<Y.Doc> {
+    const copy = new Y.Doc()
+    keepFormats(copy)
+    await board.settled()
+    const state = Y.encodeStateAsUpdate(board.document)
+    const structs = [...board.document.store.clients.values()].reduce((sum, { length }) => sum + length, 0)
+    if (state.byteLength <= smallCopy.bytes && structs <= smallCopy.structs) {
+      Y.applyUpdate(copy, state)
+      return copy
+    }
+    const failed = (error: unknown) => {
+      throw error
+    }
+    try {
+      await this.#options.loader.apply(
+        copy,
+        { snapshot: null, updates: [state] },
+        { account, origin: null, failed },
+      )
+    } catch (error) {
+      throw isTooCostly(error) ? tooCostly(error) : error
+    }
+    return copy
+  }
+
   #scheduleStore(document: Document, origin: unknown): void {
     const hocuspocus = this.#hocuspocus
     if (

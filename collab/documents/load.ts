@@ -9,7 +9,7 @@ import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { smallUpdateBytes } from '../updates/cut.ts'
-import type { LogContent } from '../log/log.ts'
+import { ownBuffers, type LogContent } from '../log/log.ts'
 import type { mergeIntoParts } from '../log/merge.ts'
 import { metered, TurnOver, TooCostly, type Meter } from '../updates/meter.ts'
 
@@ -49,6 +49,7 @@ export class LogLoader {
   }
 
   /**
+   * @param log is used up: its bytes may be handed to a thread
    * @returns the steps that placing the items took (meter.ts)
    * @throws what `isTooCostly` tells when the log takes too long to merge
    */
@@ -62,7 +63,11 @@ export class LogLoader {
     const isOpened = isSmall && (!snapshot || (await this.#applySnapshot(document, snapshot, meter, options)))
     const parts = isOpened
       ? updates
-      : await this.#pool.run(mergeTask, log, { account: options.account, timeoutMs: mergeMs })
+      : await this.#pool.run(mergeTask, log, {
+          account: options.account,
+          timeoutMs: mergeMs,
+          transfer: ownBuffers(log),
+        })
     await this.#applyAll(document, parts, meter, options, (part) =>
       Y.applyUpdate(document, part, options.origin),
     )

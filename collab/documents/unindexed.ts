@@ -3,6 +3,7 @@ import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import { isCardId } from '../../core/card.ts'
 import type { Logger } from '../../platform/log.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canvas/project.ts'
@@ -14,12 +15,10 @@ const maxFlushRows = 1000
 /** Reading them takes no longer than this: of huge cards a flush takes fewer. */
 const flushMs = 10
 
-type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
+/** Rows of the index that are read at once: a few milliseconds. */
+const hashesAtOnce = 5000
 
-interface RowHash {
-  id: string
-  hash: string
-}
+type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
 /**
  * From the end of `compare` on, these and the rows that ride with API writes account for every difference between
@@ -81,19 +80,35 @@ export class Unindexed {
     this.#inFlight = null
   }
 
-  /** Finds rows that differ from the document: after a crash, or when another process left them undone. */
+  /**
+   * Finds rows that differ from the document: after a crash, or when another process left them undone. In turns: nobody
+   * changes the document meanwhile.
+   */
   async compare(database: Database): Promise<void> {
-    const boardId = this.#boardId
-    const [cards, groups] = await database.asSystem((tx) =>
-      Promise.all([
-        tx<RowHash[]>`
-          select card_id as id, hash from card_index where board_id = ${boardId} and deleted_at is null`,
-        tx<RowHash[]>`
-          select group_id as id, hash from group_index where board_id = ${boardId} and deleted_at is null`,
-      ]),
-    )
-    addDifferent(this.#dirty.cards, cardsOf(this.#document).keys(), cards, (id) => this.#cardRow(id))
-    addDifferent(this.#dirty.groups, groupsOf(this.#document).keys(), groups, (id) => this.#groupRow(id))
+    const { cards, groups } = this.#dirty
+    const cardHashes = await this.#hashes(database, 'card')
+    const groupHashes = await this.#hashes(database, 'group')
+    await inTurns(addDifferent(cards, cardsOf(this.#document).keys(), cardHashes, (id) => this.#cardRow(id)))
+    await inTurns(addDifferent(groups, groupsOf(this.#document).keys(), groupHashes, (id) => this.#groupRow(id)))
+  }
+
+  /** By id, of the rows that the index has. In pages: the driver reads what has come in one step. */
+  async #hashes(database: Database, kind: 'card' | 'group'): Promise<Map<string, string>> {
+    const hashes = new Map<string, string>()
+    for (let after = '', isWhole = false; !isWhole;) {
+      const rows = await database.asSystem(
+        (tx) => tx<{ id: string; hash: string }[]>`
+          select ${tx(`${kind}_id`)} as id, hash
+          from ${tx(`${kind}_index`)}
+          where board_id = ${this.#boardId} and ${tx(`${kind}_id`)} > ${after} and deleted_at is null
+          order by ${tx(`${kind}_id`)}
+          limit ${hashesAtOnce}`,
+      )
+      for (const { id, hash } of rows) hashes.set(id, hash)
+      after = rows.at(-1)?.id ?? after
+      isWhole = rows.length < hashesAtOnce
+    }
+    return hashes
   }
 
   #groupRow(id: string): GroupRow {
@@ -132,20 +147,23 @@ export class Unindexed {
 }
 
 /** Adds what is in the document and not so in the index, and what is in the index alone. */
-function addDifferent(
+function* addDifferent(
   dirty: Set<string>,
   ids: Iterable<string>,
-  indexed: RowHash[],
+  hashes: Map<string, string>,
   rowOf: (id: string) => CardRow | GroupRow,
-): void {
-  const hashes = new Map(indexed.map(({ id, hash }) => [id, hash]))
+): Steps<void> {
   for (const id of ids) {
+    yield
     const row = rowOf(id)
     if (row.gone) continue
     if (hashes.get(id) !== row.hash) dirty.add(id)
     hashes.delete(id)
   }
-  for (const id of hashes.keys()) if (rowOf(id).gone) dirty.add(id)
+  for (const id of hashes.keys()) {
+    yield
+    if (rowOf(id).gone) dirty.add(id)
+  }
 }
 
 /** Takes up to so many out of a set. */

@@ -10,7 +10,7 @@ import type { Logger } from '../../platform/log.ts'
 import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { holdsUpdate } from '../updates/admit.ts'
 import { applyUpdate } from './apply.ts'
-import { smallUpdateBytes, type cutUpdate } from '../updates/cut.ts'
+import { smallUpdateBytes, type cutReceived } from '../updates/cut.ts'
 import { closeConnection, closeDocument, type EditorContext } from './connection.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import type { Documents } from '../documents/documents.ts'
@@ -29,7 +29,7 @@ export interface ReceiverOptions {
   log: Logger
 }
 
-const cutTask = task<typeof cutUpdate>(new URL('../updates/cut.ts', import.meta.url), 'cutUpdate')
+const cutTask = task<typeof cutReceived>(new URL('../updates/cut.ts', import.meta.url), 'cutReceived')
 /** Cutting 8 MB takes about two seconds. */
 const cutMs = 10_000
 
@@ -112,17 +112,18 @@ export class Receiver {
 
   /** The parts of a large update; null when the connection is closed instead. */
   async #cut(payload: Uint8Array, connection: Connection<EditorContext>): Promise<Uint8Array[] | null> {
-    const { pool, log } = this.#options
+    const { pool, log, bounds } = this.#options
     const { account } = connection.context
-    let parts: Uint8Array[] | null = null
+    const input = { update: payload, maxNesting: bounds.maxNesting }
     try {
-      parts = await pool.run(cutTask, payload, { account, timeoutMs: cutMs })
-      if (!parts) closeConnection(connection, closeCodes.badFrame)
+      const parts = await pool.run(cutTask, input, { account, timeoutMs: cutMs })
+      if (Array.isArray(parts)) return parts
+      closeConnection(connection, closeCodes[parts])
     } catch (error) {
       log.warn({ err: error, boardId: connection.document.name, account }, 'an update could not be cut')
       closeConnection(connection, error instanceof TaskTimedOut ? closeCodes.tooCostly : closeCodes.tryLater)
     }
-    return parts
+    return null
   }
 
   /** A viewer's update is never applied; what the document holds already is acknowledged all the same. */

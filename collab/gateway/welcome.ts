@@ -47,6 +47,8 @@ const bytesPerQuestion = 64 * 1024
 const bytesPerFrame = 4096
 /** A ping is answered by a write of its own, which costs as much as reading several frames. */
 const controlFrameCost = 5
+/** One that is not answered: ws parses all frames of a chunk that has come, before the socket rests. */
+const parsedFrameCost = 0.1
 /** Awareness of one socket that is kept until its boards are open. */
 const maxEarlyBytes = 64 * 1024
 
@@ -145,6 +147,7 @@ export function welcome(
   function takeControlFrame(): boolean {
     const { frames } = state.rates
     if (frames.take(controlFrameCost)) return true
+    frames.spend(parsedFrameCost)
     if (!intake.isHeld) intake.rest(frames.waitMs)
     return false
   }

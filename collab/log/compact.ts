@@ -9,7 +9,8 @@ import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import type { Logger } from '../../platform/log.ts'
 import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
-import { tail, type BoardHead } from './log.ts'
+import { stageBytes } from '../../sql/commit-call.ts'
+import { ownBuffers, tail, type BoardHead } from './log.ts'
 import type { mergeLog } from './merge.ts'
 
 export interface CompactorOptions {
@@ -123,13 +124,18 @@ export class Compactor {
     const { snapshot, updates, ownerId, damagedAt } = found
     if (damagedAt !== null) throw new LogDamaged(`its row ${damagedAt} is missing or cut off`)
     const merged = await pool
-      .run(mergeTask, { snapshot, updates }, { account: ownerId, timeoutMs: mergeMs })
+      .run(
+        mergeTask,
+        { snapshot, updates },
+        { account: ownerId, timeoutMs: mergeMs, transfer: ownBuffers(found) },
+      )
       .catch((error: unknown) => {
         if (error instanceof TaskTimedOut || error instanceof QueueFull) throw error
         throw new LogDamaged('it cannot be merged', { cause: error })
       })
     if (this.#snapshotBytes.size > maxRemembered) this.#snapshotBytes.clear()
     this.#snapshotBytes.set(boardId, merged.byteLength)
+    const staged = await stageBytes(database, merged)
     await database.asSystem(async (tx) => {
       // A statement of its own: the next one counts what was committed while this one waited.
       const [before] = await tx<{ bytes: number }[]>`
@@ -139,7 +145,7 @@ export class Compactor {
         for update`
       const [written] = await tx`
         update board_documents d
-        set snapshot = ${Buffer.from(merged.buffer, merged.byteOffset, merged.byteLength)}, snapshot_seq = ${found.seq},
+        set snapshot = take_staged_bytes(${staged.id}, ${staged.pieces}), snapshot_seq = ${found.seq},
           log_rows = (select count(*) from board_updates u where u.board_id = d.board_id and u.seq > ${found.seq}),
           log_bytes = (select coalesce(sum(length(u.updates)), 0) from board_updates u where u.board_id = d.board_id and u.seq > ${found.seq})
         where d.board_id = ${boardId} and d.snapshot_seq < ${found.seq}

@@ -1,5 +1,7 @@
 /** The update log of a board: how updates are framed in its rows, and how a document catches up with it. */
+import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
+import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 
 /** Updates one after the other, each after its length as four bytes, big-endian. In pieces, none of which is copied. */
@@ -37,6 +39,12 @@ export interface LogContent {
   /** V2 */
   snapshot: Uint8Array | null
   updates: Uint8Array[]
+}
+
+/** The memory of a log, which a thread can get without a copy. Small values lie in a pool with others, which stays here. */
+export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
+  const buffers = new Set((snapshot ? [snapshot, ...updates] : updates).map(({ buffer }) => buffer as ArrayBuffer))
+  return [...buffers].filter((buffer) => buffer.byteLength > 0 && !isMarkedAsUntransferable(buffer))
 }
 
 /**
@@ -102,6 +110,8 @@ export interface Tail extends BoardHead {
 
 interface TailRow {
   seq: number
+  /** Of a value that comes in pieces: how far into it this one begins. */
+  at: number
   updates: Buffer | null
   snapshot: Buffer | null
   workspace_id: string | null
@@ -120,32 +130,52 @@ interface TailRow {
     | null
 }
 
+/** Longer values come in pieces: the driver reads a row in one step, at about 10 ms a megabyte. */
+const pieceBytes = 512 * 1024
+
 /**
  * What the log of a board holds after position `from`: one statement, one snapshot of the database.
  * Null when there is no such board.
  */
 export async function tail(database: Database, boardId: string, from: number): Promise<Tail | null> {
+  // A log row may be compressed, so a large one is read whole once (`offset 0` keeps that apart), and then cut.
   const rows = await database.asSystem(
     (tx) => tx<TailRow[]>`
       with document as (
         select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
       )
-      select seq, null as updates, case when snapshot_seq > ${from} then snapshot end as snapshot, workspace_id, owner_id,
+      select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id,
         json_build_array(indexed_seq, api_client, api_clock, top_z, log_rows, log_bytes, snapshot_seq, coalesce(length(snapshot), 0)) as head
       from document
       union all
+      select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null
+      from document, generate_series(0, length(snapshot) - 1, ${pieceBytes}) as at
+      where snapshot_seq > ${from}
+      union all
       (
-        select u.seq, u.updates, null, null, null, null
+        select u.seq, 0, u.updates, null, null, null, null
         from document d
         join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
-        order by u.seq
+        where length(u.updates) <= ${pieceBytes}
+      )
+      union all
+      (
+        select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null
+        from document d
+        join lateral (
+          select l.seq, l.updates || ''::bytea as whole
+          from board_updates l
+          where l.board_id = ${boardId} and l.seq > greatest(${from}::bigint, d.snapshot_seq) and length(l.updates) > ${pieceBytes}
+          offset 0
+        ) u on true
+        cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
       )`,
   )
   const head = rows.find((row) => row.head !== null)
   if (!head?.head || head.workspace_id === null || head.owner_id === null) return null
-  const log = rows.filter((row) => row !== head)
   const [indexedSeq, apiClient, apiClock, topZ, logRows, logBytes, snapshotSeq, snapshotBytes] = head.head
-  log.sort((a, b) => a.seq - b.seq)
+  rows.sort((a, b) => a.seq - b.seq || a.at - b.at)
+  const { snapshot, log } = await joinPieces(rows.filter((row) => row !== head))
   return {
     workspaceId: head.workspace_id,
     ownerId: head.owner_id,
@@ -158,10 +188,37 @@ export async function tail(database: Database, boardId: string, from: number): P
     logBytes,
     snapshotSeq,
     snapshotBytes,
-    snapshot: head.snapshot,
+    snapshot,
     damagedAt: firstDamage(log, Math.max(from, snapshotSeq), head.seq),
     updates: log.flatMap((row) => (row.updates ? unframe(row.updates) : [])),
   }
+}
+
+/** @param rows in the order of their values, and of the pieces of each */
+async function joinPieces(
+  rows: TailRow[],
+): Promise<{ snapshot: Buffer | null; log: { seq: number; updates: Buffer | null }[] }> {
+  const turn = new LoopTurn()
+  const join = async (pieces: Buffer[]): Promise<Buffer | null> => {
+    if (pieces.length < 2) return pieces[0] ?? null
+    const whole = Buffer.allocUnsafeSlow(bytesOf(pieces))
+    let at = 0
+    for (const piece of pieces) {
+      if (turn.isOver()) await turn.next()
+      whole.set(piece, at)
+      at += piece.byteLength
+    }
+    return whole
+  }
+  const snapshot = await join(rows.flatMap((row) => row.snapshot ?? []))
+  const log: { seq: number; updates: Buffer | null }[] = []
+  for (let first = 0, last: number; first < rows.length; first = last) {
+    const { seq, snapshot: isSnapshot } = rows[first]!
+    for (last = first + 1; last < rows.length && rows[last]!.seq === seq;) last++
+    if (!isSnapshot)
+      log.push({ seq, updates: await join(rows.slice(first, last).flatMap((row) => row.updates ?? [])) })
+  }
+  return { snapshot, log }
 }
 
 function firstDamage(

@@ -1,5 +1,6 @@
 /** Merges the log of a board, in a worker thread. */
 import * as Y from 'yjs'
+import { moved } from '../../platform/work/moved.ts'
 import { cutUpdate } from '../updates/cut.ts'
 import { replay, type LogContent } from './log.ts'
 
@@ -11,14 +12,14 @@ export function mergeLog(log: LogContent): Uint8Array {
   })
   if (document.store.pendingStructs || document.store.pendingDs)
     throw new Error('Updates build on others that are not in the log.')
-  return Y.encodeStateAsUpdateV2(document)
+  return moved(Y.encodeStateAsUpdateV2(document))
 }
 
 /** @returns the document as updates (V1), to be applied in order; each takes little time */
 export function mergeIntoParts(log: LogContent): Uint8Array[] {
   const parts = cutUpdate(Y.encodeStateAsUpdate(merged(log)))
   if (!parts) throw new Error('The merged document is malformed.')
-  return parts
+  return moved(parts)
 }
 
 function merged(log: LogContent, failed?: (error: unknown) => void): Y.Doc {

@@ -5,6 +5,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
+import { valuesFault } from './nesting.ts'
 
 type Struct = ReturnType<typeof Y.decodeUpdate>['structs'][number]
 type DeleteSet = ReturnType<typeof Y.decodeUpdate>['ds']
@@ -16,6 +17,23 @@ export const smallUpdateBytes = 64 * 1024
 const maxStructs = 5000
 /** Deleted ranges of one part. Each may move the end of a client's struct array, whose length no limit bounds. */
 export const maxRanges = 64
+
+/** As `cutUpdate`, for what an editor sent; or what is wrong with its plain values, which take long to decode. */
+export function cutReceived({
+  update,
+  maxNesting,
+}: {
+  update: Uint8Array
+  maxNesting: number
+}): Uint8Array[] | 'badFrame' | 'tooBig' {
+  try {
+    const fault = valuesFault(Y.decodeUpdate(update).structs, maxNesting)
+    if (fault) return fault
+  } catch {
+    return 'badFrame'
+  }
+  return cutUpdate(update) ?? 'badFrame'
+}
 
 /** @returns the parts in order; null when the update is malformed: a client comes twice, or structs build on each other in a circle */
 export function cutUpdate(update: Uint8Array): Uint8Array[] | null {

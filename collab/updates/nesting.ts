@@ -10,8 +10,10 @@ import { isPlainObject } from '../../core/card-values.ts'
 
 type Structs = ReturnType<typeof Y.decodeUpdate>['structs']
 
-/** Values in one plain value: an object with millions of keys takes half a second each time it is looked at. */
+/** Values in one plain value. What has more takes too long each time it is decoded or looked at. */
 const maxValues = 100_000
+/** A key of an object takes as long as so many values of a list. */
+const valuesPerKey = 5
 
 /** `badFrame` for too deep or misplaced, `tooBig` for too much, null for neither. */
 export function nestingFault(
@@ -34,11 +36,25 @@ export function nestingFault(
       places ??= new Places(document, structs, maxNesting)
       if (places.isEntry(struct)) return 'badFrame'
     }
-    const budget = { left: maxValues }
-    for (const value of plainValues(content)) {
-      if (!isWithin(value, maxNesting, budget)) return budget.left < 0 ? 'tooBig' : 'badFrame'
-    }
+    const fault = plainFault(content, maxNesting)
+    if (fault) return fault
   }
+  return null
+}
+
+/** The same of the plain values alone: it needs no document. */
+export function valuesFault(structs: Structs, maxNesting: number): 'badFrame' | 'tooBig' | null {
+  for (const struct of structs) {
+    const fault = struct instanceof Y.Item ? plainFault(struct.content, maxNesting) : null
+    if (fault) return fault
+  }
+  return null
+}
+
+function plainFault(content: Y.Item['content'], maxNesting: number): 'badFrame' | 'tooBig' | null {
+  const budget = { left: maxValues }
+  for (const value of plainValues(content))
+    if (!isWithin(value, maxNesting, budget)) return budget.left < 0 ? 'tooBig' : 'badFrame'
   return null
 }
 
@@ -54,8 +70,9 @@ function isWithin(value: unknown, levels: number, budget: { left: number }): boo
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true
   // An object that came with a key __proto__ is written into the log other than it was read.
   if (levels === 0 || !(Array.isArray(value) || isPlainObject(value))) return false
-  for (const inner of Array.isArray(value) ? (value as unknown[]) : Object.values(value))
-    if (!isWithin(inner, levels - 1, budget)) return false
+  const values: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  if (!Array.isArray(value)) budget.left -= (valuesPerKey - 1) * values.length
+  for (const inner of values) if (!isWithin(inner, levels - 1, budget)) return false
   return true
 }
 

@@ -1,5 +1,18 @@
 /** Long work on the main thread, cut into turns of the event loop. */
-import { setImmediate } from 'node:timers/promises'
+/** Who waits for a turn, the longest first. Each turn of the loop goes to one of them, however many there are. */
+const waiting: (() => void)[] = []
+
+function goOn(): void {
+  waiting.shift()!()
+  if (waiting.length > 0) setImmediate(goOn)
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(goOn)
+  })
+}
 
 /** Well under the 50 ms that one synchronous step may take: a step may begin when a turn is nearly over. */
 const turnMs = 8
@@ -17,7 +30,7 @@ export class LoopTurn {
 
   /** Lets everything else run that is ready to. */
   async next(): Promise<void> {
-    await setImmediate()
+    await nextTurn()
     this.#beganAt = performance.now()
   }
 }

@@ -36,4 +36,21 @@ begin
   return commit_batch(p_commit, p_again, p_free_cap, p_items, blob, card_rows, group_rows, removed);
 end $$;
 
-grant execute on function stage_commit_piece, commit_staged to corkboard_app;
+-- The bytes that were sent ahead in pieces, as part 'blob'; nothing of them is kept.
+create or replace function take_staged_bytes(p_id uuid, p_pieces integer) returns bytea
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  blob bytea;
+  pieces integer;
+begin
+  select count(*), string_agg(p.bytes, ''::bytea order by p.n) into pieces, blob
+  from commit_pieces p
+  where p.commit_id = p_id and p.part = 'blob';
+  if pieces <> p_pieces then
+    raise exception 'pieces of these bytes are missing' using errcode = '40001', hint = 'Send them again.';
+  end if;
+  delete from commit_pieces where commit_id = p_id;
+  return blob;
+end $$;
+
+grant execute on function stage_commit_piece, commit_staged, take_staged_bytes to corkboard_app;

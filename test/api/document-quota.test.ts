@@ -1,4 +1,5 @@
 /** The storage of documents that an account's boards take: what counts, what is refused when it is full, and what makes room. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { repairBoard, verifyBoard } from '../../collab/log/verify.ts'
 import { startPurge } from '../../workers/upkeep/purge.ts'
@@ -248,6 +249,27 @@ test('[DQ8] concurrent creates never pass the bound on one node, and on two by n
   expect(on2).toBeLessThanOrEqual(2 * limits.free)
   expect(new Set(await statuses([elsewhere.api, onThere.api]))).toEqual(new Set([402]))
 }) // prettier-ignore
+
+test('[DQ8] two nodes that write one after the other pass the bound by no more than one write', async () => {
+  const user = await free()
+  const onThere = await there.token(user, {})
+  const boards = [await makeBoard(user), await makeBoard(user)]
+  const clients = [user.api, onThere.api]
+  for (let n = 0; n < 12; n++) await makeCard(user, boards[n % 2]!.id, { body: large })
+  const post = (n: number) => clients[n]!.post(cardsPath(boards[n]!), cardOf())
+  const before = (await documentsOf(user)).used
+  expect(limits.free - before).toBeLessThan(3 * 20_500)
+  let refused = 0
+  for (let n = 0; refused < 2 && n < 10; n++) {
+    await delay(300) // longer than a figure serves for all that it shows
+    if ((await post(n % 2)).status === 402) refused += 1
+    else refused = 0
+  }
+  expect(refused).toBe(2)
+  const { used } = await documentsOf(user)
+  expect(used).toBeGreaterThan(before)
+  expect(used).toBeLessThan(limits.free + 20_500)
+})
 
 test('[DQ9] a write asks for no figure while the one at hand serves', async () => {
   const database = gatedDatabase(here.databaseUrl)

@@ -1,5 +1,6 @@
 /** Imports: a site to fetch from, and a service that reaches nothing else. */
 import { openEgress } from '../../platform/egress/egress.ts'
+import type { Config } from '../../server/config.ts'
 import type { TestService, TestUser } from '../support/service.ts'
 import { openSite, type serves, type Site } from '../support/site.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'
@@ -21,11 +22,12 @@ export interface Importing {
   run(boardId: string, items: unknown[], more?: object, by?: TestUser): Promise<any>
 }
 
-export async function importsOfFile(): Promise<Importing> {
+export async function importsOfFile(config: Partial<Config> = {}): Promise<Importing> {
   const site = await forFile(openSite())
   const asked = new Map<string, number>()
   const { service, user } = await serviceOfFile({
     workers: false,
+    config,
     egress: openEgress({
       allow: ['127.0.0.1'],
       resolve(name) {

@@ -66,6 +66,29 @@ test('[T22] expensive bodies of a request are planned off the main thread, and w
   for (const [n, { id }] of cards.entries()) expect(bodies.get(id)!.includes(wordOf(n))).toBe(true)
 })
 
+test('[T26] a merge that would be longer than a body may be is 400 that names the field, and no word is lost', async () => {
+  const { id: boardId } = await makeBoard(user)
+  const base = textOf(1, 19_990).slice(0, 19_990)
+  const cards = await makeCards(user, boardId, [{ body: base }, { body: 'short' }])
+  const ids = cards.map(({ id }) => id)
+  const path = `/boards/${boardId}/cards`
+  const theirs = `THEIRS. ${base}`
+  expect((await user.api.patch(`${path}/${ids[0]}`, { body: theirs })).status).toBe(200)
+  const mine = { body: `${base} MINE.`, body_base: base }
+  const single = await user.api.patch(`${path}/${ids[0]}`, mine)
+  const bulk = await user.api.patch(path, { cards: [{ id: ids[1], title: 'first' }, { id: ids[0], ...mine }] })
+  for (const [{ status, body }, where] of [[single, ''], [bulk, 'cards[1].']] as const) {
+    expect([status, body.code]).toEqual([400, 'bad_request'])
+    expect(body.error.startsWith(`${where}body: merged with what others have written`)).toBe(true)
+  }
+  const shown = await listCards(user, boardId)
+  expect(shown.map(({ id, body, title }) => [id, body, title])).toEqual(
+    expect.arrayContaining([[ids[0], theirs, null], [ids[1], 'short', null]]),
+  )
+  // Without a base the text replaces theirs.
+  expect((await user.api.patch(`${path}/${ids[0]}`, { body: mine.body })).status).toBe(200)
+}) // prettier-ignore
+
 test('[T22] 1,000 bodies are changed by one request', async () => {
   const { id: boardId } = await makeBoard(user)
   const cards = await makeCards(

@@ -31,6 +31,11 @@ describe('updates that no encoder writes', () => {
       code: 1009,
       update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([Array(200_000).fill(0)]))]),
     },
+    'a plain value of 30,000 keys': {
+      code: 1009,
+      update: () =>
+        crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`k${n}`, 0]))]))]), // prettier-ignore
+    },
     'a plain value with a prototype of its own': {
       code: 4400,
       update: () =>

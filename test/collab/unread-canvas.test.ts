@@ -6,6 +6,9 @@ import { nodesOfFile } from '../support/test-file.ts'
 
 const { here, there, user } = await nodesOfFile({ bounds: { maxUnreadBytes: 2_000_000 } })
 
+/** Writes of 1.7 MB that the kernel's buffers of a connection may hold; each is 4 to 6 MB at most. */
+const kernelTakes = 7
+
 const cards = (count: number) => ({
   cards: Array.from({ length: count }, (_, n) => ({ kind: 'note', x: n, y: 0, body: 'x'.repeat(19_000) })),
 })
@@ -24,8 +27,11 @@ for (const [where, node] of [
     const answers: boolean[] = []
     while (node.gateway.counts().connections === 1 && answers.length < 30) answers.push(await isLive(90))
     expect(node.gateway.counts().connections).toBe(0)
-    // The kernel may have taken the first for it. The write for which it was closed is among the others.
-    expect(answers.slice(-2)).toEqual([false, false])
+    // The kernel may take the first writes for it. From then on nothing is taken, to the write for which it was closed.
+    const taken = answers.indexOf(false)
+    expect(taken).toBeLessThan(kernelTakes)
+    expect(answers.slice(taken).length).toBeGreaterThan(1)
+    expect(answers.slice(taken)).not.toContain(true)
     const healthy = await openEditor(node.url, { boardId, token: user.token })
     await until(() => isLive(10), 'a canvas that reads 190 KB shows them') // half a second may be short on a busy machine
     await until(() => healthy.cards.size > 0 && healthy.closes.length === 0, 'they are there')

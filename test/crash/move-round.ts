@@ -19,6 +19,8 @@ const boardCount = 3
 const cardCount = 30
 /** Movers have cards of their own, so that the moves of a card come one after the other. */
 const moverCount = 3
+/** Answered in each round before the kill. */
+export const movesBeforeKill = 6
 
 interface OpenBoard {
   board: string
@@ -90,7 +92,10 @@ export class MoveRun {
       ...Array.from({ length: moverCount }, (_, n) => this.#move(n)),
       ...this.#editors.map((of) => this.#type(of)),
     ]
+    const before = this.#answered
     await delay(this.#random.between(200, 1500))
+    // On a busy machine a while makes few moves: the kill is to come in the middle of them.
+    await until(() => this.#answered - before >= movesBeforeKill, 'moves are made', 30_000)
     // Within a few milliseconds of a move that has just been asked for, when there is one.
     await Promise.race([new Promise<void>((resolve) => (this.#onMove = resolve)), delay(500)])
     await delay(this.#random.between(0, 12))

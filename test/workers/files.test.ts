@@ -178,6 +178,26 @@ test('[RC8] a file that a board of a workspace without it names stays where it i
   expect((await read(service, stranger, key)).status).toBe(404)
 })
 
+test('[RC9] a board that cannot be read holds up no other, and the files of its workspace stay until it can', async () => {
+  const [stranger, key] = [await service.user(), await uploaded()]
+  const other = await makeBoard(stranger)
+  const orphan = (await upload(service, stranger, other.id)).body.image_key
+  await user.api.post(`/boards/${boardId}/cards`, { kind: 'image', image_key: key })
+  const broken = (await makeBoard(user)).id
+  await user.api.post(`/boards/${broken}/cards`, { kind: 'note', title: 'a card' })
+  const [row] = await service.admin`select updates from board_updates where board_id = ${broken}`
+  const write = (updates: Buffer) =>
+    service.admin`update board_updates set updates = ${updates} where board_id = ${broken}`
+  await write(Buffer.of(0))
+  await user.api.delete(`/boards/${boardId}`)
+  await service.admin`delete from boards where id = ${boardId}`
+  await days(35)
+  expect([await isThere(orphan), await isThere(key)]).toEqual([false, true])
+  await write(row!['updates'])
+  await days(33)
+  expect(await isThere(key)).toBe(false)
+})
+
 test('[RC4] a file that is condemned is gone for everybody, and comes back when a reference had slipped in', async () => {
   const key = await uploaded()
   await reclaimFiles(parts())

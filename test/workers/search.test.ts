@@ -156,6 +156,31 @@ test('[Q23] a card that the index refuses is set aside alone, over restarts, unt
   expect([await indexedCards(owner), await count('select count(*) from search_set_aside')]).toEqual([200, 0])
 }, 120_000) // prettier-ignore
 
+test('[Q26] a poisoned card is set aside alone, and all others of its batch are found within 5 seconds', async () => {
+  await testDatabase.admin.unsafe(`alter table search_index add constraint poison check (title <> 'poison')`)
+  const [owner, other] = [await makeAccount(), await makeAccount()]
+  const loop = openIndexer().start()
+  try {
+    await addCards(
+      owner,
+      numbered(240, (n) => ({ title: n === 77 ? 'poison' : `title ${n}` })),
+    )
+    await addCards(
+      other,
+      numbered(10, (n) => ({ title: `title ${n}` })),
+    )
+    const found = async () => [await indexedCards(owner), await indexedCards(other)].join()
+    await until(async () => (await found()) === '239,10', 'all others are in the index', 5000)
+    await until(
+      async () => (await count('select count(*) from search_set_aside')) === 1,
+      'it is set aside',
+      5000,
+    )
+  } finally {
+    await loop.stop()
+  }
+})
+
 test('[Q23] a card that is set aside is not found by its older words', async () => {
   const { admin } = testDatabase
   const owner = await makeAccount()

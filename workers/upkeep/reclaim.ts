@@ -9,11 +9,12 @@
  * A process that ends anywhere in between leaves what the next round goes on from.
  */
 import { fileReferences } from '../../collab/boards/file-references.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { storedKeysOf } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { FileParts } from './end-uploads.ts'
-import type { Database } from '../../sql/database.ts'
+import { errorCode, type Database } from '../../sql/database.ts'
 import { never, startLoop, type Loop } from '../loop.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -36,14 +37,16 @@ export async function reclaimFiles(parts: ReclaimParts, stopping = never): Promi
   const begun = new Date(clock.now())
   const [any] = await database.asSystem((tx) => tx`select from images limit 1`)
   if (!any) return
-  if (!(await readBoards(parts, stopping))) return
-  await mark(parts, begun)
+  const unread = await readBoards(parts, stopping)
+  if (!unread) return
+  await mark(parts, begun, unread)
   await condemn(parts, begun)
   await removeCondemned(parts, new Date(begun.getTime() - settleMs), stopping)
 }
 
-/** False when it was stopped. */
-async function readBoards({ database, pool }: ReclaimParts, stopping = never): Promise<boolean> {
+/** @returns the boards that can't be read; null when it was stopped */
+async function readBoards({ database, pool, log }: ReclaimParts, stopping = never): Promise<string[] | null> {
+  const unread: string[] = []
   for (let after = '00000000-0000-0000-0000-000000000000'; !stopping.aborted;) {
     const boards = await database.asSystem(
       (tx) => tx<{ board_id: string }[]>`
@@ -55,15 +58,28 @@ async function readBoards({ database, pool }: ReclaimParts, stopping = never): P
         limit ${boardsAtOnce}`,
       'background',
     )
-    if (boards.length === 0) return true
+    if (boards.length === 0) return unread
     for (const { board_id } of boards) {
-      if (stopping.aborted) return false
-      await readBoard(database, pool, board_id)
+      if (stopping.aborted) return null
       after = board_id
+      try {
+        await readBoard(database, pool, board_id)
+      } catch (error) {
+        if (isAway(error)) throw error
+        log.warn(
+          { err: error, boardId: board_id },
+          'a board cannot be read: the files of its workspace are kept until it can',
+        )
+        unread.push(board_id)
+      }
     }
   }
-  return false
+  return null
 }
+
+/** The database, for all boards. A statement that took too long is the board's own. */
+const isAway = (error: unknown) =>
+  error instanceof ServiceError && error.code === 'storage_unavailable' && errorCode(error.cause) !== '57014'
 
 async function readBoard(database: Database, pool: WorkerPool, boardId: string): Promise<void> {
   const found = await fileReferences(database, pool, boardId)
@@ -91,18 +107,20 @@ async function readBoard(database: Database, pool: WorkerPool, boardId: string):
 
 /**
  * Each workspace's row by the boards of that workspace. A board that names a file which its workspace has no row of keeps
- * it wherever it is.
+ * it wherever it is. Of an unread board nobody knows what it names by now: its workspace keeps what it has.
  */
-async function mark({ database }: FileParts, now: Date): Promise<void> {
+async function mark({ database }: FileParts, now: Date, unread: string[]): Promise<void> {
   await database.asSystem(async (tx) => {
-    const named = tx`exists (
+    const named = tx`(exists (
       select from file_references r
       join board_documents d on d.board_id = r.board_id
       where r.image_key = i.image_key and (
         d.workspace_id = i.workspace_id
         or not exists (select from images o where o.image_key = r.image_key and o.workspace_id = d.workspace_id)
       )
-    )`
+    ) or exists (
+      select from board_documents u where u.workspace_id = i.workspace_id and u.board_id = any (${unread}::uuid[])
+    ))`
     await tx`delete from file_references where until <= ${now}`
     await tx`
       update images i set unreferenced_since = null, condemned_at = null
