@@ -151,16 +151,15 @@ export class Documents {
     },
   }
 
-  /** The store hook runs a fixed time after the first change that it has not seen. */
   /**
-   * A copy of a document as it is at one moment, which nobody changes. It is made in turns, much of it in a thread.
+   * A copy of a document at one moment, which nobody changes. It is made in turns, much of it in a worker thread.
    *
    * @throws ServiceError `session_unavailable`
    */
   async copy(board: BoardDocument, account: string): Promise<Y.Doc> {
     const copy = new Y.Doc()
     keepFormats(copy)
-    await board.settled()
+    await board.caughtUp()
     const state = Y.encodeStateAsUpdate(board.document)
     const structs = [...board.document.store.clients.values()].reduce((sum, { length }) => sum + length, 0)
     if (state.byteLength <= smallCopy.bytes && structs <= smallCopy.structs) {
@@ -182,6 +181,7 @@ export class Documents {
     return copy
   }
 
+  /** The store hook runs a fixed time after the first change that it has not seen. */
   #scheduleStore(document: Document, origin: unknown): void {
     const hocuspocus = this.#hocuspocus
     if (

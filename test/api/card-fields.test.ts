@@ -404,7 +404,7 @@ test('[C16] whatever mixture of fields is written comes back, from the answer, t
         .string({ unit: 'grapheme', maxLength: Math.min(limit, 40) })
         .filter((one) => !one.includes('\u0000') && one.isWellFormed()),
     )
-  const key = text(textLimits.image_key)
+  const key = text(cardFields.image_key.limit)
   const fields = fc.record(
     {
       kind: fc.constantFrom(...kinds),
