@@ -31,7 +31,8 @@ for (const [where, node] of [
     const taken = answers.indexOf(false)
     expect(taken).toBeLessThan(kernelTakes)
     expect(answers.slice(taken).length).toBeGreaterThan(1)
-    expect(answers.slice(taken)).not.toContain(true)
+    // The other node closes it a moment after that write was answered. One more write may come in between, and is live.
+    expect(answers.slice(taken, node === here ? undefined : -1)).not.toContain(true)
     const healthy = await openEditor(node.url, { boardId, token: user.token })
     await until(() => isLive(10), 'a canvas that reads 190 KB shows them') // half a second may be short on a busy machine
     await until(() => healthy.cards.size > 0 && healthy.closes.length === 0, 'they are there')
