@@ -39,12 +39,11 @@ import { WorkerPool } from '../platform/work/worker-pool.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
-import { startDelivering, type Deliverer } from '../workers/deliveries/deliver.ts'
+import { Deliverer } from '../workers/deliveries/deliverer.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
 import { startForgettingApplications } from '../workers/upkeep/forget-applications.ts'
 import { startHealing } from '../workers/upkeep/heal.ts'
 import type { Loop } from '../workers/loop.ts'
-import { startPickUp, type PickUp } from '../workers/deliveries/pick-up.ts'
 import { startPurge } from '../workers/upkeep/purge.ts'
 import { startReclaiming } from '../workers/upkeep/reclaim.ts'
 import { startRetention } from '../workers/upkeep/retention.ts'
@@ -219,7 +218,6 @@ export async function compose(
   const reads = new ReadAudit({ database, log })
   const live: LiveBoards = { database, queue, documents, nodes, pool, html: new SafeHtml(pool) }
 
-  let pickUp: PickUp | null = null
   let deliverer: Deliverer | null = null
   app.addHook('preHandler', (request, _reply, done) => {
     mark(`${request.method} ${request.routeOptions.url ?? '(no route)'}`)
@@ -227,7 +225,7 @@ export async function compose(
   })
   // What a request changed is delivered at once.
   app.addHook('onResponse', (request, _reply, done) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') pickUp?.wake()
+    if (request.method !== 'GET' && request.method !== 'HEAD') deliverer?.wakeOutbox()
     done()
   })
 
@@ -252,7 +250,7 @@ export async function compose(
       fetchRemote: (request, receive) => egress.fetch(request, receive),
       importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
       closeBoard,
-      wakeDeliveries: () => deliverer?.wake(),
+      wakeDeliveries: () => deliverer?.wakeQueue(),
       localOnly: isLoopback(config.host),
       indexForSearch: (boardIds, catchUp) => indexer.catchUp(boardIds, catchUp),
       searches: new FairQueue(searching),
@@ -327,26 +325,19 @@ export async function compose(
     throw error
   }
   if (options.workers !== false) {
-    const queue = { database, clock, log, ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}) }
-    const delivering = startDelivering({
-      ...queue,
+    deliverer = new Deliverer({
+      ...{ database, clock, log },
+      ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}),
       send: (request) => egress.send(request),
       openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
       waits: config.webhookRetryWaits,
       // Where time is a test's, it goes by the second.
       jitter: clock === systemClock ? Math.random : () => 0,
+      pollSeconds: config.appEventPollSeconds,
       ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
     })
-    deliverer = delivering
-    pickUp = startPickUp({
-      ...queue,
-      pollSeconds: config.appEventPollSeconds,
-      queued: () => delivering.wake(),
-      reserve: (promised) => delivering.reserve(promised),
-    })
     loops.push(
-      pickUp,
-      delivering,
+      deliverer,
       startHealing(live, log),
       startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
       startPurge({ database, clock, log, closeBoard }),

@@ -30,8 +30,8 @@ export const listDeliveries = route({
     const { limit } = pageOf(query)
     const after = query.cursor === undefined ? null : readCursor(query.cursor, params.id)
     const rows = await database.asUser(principal.userId, async (tx) => {
-      const webhook = await readWebhook(tx, params.id)
-      return readLog(tx, webhook, after, limit + 1)
+      await readWebhook(tx, params.id)
+      return readLog(tx, params.id, after, limit + 1)
     })
     const page = rows.slice(0, limit)
     const more = rows.length > limit

@@ -8,7 +8,6 @@ import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { named } from '../http/named.ts'
 import { nullable, timestamp, uuid, uuidPattern } from '../http/schemas.ts'
-import type { WebhookRow } from './webhook.ts'
 
 export interface DeliveryRow {
   id: string
@@ -76,12 +75,10 @@ export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
   }
 }
 
-const { attempts } = limits.webhooks
-
 /** Entries after a cursor. Each part reads an index in order, so a long log costs no more than a short one. */
 export function readLog(
   tx: Transaction,
-  { id: webhookId, workspace_id: workspaceId }: Pick<WebhookRow, 'id' | 'workspace_id'>,
+  webhookId: string,
   after: { position: string; id: string } | null,
   limit: number,
 ): Promise<DeliveryRow[]> {
@@ -90,9 +87,7 @@ export function readLog(
     order by ${tx(at)} desc, ${tx(id)} desc
     limit ${limit}`
   return tx<DeliveryRow[]>`
-    select e.id, e.delivery_id, e.webhook_id, e.event, e.status, e.attempt, e.attempts_left, e.status_code, e.duration_ms, e.error,
-      e.payload, e.created_at, e.attempted_at, e.next_attempt_at,
-      to_char(e.at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
+    select ${entryColumns(tx)}, to_char(e.at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
     from (
       (
         select ${pendingColumns(tx)}, d.next_attempt_at as at
@@ -107,39 +102,42 @@ export function readLog(
       )
       union all
       (
-        select o.id, o.id, ${webhookId}::uuid, f.event, 'sending', 1, ${attempts} - 1, null, null, null, f.payload, f.created_at, null, null,
-          f.lease_until
-        from webhook_flights f
-        cross join lateral (select f.delivery_ids[array_position(f.webhook_ids, ${webhookId}::uuid)] as id) o
-        where f.workspace_id = ${workspaceId} and f.lease_until is not null and o.id is not null
-          and not exists (select from webhook_attempts a where a.id = o.id)
-          and not exists (select from webhook_deliveries d where d.id = o.id) ${page('f.lease_until', 'o.id')}
+        select d.place, d.id, d.id, d.webhook_id, d.status, d.attempt, 0, d.status_code, d.duration_ms, null, d.attempted_at, null,
+          d.attempted_at
+        from webhook_deliveries d
+        where d.webhook_id = ${webhookId} and d.status = 'succeeded' ${page('d.attempted_at', 'd.id')}
       )
       union all
       (
-        select a.id, a.delivery_id, a.webhook_id, coalesce(f.event, d.event), a.status, a.attempt, a.attempts_left, a.status_code,
-          a.duration_ms, a.error, coalesce(f.payload, d.payload), coalesce(f.created_at, d.created_at), a.attempted_at, null, a.attempted_at
+        select a.place, a.id, a.delivery_id, a.webhook_id, a.status, a.attempt, a.attempts_left, a.status_code, a.duration_ms, a.error,
+          a.attempted_at, null, a.attempted_at
         from webhook_attempts a
-        left join webhook_flights f on f.place = a.flight
-        left join webhook_deliveries d on d.id = a.delivery_id and a.flight is null
         where a.webhook_id = ${webhookId} ${page('a.attempted_at', 'a.id')}
       )
+      order by at desc, id desc
+      limit ${limit}
     ) e
-    order by e.at desc, e.id desc
-    limit ${limit}`
+    join webhook_payloads p on p.place = e.place
+    order by e.at desc, e.id desc`
 }
 
 /** The entry of a delivery that was just queued. */
 export async function readPending(tx: Transaction, id: string): Promise<DeliveryRow> {
   const [row] = await tx<DeliveryRow[]>`
-    select ${pendingColumns(tx)}, '' as position from webhook_deliveries d where d.id = ${id}`
+    select ${entryColumns(tx)}, '' as position
+    from (select ${pendingColumns(tx)} from webhook_deliveries d where d.id = ${id}) e
+    join webhook_payloads p on p.place = e.place`
   return row!
 }
 
+const entryColumns = (tx: Transaction) => tx`
+  e.id, e.delivery_id, e.webhook_id, p.event, e.status, e.attempt, e.attempts_left, e.status_code, e.duration_ms, e.error,
+  p.payload, p.created_at, e.attempted_at, e.next_attempt_at`
+
 const pendingColumns = (tx: Transaction) => tx`
-  d.id, d.id as delivery_id, d.webhook_id, d.event, d.status, d.attempt + 1 as attempt, ${attempts} - d.attempt - 1 as attempts_left,
-  null::integer as status_code, null::integer as duration_ms, null::text as error, d.payload, d.created_at,
-  null::timestamptz as attempted_at, d.next_attempt_at`
+  d.place, d.id, d.id as delivery_id, d.webhook_id, d.status, d.attempt + 1 as attempt,
+  ${limits.webhooks.attempts} - d.attempt - 1 as attempts_left, null::integer as status_code, null::integer as duration_ms,
+  null::text as error, null::timestamptz as attempted_at, d.next_attempt_at`
 
 const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([^|]+)\|([^|]+)$/
 

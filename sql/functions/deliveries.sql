@@ -89,7 +89,9 @@ begin
         select d.ctid as spot, d.next_attempt_at
         from webhook_deliveries d
         where d.webhook_id = s.webhook_id and d.status = 'waiting' and d.next_attempt_at <= p_now
-          and (h.active or d.event = p_test_event)
+          and (h.active or exists (
+            select from webhook_payloads p where p.place = d.place and p.event = p_test_event
+          ))
         order by d.next_attempt_at, d.place
         limit s.count
         for update skip locked
@@ -99,10 +101,12 @@ begin
       set status = 'sending', next_attempt_at = null, lease_until = p_lease_until, fence = d.fence + 1
       from taken t
       where d.ctid = t.spot
-      returning d.webhook_id, d.id, d.place, d.event, d.payload, d.attempt, d.fence, t.next_attempt_at
+      returning d.webhook_id, d.id, d.place, d.attempt, d.fence, t.next_attempt_at
     )
-    select c.*, h.url, h.secret, case when h.previous_secret_until > p_now then h.previous_secret end, h.failures
+    select c.webhook_id, c.id, c.place, p.event, p.payload, c.attempt, c.fence, c.next_attempt_at, h.url, h.secret,
+      case when h.previous_secret_until > p_now then h.previous_secret end, h.failures
     from claimed c
+    join webhook_payloads p on p.place = c.place
     join webhooks h on h.id = c.webhook_id;
   end if;
   return query
@@ -111,66 +115,11 @@ begin
   from unnest(troubled) as t;
 end $$;
 
--- Makes rows of the queue of deliveries in flight, as being sent by whom they were in flight for. Leaves out those that
--- have an outcome. A flight none of whose deliveries is open any more has ended.
-create or replace function land_deliveries(p_ids uuid[], p_flights bigint[]) returns void
+-- Puts back what was claimed and not sent: due as it was.
+create or replace function give_back_deliveries(p_ids uuid[], p_fences bigint[], p_due timestamptz[]) returns void
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
-  perform from webhook_flights f where f.place = any (p_flights) order by f.place for update;
-  insert into webhook_deliveries (
-    id, place, webhook_id, workspace_id, event, payload, status, lease_until, fence, created_at
-  ) overriding system value
-  select l.id, f.place, w.id, f.workspace_id, f.event, f.payload, 'sending', f.lease_until, 1, f.created_at
-  from unnest(p_ids, p_flights) as l(id, flight)
-  join webhook_flights f on f.place = l.flight and f.lease_until is not null
-  cross join lateral (
-    select w.id from webhooks w where w.id = f.webhook_ids[array_position(f.delivery_ids, l.id)] for key share
-  ) w
-  where not exists (select from webhook_attempts a where a.id = l.id)
-  on conflict (id) do nothing;
-  update webhook_flights f
-  set lease_until = null
-  where f.place = any (p_flights) and f.lease_until is not null and not exists (
-    select from unnest(f.webhook_ids, f.delivery_ids) as o(webhook_id, id)
-    where not exists (select from webhook_attempts a where a.id = o.id)
-      and not exists (select from webhook_deliveries d where d.id = o.id)
-      and exists (select from webhooks w where w.id = o.webhook_id)
-  );
-end $$;
-
--- Lands what is in flight although the lease has lapsed. Returns how many flights there were.
-create or replace function land_lapsed(p_now timestamptz, p_limit integer) returns bigint
-language plpgsql volatile set search_path = corkboard, pg_temp
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-declare
-  lapsed bigint[] := array(
-    select f.place
-    from webhook_flights f
-    where f.lease_until is not null and f.lease_until <= p_now
-    order by f.place
-    limit p_limit
-    for update skip locked
-  );
-begin
-  if lapsed <> '{}' then
-    perform land_deliveries(array_agg(o.id), array_agg(f.place))
-    from webhook_flights f
-    cross join lateral unnest(f.delivery_ids) as o(id)
-    where f.place = any (lapsed);
-  end if;
-  return cardinality(lapsed);
-end $$;
-
--- Puts back what was claimed, or was in flight, and not sent: due as it was.
-create or replace function give_back_deliveries(p_ids uuid[], p_flights bigint[], p_fences bigint[], p_due timestamptz[]) returns void
-language plpgsql volatile set search_path = corkboard, pg_temp
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-begin
-  perform land_deliveries(array_agg(g.id), array_agg(g.flight))
-  from unnest(p_ids, p_flights) as g(id, flight)
-  where g.flight is not null
-  having count(*) > 0;
   update webhook_deliveries d
   set status = 'waiting', next_attempt_at = h.due, lease_until = null
   from (
@@ -186,9 +135,9 @@ begin
   where d.ctid = h.spot;
 end $$;
 
--- Writes down attempts that succeeded, of rows of the queue. Returns the deliveries that it left out, none as a rule: those
--- whose rows are gone, and those whose lease was lost.
-create or replace function settle_successes(
+-- Records attempts that succeeded, in the rows of their deliveries. Returns the deliveries that it left out, none as a
+-- rule: those whose rows are gone, and those whose lease was lost. Asked twice, it returns the same and changes nothing.
+create or replace function record_successes(
   p_webhooks uuid[], p_ids uuid[], p_fences bigint[], p_attempts integer[], p_status_codes integer[],
   p_durations integer[], p_attempted_at bigint[]
 ) returns setof uuid
@@ -200,83 +149,32 @@ begin
   perform set_config('synchronous_commit', 'off', true);
   perform reset_failures(p_webhooks);
   return query
-  with settled as (
+  with recorded as (
     update webhook_deliveries d
-    set status = 'succeeded', attempt = e.attempt, next_attempt_at = null, lease_until = null
-    -- By id, one by one (`offset 0` keeps it so): there are few that are being sent, and the index of them is full of those
-    -- that were until now. One that changes meanwhile is no longer where it was found, and is left out.
+    set status = 'succeeded', attempt = e.attempt, lease_until = null, status_code = e.status_code,
+      duration_ms = e.duration_ms, attempted_at = to_timestamp(e.attempted_at / 1000.0)
+    -- By id: `status` would choose the index of those that are being sent, which is full of those that were until now.
     from unnest(p_ids, p_fences, p_attempts, p_status_codes, p_durations, p_attempted_at)
       as e(id, fence, attempt, status_code, duration_ms, attempted_at)
-    cross join lateral (
-      select x.ctid as spot, x.status, x.fence from webhook_deliveries x where x.id = e.id offset 0
-    ) h
-    where d.ctid = h.spot and h.status = 'sending' and h.fence = e.fence
-    returning d.id, d.webhook_id, d.workspace_id, e.attempt, e.status_code, e.duration_ms, e.attempted_at
-  ), logged as (
-    insert into webhook_attempts (
-      delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
-    )
-    select s.id, s.webhook_id, s.workspace_id, s.attempt, 0, 'succeeded', s.status_code, s.duration_ms,
-      to_timestamp(s.attempted_at / 1000.0)
-    from settled s
-  )
-  select e.id from unnest(p_ids) as e(id) where e.id not in (select s.id from settled s);
-end $$;
-
--- The same of deliveries in flight, each the nth of its flight; p_ended: flights whose last ones are among them. Left out
--- are those whose webhooks are gone, and those that have landed.
-create or replace function settle_flown(
-  p_webhooks uuid[], p_flights bigint[], p_nths integer[], p_status_codes integer[], p_durations integer[],
-  p_attempted_at bigint[], p_ended bigint[]
-) returns setof uuid
-language plpgsql volatile set search_path = corkboard, pg_temp
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-declare
-  kept uuid[];
-begin
-  perform set_config('synchronous_commit', 'off', true); -- as above
-  kept := reset_failures(p_webhooks);
-  -- In a statement of its own: the next one sees what has landed while this one waited.
-  perform from webhook_flights f where f.place = any (p_flights) order by f.place for share;
-  return query
-  with held as materialized (
-    select f.place, f.workspace_id, f.webhook_ids, f.delivery_ids, f.lease_until is not null as leased
-    from webhook_flights f
-    where f.place = any (p_flights)
-  ), ended as materialized (
-    select f.delivery_ids[e.nth] as id, f.webhook_ids[e.nth] as webhook_id, f.workspace_id, f.place, f.leased, e.status_code,
-      e.duration_ms, e.attempted_at
-    from unnest(p_flights, p_nths, p_status_codes, p_durations, p_attempted_at)
-      as e(flight, nth, status_code, duration_ms, attempted_at)
-    join held f on f.place = e.flight
-  ), logged as (
-    insert into webhook_attempts (
-      id, delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at, flight
-    )
-    select e.id, e.id, e.webhook_id, e.workspace_id, 1, 0, 'succeeded', e.status_code, e.duration_ms,
-      to_timestamp(e.attempted_at / 1000.0), e.place
-    from ended e
-    where e.leased and e.webhook_id = any (kept)
-      and not exists (select from webhook_deliveries d where d.id = e.id)
-    on conflict (id) do nothing -- asked twice
-    returning webhook_attempts.id
+    where d.id = e.id and d.fence = e.fence and d.lease_until is not null
+    returning d.id
   )
   select e.id
-  from ended e
-  where e.id not in (select l.id from logged l) and not exists (select from webhook_attempts a where a.id = e.id);
-  update webhook_flights set lease_until = null where place = any (p_ended) and lease_until is not null;
+  from unnest(p_ids, p_fences) as e(id, fence)
+  where e.id not in (select r.id from recorded r)
+    and not exists (
+      select from webhook_deliveries d where d.id = e.id and d.status = 'succeeded' and d.fence = e.fence
+    );
 end $$;
 
--- Of webhooks that had a success. Locks their rows, before those of deliveries and in the order of their ids, as who deletes
--- a webhook takes them. Returns those that are there.
-create or replace function reset_failures(p_webhooks uuid[]) returns uuid[]
+-- Of webhooks that had a success. Locks their rows before those of deliveries and in the order of their ids, as who deletes
+-- a webhook takes them: it would wait for one delivery and this for another.
+create or replace function reset_failures(p_webhooks uuid[]) returns void
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-declare
-  kept uuid[] := array(select w.id from webhooks w where w.id = any (p_webhooks) order by w.id for key share);
 begin
+  perform from webhooks w where w.id = any (p_webhooks) order by w.id for key share;
   update webhooks
   set failures = 0
   where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
-  return kept;
 end $$;

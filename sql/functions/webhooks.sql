@@ -46,55 +46,48 @@ language sql volatile security definer set search_path = corkboard, pg_temp as $
     from webhooks w
     where w.id = webhook and w.workspace_id in (select writable_workspaces(current_user_id()))
     for key share of w
+  ), payload as (
+    insert into webhook_payloads (workspace_id, event, payload)
+    select workspace_id, event_type, payload_text from held
+    returning place
   )
-  insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-  select id, workspace_id, event_type, payload_text, at
-  from held
+  insert into webhook_deliveries (place, webhook_id, workspace_id, next_attempt_at)
+  select p.place, h.id, h.workspace_id, at
+  from held h
+  cross join payload p
   returning id
 $$;
 
--- Gives a delivery, named by its own id or that of one of its attempts, six new attempts; also one that is in flight, or
--- was. An attempt that is under way is logged but decides nothing. Null when the caller has no such delivery of this
--- webhook.
+-- Gives a delivery, named by its own id or that of one of its attempts, six new attempts. An attempt that is under way is
+-- logged but decides nothing. Null when the caller has no such delivery of this webhook.
 create or replace function queue_again(webhook uuid, delivery uuid, at timestamptz) returns uuid
 language plpgsql volatile security definer set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
 declare
   wanted uuid := coalesce((select a.delivery_id from webhook_attempts a where a.id = delivery), delivery);
-  workspace uuid;
-  flown bigint;
 begin
-  select w.workspace_id into workspace
-  from webhooks w
+  perform from webhooks w
   where w.id = webhook and w.workspace_id in (select writable_workspaces(current_user_id()))
   for key share of w;
-  if workspace is null then
+  if not found then
     return null;
   end if;
-  -- Whoever writes down its outcome meanwhile comes before or after all of this.
-  select f.place into flown
-  from webhook_flights f
-  where f.workspace_id = workspace and f.lease_until is not null and wanted = any (f.delivery_ids)
-  for update;
-  if flown is null then
-    select a.flight into flown from webhook_attempts a where a.id = wanted;
+  perform from webhook_deliveries d where d.id = wanted and d.webhook_id = webhook for update;
+  if not found then
+    return null;
   end if;
-  if flown is not null then
-    insert into webhook_deliveries (id, place, webhook_id, workspace_id, event, payload, next_attempt_at, fence, created_at)
-    overriding system value
-    select wanted, f.place, webhook, f.workspace_id, f.event, f.payload, at, 1, f.created_at
-    from webhook_flights f
-    where f.place = flown and f.webhook_ids[array_position(f.delivery_ids, wanted)] = webhook
-    on conflict (id) do nothing;
-    -- The attempt that was all there was of it is one of several from now on.
-    update webhook_attempts a
-    set id = gen_random_uuid(), flight = null
-    where a.id = wanted and a.webhook_id = webhook and a.flight is not null;
-  end if;
+  -- The attempt that succeeded is one of several from now on.
+  insert into webhook_attempts (
+    delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
+  )
+  select d.id, d.place, d.webhook_id, d.workspace_id, d.attempt, 0, 'succeeded', d.status_code, d.duration_ms, d.attempted_at
+  from webhook_deliveries d
+  where d.id = wanted and d.status = 'succeeded';
   update webhook_deliveries d
-  set status = 'waiting', attempt = 0, next_attempt_at = at, lease_until = null, fence = d.fence + 1
-  where d.id = wanted and d.webhook_id = webhook;
-  return case when found then wanted end;
+  set status = 'waiting', attempt = 0, next_attempt_at = at, lease_until = null, fence = d.fence + 1,
+    status_code = null, duration_ms = null, attempted_at = null
+  where d.id = wanted;
+  return wanted;
 end $$;
 
 -- The secret so far also signs until then. False when the caller has no such webhook.
@@ -109,8 +102,8 @@ language sql volatile security definer set search_path = corkboard, pg_temp as $
   select exists (select from rotated)
 $$;
 
--- Of a webhook's deliveries those that wait or are being sent are in the indexes of the queue, and all others have an
--- attempt in the log: no index of their own has to be written with every delivery, to be read when a webhook is deleted.
+-- Each delivery of a webhook is in the index of its state, or was given up and has an attempt: no further index has to be
+-- written with every delivery, to be read when a webhook is deleted.
 create or replace function webhooks_drop() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
@@ -122,18 +115,19 @@ declare
     union
     select d.id from webhook_deliveries d where d.webhook_id = any (gone) and d.status = 'sending'
     union
-    select a.delivery_id from webhook_attempts a where a.webhook_id = any (gone) and a.flight is null
+    select d.id from webhook_deliveries d where d.webhook_id = any (gone) and d.status = 'succeeded'
+    union
+    select a.delivery_id from webhook_attempts a where a.webhook_id = any (gone)
   );
 begin
   delete from webhook_deliveries where id = any (ids);
-  delete from webhook_attempts where webhook_id = any (gone);
   return null;
 end $$;
 
 create or replace function webhook_deliveries_drop() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
-  delete from webhook_attempts where delivery_id in (select id from old_rows) and id <> delivery_id;
+  delete from webhook_attempts where delivery_id in (select id from old_rows);
   return null;
 end $$;
 

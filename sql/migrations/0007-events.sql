@@ -1,6 +1,6 @@
 -- Events, webhooks and their deliveries, and notifications.
 --
---   change → trigger → events (the outbox) → webhook_deliveries (the queue) → webhook_attempts (the log)
+--   change → trigger → events (the outbox) → webhook_deliveries (the queue, and what succeeded) → webhook_attempts (what failed)
 --
 -- An event is written by a trigger, in the transaction of its change: it is there exactly when the change is.
 
@@ -65,64 +65,62 @@ create trigger webhooks_drop after delete on webhooks
 -- Deliveries and their log have no foreign keys. The service alone writes them, each with the row that it belongs to
 -- locked: what a foreign key would look up, row by row, is certain. Triggers remove them with their webhook.
 
--- The queue: one row for each event and webhook. `id` is what receivers see, over all attempts. A row is written three
--- times, each time into all of the indexes: have few.
-create table webhook_deliveries (
-  id uuid primary key default gen_random_uuid(),
-  place bigint generated always as identity, -- per board in the order of the changes
-  webhook_id uuid not null,
+-- What deliveries send: one row for each event, whatever number of webhooks gets it.
+create table webhook_payloads (
+  place bigint generated always as identity primary key, -- per board in the order of the changes
   workspace_id uuid not null,
   event text not null,
   payload text not null,               -- exactly what is sent and signed
+  created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp())
+);
+create index webhook_payloads_age on webhook_payloads using brin (created_at);
+alter table webhook_payloads enable row level security, force row level security;
+create policy system on webhook_payloads to corkboard_system using (true) with check (true);
+grant select, insert, update, delete on webhook_payloads to corkboard_system;
+create policy app_select on webhook_payloads for select to corkboard_app
+  using (workspace_id in (select writable_workspaces(current_user_id())));
+grant select on webhook_payloads to corkboard_app;
+grant usage on sequence webhook_payloads_place_seq to corkboard_system;
+
+-- The queue, and the log of what succeeded: one row for each event and webhook, from the moment the event leaves the
+-- outbox. `id` is what receivers see, over all attempts. workers/deliveries/delivery.ts has the table of the states.
+create table webhook_deliveries (
+  id uuid primary key default gen_random_uuid(),
+  place bigint not null,               -- of its payload
+  webhook_id uuid not null,
+  workspace_id uuid not null,
   status text not null default 'waiting' check (status in ('waiting', 'sending', 'succeeded', 'given_up')),
   attempt integer not null default 0,  -- attempts that ended, of the six; a redelivery starts again at 0
   next_attempt_at timestamptz,         -- while it waits
   lease_until timestamptz,             -- while it is being sent; then another process may take it
   fence bigint not null default 0,     -- grows with each claim: who lost the lease changes nothing
-  created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+  status_code integer,                 -- this and the next two: of the attempt that succeeded
+  duration_ms integer,
+  attempted_at timestamptz,
   check ((status = 'waiting') = (next_attempt_at is not null)),
-  check ((status = 'sending') = (lease_until is not null))
+  check ((status = 'sending') = (lease_until is not null)),
+  check ((status = 'succeeded') = (attempted_at is not null))
 );
+-- A delivery is written twice, each time into the indexes of its state and into the key: no others.
 create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at, place) where status = 'waiting';
 create index webhook_deliveries_leased on webhook_deliveries (lease_until) where status = 'sending';
--- Rows are added in the order of their age.
-create index webhook_deliveries_age on webhook_deliveries using brin (created_at);
+create index webhook_deliveries_log on webhook_deliveries (webhook_id, attempted_at, id) where status = 'succeeded';
+create index webhook_deliveries_age on webhook_deliveries using brin (place);
 alter table webhook_deliveries enable row level security, force row level security;
 create policy system on webhook_deliveries to corkboard_system using (true) with check (true);
 grant select, insert, update, delete on webhook_deliveries to corkboard_system;
-grant usage on sequence webhook_deliveries_place_seq to corkboard_system;
 create policy app_select on webhook_deliveries for select to corkboard_app
   using (workspace_id in (select writable_workspaces(current_user_id())));
 grant select on webhook_deliveries to corkboard_app;
 create trigger webhook_deliveries_drop after delete on webhook_deliveries
   referencing old table as old_rows for each statement execute function webhook_deliveries_drop();
 
--- An event that leaves the outbox to receivers that keep up, with all of its deliveries: one row for all of them. A
--- delivery that succeeds at once is written down in the log alone, with its own id for that of the attempt. Any other one
--- lands: it becomes a row of the queue, under its id. `functions/deliveries.sql` does both.
-create table webhook_flights (
-  place bigint primary key default nextval('webhook_deliveries_place_seq'), -- of each of its deliveries
-  workspace_id uuid not null,
-  event text not null,
-  payload text not null,
-  webhook_ids uuid[] not null,
-  delivery_ids uuid[] not null,        -- of each webhook, in the same order
-  lease_until timestamptz,             -- while the outcome of some is open
-  created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp())
-);
-create index webhook_flights_leased on webhook_flights (workspace_id, lease_until) where lease_until is not null;
-create index webhook_flights_age on webhook_flights using brin (created_at);
-alter table webhook_flights enable row level security, force row level security;
-create policy system on webhook_flights to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on webhook_flights to corkboard_system;
-create policy app_select on webhook_flights for select to corkboard_app
-  using (workspace_id in (select writable_workspaces(current_user_id())));
-grant select on webhook_flights to corkboard_app;
-
--- The log: one row for each attempt. Its payload is that of its delivery.
+-- The log of all other attempts: those that failed, were interrupted or given up, or decided nothing because the
+-- delivery had been queued again.
 create table webhook_attempts (
   id uuid primary key default gen_random_uuid(),
   delivery_id uuid not null,
+  place bigint not null,               -- of its payload
   webhook_id uuid not null,
   workspace_id uuid not null,
   attempt integer not null,            -- 1 to 6
@@ -132,11 +130,10 @@ create table webhook_attempts (
   status_code integer,
   duration_ms integer,
   error text,
-  attempted_at timestamptz not null,
-  flight bigint                        -- of a delivery that never was a row of the queue
+  attempted_at timestamptz not null
 );
 create index webhook_attempts_log on webhook_attempts (webhook_id, attempted_at, id);
-create index webhook_attempts_delivery on webhook_attempts (delivery_id) where id <> delivery_id;
+create index webhook_attempts_delivery on webhook_attempts (delivery_id);
 alter table webhook_attempts enable row level security, force row level security;
 create policy system on webhook_attempts to corkboard_system using (true) with check (true);
 grant select, insert, update, delete on webhook_attempts to corkboard_system;

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
+import { addDeliveries } from '../support/deliveries.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeWebhook } from '../support/webhook.ts'
 import { makeBoard, makeCard, nowhere, type Problem, type Shown } from './board.ts'
@@ -363,10 +364,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   await user.api.delete(`/boards/${trashed.id}`)
   const { group } = (await user.api.post(`/boards/${hidden.id}/groups`, { name: 'a' })).body
   const webhook = await makeWebhook(service, user, 'https://example.test/')
-  const [delivery] = await service.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, attempt)
-    values (${webhook}, ${user.workspaceId}, 'board.created', '{}', 'given_up', 6)
-    returning id`
+  const [deliveryId] = await addDeliveries(service.admin, webhook, 1, { status: 'given_up', attempt: 6 })
   const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'connection', 'keep-alive'])
   const bodies: Record<string, unknown> = {
     'POST /boards/:id/cards': { kind: 'note', x: 0, y: 0 },
@@ -393,7 +391,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     const ask = async (id: string) => {
       const { status, headers, text } = await stranger.api.send(
         method,
-        path.replace(':id', id).replace(':cardId', card.id).replace(':groupId', group.id).replace(':deliveryId', delivery!['id']).replace(':tokenId', nowhere),
+        path.replace(':id', id).replace(':cardId', card.id).replace(':groupId', group.id).replace(':deliveryId', deliveryId!).replace(':tokenId', nowhere),
         body,
       )
       return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }

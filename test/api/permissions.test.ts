@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
-import { allDeliveries } from '../support/deliveries.ts'
+import { addDeliveries, allDeliveries } from '../support/deliveries.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
@@ -80,16 +80,12 @@ async function makeFiles(boardId: string): Promise<Pick<Scene, 'imageKey' | 'upl
 
 /** Past the API, which would count it. */
 async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }> {
-  const [made] = await service.admin`
-    with w as (
-      insert into webhooks (workspace_id, created_by, url, events, secret)
-      values (${workspaceId}, ${users.owner.userId}, 'https://93.184.215.14/', '{*}', '')
-      returning id, workspace_id
-    )
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    select w.id, w.workspace_id, 'board.created', '{}', now() from w
-    returning webhook_id, id`
-  return { webhookId: made!['webhook_id'], deliveryId: made!['id'] }
+  const [made] = await service.admin<{ id: string }[]>`
+    insert into webhooks (workspace_id, created_by, url, events, secret)
+    values (${workspaceId}, ${users.owner.userId}, 'https://93.184.215.14/', '{*}', '')
+    returning id`
+  const [deliveryId] = await addDeliveries(service.admin, made!.id, 1)
+  return { webhookId: made!.id, deliveryId: deliveryId! }
 }
 
 async function makeServiceAccount(): Promise<{ serviceAccountId: string; serviceTokenId: string }> {

@@ -294,7 +294,7 @@ export class EventRun {
       database.asSystem(async (tx) => {
         const [row] = await tx<{ left: number }[]>`
           select (
-            (select count(*) from events) + (select count(*) from webhook_flights where lease_until is not null)
+            (select count(*) from events)
             + (select count(*) from webhook_deliveries where status in ('waiting', 'sending'))
           )::integer as left`
         return row!.left === 0

@@ -1,6 +1,7 @@
 /** Deliveries that are claimed ahead, of receivers that answer quickly: what becomes of them when the receiver, or the service, stops. */
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { addDeliveries, allAttempts } from '../support/deliveries.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver, type Answer, type Receiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -24,7 +25,9 @@ async function states(): Promise<Record<string, number>> {
 }
 
 const attemptsThat = (status: string) =>
-  testDatabase.admin<{ error: string | null }[]>`select error from webhook_attempts where status = ${status}`
+  testDatabase.admin<
+    { error: string | null }[]
+  >`select error from ${allAttempts(testDatabase.admin)} a where status = ${status}`
 
 beforeEach(async () => {
   testDatabase = await cloneDatabase()
@@ -38,11 +41,7 @@ beforeEach(async () => {
   receiver = await openReceiver((_request, nth) => (nth <= quick ? 200 : then))
   onTestFinished(() => receiver.close())
   const id = await makeWebhook(service, await service.user(), receiver.url)
-  await testDatabase.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    select w.id, w.workspace_id, 'card.created', '{"n":' || n || '}', now() - interval '1 second' + n * interval '1 microsecond'
-    from webhooks w, generate_series(1, ${queued}::integer) n
-    where w.id = ${id}`
+  await addDeliveries(testDatabase.admin, id, queued, { payload: (n) => `{"n":${n}}` })
 })
 
 async function untilClaimedAhead(): Promise<void> {

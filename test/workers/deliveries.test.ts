@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
+import { addDeliveries, allAttempts } from '../support/deliveries.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { makeWebhook, webhookSecret } from '../support/webhook.ts'
 import { waitAfter } from '../../workers/deliveries/retry.ts'
@@ -63,9 +64,7 @@ test('[W29] what is queued is sent and signed as it stands, at every attempt', a
   receiver.answer = (_request, nth) => (nth === 1 ? 500 : 200)
   const id = await makeWebhook(service, user, receiver.url)
   const payload = '{ "n" : 1.0, "text": "\\u00e9\\/\u2028", "n": 1e2 }'
-  await service.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    values (${id}, ${user.workspaceId}, 'card.created', ${payload}, ${new Date(clock.time)})`
+  await addDeliveries(service.admin, id, 1, { payload: () => payload, at: new Date(clock.time) })
   await settled(id, 1)
   clock.time += minute
   await settled(id, 2)
@@ -190,7 +189,7 @@ test('[W19] a delivery that is queued again has six new attempts under its old i
   const ended = await attempts(id)
   receiver.answer = () => 200
   await service.admin`update webhook_deliveries set status = 'given_up', next_attempt_at = null where webhook_id = ${id}`
-  expect(await again((await service.admin`select id from webhook_attempts where delivery_id = ${one!.id}`)[0]!['id'])).toBe(one!.id)
+  expect(await again((await service.admin`select id from ${allAttempts(service.admin)} a where delivery_id = ${one!.id}`)[0]!['id'])).toBe(one!.id)
   await settled(id, ended.length + 1)
   expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 1 }])
   expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(1)
@@ -224,9 +223,8 @@ test('[W19] also when the attempt under way fails, it decides nothing', async ()
 
 test('[W20] a lease that lapses makes the delivery due again, under the same id; the interrupted attempt is logged and not counted', async () => {
   const id = await makeWebhook(service, user, receiver.url)
-  await service.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, lease_until, attempt, fence)
-    values (${id}, ${user.workspaceId}, 'card.created', '{"a": 1}', 'sending', ${new Date(clock.time + 30_000)}, 2, 5)`
+  const at = new Date(clock.time + 30_000)
+  await addDeliveries(service.admin, id, 1, { status: 'sending', payload: () => '{"a": 1}', at, attempt: 2, fence: 5 })
   clock.time += 29_999
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(receiver.received).toHaveLength(0)
@@ -245,10 +243,9 @@ test('[W33] what a killed process had claimed and perhaps never sent costs nothi
   const id = await makeWebhook(service, user, receiver.url)
   await service.admin`update webhooks set failures = 19 where id = ${id}`
   // As it leaves them: 29 that were never tried, and one before its last attempt.
-  await service.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, lease_until, attempt, fence)
-    select ${id}, ${user.workspaceId}, 'card.created', '{"n":' || n || '}', 'sending', ${new Date(clock.time + 30_000)}, case n when 1 then 5 else 0 end, 1
-    from generate_series(1, 30) n`
+  const claimed = { status: 'sending', at: new Date(clock.time + 30_000 - 1), fence: 1 } as const
+  await addDeliveries(service.admin, id, 1, { ...claimed, attempt: 5 })
+  await addDeliveries(service.admin, id, 29, claimed)
   clock.time += 30_000
   await settled(id, 30)
   for (const entry of await attempts(id)) {

@@ -1,7 +1,7 @@
 /** Deliveries of a service whose clock the test moves, to a receiver that answers as it is told. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Clock } from '../../platform/clock.ts'
-import { allDeliveries } from '../support/deliveries.ts'
+import { addDeliveries, allAttempts, allDeliveries } from '../support/deliveries.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
@@ -74,7 +74,7 @@ export const deliveries = async (webhookId: string) => [
 ]
 export const attempts = async (webhookId: string) => [
   ...(await service.admin<Attempt[]>`
-    select * from webhook_attempts where webhook_id = ${webhookId} order by attempted_at, attempt`),
+    select * from ${allAttempts(service.admin)} a where webhook_id = ${webhookId} order by attempted_at, attempt`),
 ]
 export const webhook = async (id: string) =>
   (
@@ -89,11 +89,8 @@ export const change = () => user.api.post(`/boards/${boardId}/cards`, { kind: 'n
 
 /** Queues deliveries as fan-out does. */
 export async function queue(webhookId: string, count: number, event = 'card.created'): Promise<void> {
-  await service.admin`
-    insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-    select w.id, w.workspace_id, ${event}, '{"type":"' || ${event}::text || '","n":' || n || '}', ${new Date(clock.time)}::timestamptz + n * interval '1 microsecond' - interval '1 second'
-    from webhooks w, generate_series(1, ${count}::integer) n
-    where w.id = ${webhookId}`
+  const payload = (n: number) => `{"type":"${event}","n":${n}}`
+  await addDeliveries(service.admin, webhookId, count, { event, payload, at: new Date(clock.time - 1000) })
 }
 
 export const settled = (webhookId: string, count: number) =>

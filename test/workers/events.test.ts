@@ -278,8 +278,7 @@ test('[W28] an event leaves the outbox together with its deliveries: when these 
       perform nextval('refused');
       raise exception 'no room';
     end $$;
-    create trigger refuse before insert on webhook_deliveries for each row execute function refuse();
-    create trigger refuse before insert on webhook_flights for each row execute function refuse()`)
+    create trigger refuse before insert on webhook_deliveries for each row execute function refuse()`)
   await user.api.patch(`/boards/${boardId}`, { name: 'waits' })
   await until(async () => (await service.admin`select from refused where is_called`).length === 1, 'refused')
   await service.admin.unsafe('drop function refuse cascade; drop sequence refused')

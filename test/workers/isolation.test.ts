@@ -1,12 +1,13 @@
 /** Who does not harm whom: slow receivers the others, a stop what is under way, one account another’s secrets. */
 import { expect, onTestFinished, test } from 'vitest'
 import { cloneDatabase } from '../support/database.ts'
-import { allDeliveries } from '../support/deliveries.ts'
+import { addDeliveries, allAttempts, allDeliveries } from '../support/deliveries.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions, type TestUser } from '../support/service.ts'
 import { makeWebhook } from '../support/webhook.ts'
 
+const minute = 60_000
 const reachable = { egressAllow: ['127.0.0.1/32'], appEventPollSeconds: 1 }
 
 async function start(options: TestServiceOptions = {}): Promise<{ service: TestService; user: TestUser }> {
@@ -21,11 +22,8 @@ async function receiver(answer?: Receiver['answer']): Promise<Receiver> {
   return one
 }
 
-const queue = (service: TestService, webhookId: string, count: number) => service.admin`
-  insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-  select w.id, w.workspace_id, 'card.created', '{}', now() - interval '1 second'
-  from webhooks w, generate_series(1, ${count}::integer)
-  where w.id = ${webhookId}`
+const queue = (service: TestService, webhookId: string, count: number) =>
+  addDeliveries(service.admin, webhookId, count)
 
 test(
   '[W23] a receiver that never answers, with 1,000 deliveries, and 40 more like it, leave a healthy one its p95 below 2 seconds',
@@ -82,7 +80,9 @@ test('[W24] a stop lets attempts that are under way end, writes them down, and s
     { status: 'succeeded', count: 4 },
     { status: 'waiting', count: 6 },
   ])
-  expect(await testDatabase.admin`select from webhook_attempts where status = 'succeeded'`).toHaveLength(4)
+  expect(
+    await testDatabase.admin`select from ${allAttempts(testDatabase.admin)} a where status = 'succeeded'`,
+  ).toHaveLength(4)
 })
 
 test('[W25] deliveries and their attempts are kept for 30 days', async () => {
@@ -92,32 +92,22 @@ test('[W25] deliveries and their attempts are kept for 30 days', async () => {
   const user = await quiet.user()
   const id = await makeWebhook(quiet, user, 'https://example.com/hook')
   for (const [days, status] of [[31, 'succeeded'], [31, 'given_up'], [29, 'succeeded'], [29, 'given_up']] as const) {
+    const at = new Date(Date.now() - days * 24 * 60 * minute)
+    await addDeliveries(testDatabase.admin, id, 1, { status, at, createdAt: at, attempt: 1 })
     await testDatabase.admin`
-      with delivery as (
-        insert into webhook_deliveries (webhook_id, workspace_id, event, payload, status, attempt, created_at)
-        values (${id}, ${user.workspaceId}, 'card.created', '{}', ${status}, 1, now() - ${days} * interval '1 day')
-        returning *
-      )
-      insert into webhook_attempts (delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at)
-      select id, webhook_id, workspace_id, 1, 0, status, created_at from delivery`
+      insert into webhook_attempts (delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at)
+      select id, place, webhook_id, workspace_id, 1, 0, 'failed', ${at} from webhook_deliveries order by place desc limit 1`
   }
-  for (const days of [31, 29])
-    await testDatabase.admin`
-      with flight as (
-        insert into webhook_flights (workspace_id, event, payload, webhook_ids, delivery_ids, created_at)
-        values (${user.workspaceId}, 'card.created', '{}', array[${id}::uuid], array[gen_random_uuid()], now() - ${days} * interval '1 day')
-        returning *
-      )
-      insert into webhook_attempts (id, delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at, flight)
-      select delivery_ids[1], delivery_ids[1], webhook_ids[1], workspace_id, 1, 0, 'succeeded', created_at, place from flight`
+  const later = new Date(Date.now() + 60 * minute)
+  await addDeliveries(testDatabase.admin, id, 1, { at: later, createdAt: new Date(Date.now() - 31 * 24 * 60 * minute) })
   await quiet.close()
   const service = await startService({ testDatabase, config: reachable })
   onTestFinished(() => service.close())
   await until(async () => (await testDatabase.admin`select from ${allDeliveries(testDatabase.admin)} d`).length === 3, 'the old ones are gone')
   const left = await testDatabase.admin<{ age: number }[]>`
     select extract(day from now() - a.attempted_at)::integer as age from webhook_attempts a`
-  expect(left.map(({ age }) => age)).toEqual([29, 29, 29])
-  expect(await testDatabase.admin`select from webhook_flights`).toHaveLength(1)
+  expect(left.map(({ age }) => age)).toEqual([29, 29])
+  await until(async () => (await testDatabase.admin`select from webhook_payloads`).length === 3, 'and what they sent')
 }) // prettier-ignore
 
 test('[W26] a secret that cannot be read sends nothing, is a failure that says so, and harms no other webhook', async () => {
@@ -129,7 +119,7 @@ test('[W26] a secret that cannot be read sends nothing, is a failure that says s
   await user.api.post('/boards', { name: 'Board' })
   await until(() => target.received.length === 1, 'the other webhook')
   await until(
-    async () => (await service.admin`select from webhook_attempts`).length === 2,
+    async () => (await service.admin`select from ${allAttempts(service.admin)} a`).length === 2,
     'both attempts are logged',
   )
   const [attempt] =
@@ -149,26 +139,23 @@ test('[W27] webhooks, their queue and log are for writers of the workspace; a re
   const id = await makeWebhook(service, owner, 'https://example.com/hook')
   await queue(service, id, 1)
   await service.admin`
-    insert into webhook_attempts (delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at)
-    select id, webhook_id, workspace_id, 1, 5, 'failed', now() from webhook_deliveries`
-  await service.admin`
-    insert into webhook_flights (workspace_id, event, payload, webhook_ids, delivery_ids)
-    values (${owner.workspaceId}, 'card.created', '{}', array[${id}::uuid], array[gen_random_uuid()])`
+    insert into webhook_attempts (delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, attempted_at)
+    select id, place, webhook_id, workspace_id, 1, 5, 'failed', now() from webhook_deliveries`
   await service.admin`insert into notifications (user_id, type) values (${owner.userId}, 'a'), (${editor.userId}, 'b')`
   const seen = (user: TestUser) =>
     service.database.asUser(user.userId, async (tx) => {
       const [row] = await tx`
         select (select count(id) from webhooks)::integer as webhooks,
           (select count(*) from webhook_deliveries)::integer as deliveries,
-          (select count(*) from webhook_flights)::integer as flights,
+          (select count(*) from webhook_payloads)::integer as payloads,
           (select count(*) from webhook_attempts)::integer as attempts,
           (select coalesce(string_agg(type, ','), '') from notifications) as notifications`
       return row
     })
-  expect(await seen(owner)).toEqual({ webhooks: 1, deliveries: 1, flights: 1, attempts: 1, notifications: 'a' })
-  expect(await seen(editor)).toEqual({ webhooks: 1, deliveries: 1, flights: 1, attempts: 1, notifications: 'b' })
+  expect(await seen(owner)).toEqual({ webhooks: 1, deliveries: 1, payloads: 1, attempts: 1, notifications: 'a' })
+  expect(await seen(editor)).toEqual({ webhooks: 1, deliveries: 1, payloads: 1, attempts: 1, notifications: 'b' })
   for (const user of [viewer, stranger])
-    expect(await seen(user)).toEqual({ webhooks: 0, deliveries: 0, flights: 0, attempts: 0, notifications: '' })
+    expect(await seen(user)).toEqual({ webhooks: 0, deliveries: 0, payloads: 0, attempts: 0, notifications: '' })
   for (const column of ['secret', 'previous_secret'])
     await expect(
       service.database.asUser(owner.userId, (tx) => tx`select ${tx(column)} from webhooks`),

@@ -1,7 +1,8 @@
 /** Bounds over all deliveries: what they hold up goes on as soon as there is room. */
 import { expect, onTestFinished, test } from 'vitest'
 import { openEgress } from '../../platform/egress/egress.ts'
-import { startDelivering } from '../../workers/deliveries/deliver.ts'
+import { Deliverer } from '../../workers/deliveries/deliverer.ts'
+import { addDeliveries } from '../support/deliveries.ts'
 import { until } from '../support/editor.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
@@ -21,17 +22,14 @@ test(
     const user = await service.user()
     await service.admin.unsafe(`
       create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return null; end';
-      create trigger slow after insert on webhook_attempts for each statement execute function slow()`)
+      create trigger slow after update on webhook_deliveries for each statement execute function slow()`)
     for (let n = 0; n < webhooks; n++) {
       const id = await makeWebhook(service, user, `${receiver.url}/${n}`, { events: ['card.created'] })
-      await service.admin`
-        insert into webhook_deliveries (webhook_id, workspace_id, event, payload, next_attempt_at)
-        select ${id}, ${user.workspaceId}, 'card.created', '{}', now() - interval '1 second'
-        from generate_series(1, ${queued}::integer)`
+      await addDeliveries(service.admin, id, queued)
     }
     const egress = openEgress({ allow: ['127.0.0.1/32'] })
     onTestFinished(() => egress.close())
-    const deliverer = startDelivering({
+    const deliverer = new Deliverer({
       database: service.database,
       clock: { now: () => Date.now() },
       log: service.app.log,
@@ -39,16 +37,11 @@ test(
       openSecret: () => webhookSecret,
       waits: [60],
       jitter: () => 0,
+      pollSeconds: 1,
       bounds: { total: 8 },
       tickMs: 3_600_000, // nothing is found by looking again
     })
     onTestFinished(() => deliverer.stop())
-    // Whatever ends makes room, also places that were kept for deliveries that did not come.
-    const keeping = setInterval(() => {
-      const places = deliverer.reserve()
-      setTimeout(() => places.release(), 2)
-    }, 1)
-    onTestFinished(() => clearInterval(keeping))
     await until(() => receiver.received.length === webhooks * queued, 'all are sent', 40_000)
     expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(webhooks * queued)
   },

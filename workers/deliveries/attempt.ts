@@ -2,8 +2,8 @@
 import { limits } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { ClaimedDelivery } from './claim.ts'
-import { parseRetryAfter, type AttemptResult } from './retry.ts'
+import type { ClaimedDelivery, Outcome } from './delivery.ts'
+import { parseRetryAfter } from './retry.ts'
 import { signatureHeaders, type Secrets, type SigningKeys } from './sign.ts'
 
 /** What a delivery needs of the way out. It never rejects for what the receiver does. */
@@ -30,10 +30,10 @@ export interface AttemptOptions {
 const maxAnswerBytes = 64 * 1024
 const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0' }
 
-export async function exchange(options: AttemptOptions, delivery: ClaimedDelivery): Promise<AttemptResult> {
+export async function exchange(options: AttemptOptions, delivery: ClaimedDelivery): Promise<Outcome> {
   const { clock, send, keysOf } = options
   const attemptedAt = clock.now()
-  const failed = (error: string): AttemptResult => ({
+  const failed = (error: string): Outcome => ({
     attemptedAt,
     durationMs: 0,
     statusCode: null,

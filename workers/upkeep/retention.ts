@@ -18,28 +18,35 @@ export function startRetention(
       await tx`delete from sign_in_links where expires_at <= now()`
       await tx`delete from commits where created_at < now() - interval '1 hour'`
       await tx`delete from removed_cards where removed_at <= ${cutoff}`
-      await tx`
-        delete from webhook_deliveries
-        where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and status in ('succeeded', 'given_up')`
     }, 'background')
-    // The attempts that are all there is of a delivery have its id.
+    const isOld = (tx: Transaction) =>
+      tx`p.created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day'`
+    // Of deliveries only the places up to the latest old one are read.
     await inBatches(
       (tx) => tx`
-        with gone as (
-          delete from webhook_flights
-          where ctid = any (array(
-            select ctid from webhook_flights
-            where created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day' and lease_until is null
-            limit ${batch}
-            for update skip locked
-          ))
-          returning place, delivery_ids
-        ), forgotten as (
-          delete from webhook_attempts a
-          using (select place, unnest(delivery_ids) as id from gone) g
-          where a.id = g.id and a.flight = g.place
-        )
-        select from gone`,
+        delete from webhook_deliveries
+        where ctid = any (array(
+          select d.ctid
+          from webhook_deliveries d
+          join webhook_payloads p on p.place = d.place
+          where ${isOld(tx)} and d.status in ('succeeded', 'given_up')
+            and d.place <= (select max(p.place) from webhook_payloads p where ${isOld(tx)})
+          limit ${batch}
+          for update of d skip locked
+        ))`,
+    )
+    await inBatches(
+      (tx) => tx`
+        delete from webhook_payloads
+        where ctid = any (array(
+          select p.ctid
+          from webhook_payloads p
+          left join webhook_deliveries d
+            on d.place = p.place and d.place <= (select max(p.place) from webhook_payloads p where ${isOld(tx)})
+          where ${isOld(tx)} and d.id is null
+          limit ${batch}
+          for update of p skip locked
+        ))`,
     )
     // A tombstone guards nothing: rows are written under the board's lock by who has seen its whole log.
     await inBatches(

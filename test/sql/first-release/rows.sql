@@ -75,15 +75,16 @@ insert into events (type, workspace_id, board_id, resource_type, resource_id, ca
 values ('card.created', pg_temp.id(11), pg_temp.id(30), 'board', pg_temp.id(30), '{card}', pg_temp.id(43), 'api', '2026-11-02Z');
 insert into webhooks (id, workspace_id, created_by, url, events, name, failures, secret)
 values (pg_temp.id(50), pg_temp.id(11), pg_temp.id(1), 'https://example.com/hook', '{*}', 'Hook', 1, '\x0b');
-insert into webhook_deliveries (id, webhook_id, workspace_id, event, payload, attempt, next_attempt_at, fence)
-values (pg_temp.id(51), pg_temp.id(50), pg_temp.id(11), 'board.updated', '{"type":"board.updated"}', 1, '2026-11-02Z', 1);
-insert into webhook_flights (workspace_id, event, payload, webhook_ids, delivery_ids)
-values (pg_temp.id(11), 'card.created', '{"type":"card.created"}', array[pg_temp.id(50)], array[pg_temp.id(52)]);
-insert into webhook_attempts (
-  id, delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, error, attempted_at, flight
+insert into webhook_payloads (place, workspace_id, event, payload) overriding system value values
+  (1, pg_temp.id(11), 'board.updated', '{"type":"board.updated"}'), (2, pg_temp.id(11), 'card.created', '{"type":"card.created"}');
+insert into webhook_deliveries (
+  id, place, webhook_id, workspace_id, status, attempt, next_attempt_at, fence, status_code, duration_ms, attempted_at
 ) values
-  (pg_temp.id(53), pg_temp.id(51), pg_temp.id(50), pg_temp.id(11), 1, 5, 'failed', 500, 12, 'HTTP 500', '2026-11-02Z', null),
-  (pg_temp.id(52), pg_temp.id(52), pg_temp.id(50), pg_temp.id(11), 1, 0, 'succeeded', 204, 3, null, '2026-11-02Z', 2);
+  (pg_temp.id(51), 1, pg_temp.id(50), pg_temp.id(11), 'waiting', 1, '2026-11-02Z', 1, null, null, null),
+  (pg_temp.id(52), 2, pg_temp.id(50), pg_temp.id(11), 'succeeded', 1, null, 1, 204, 3, '2026-11-02Z');
+insert into webhook_attempts (
+  id, delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, error, attempted_at
+) values (pg_temp.id(53), pg_temp.id(51), 1, pg_temp.id(50), pg_temp.id(11), 1, 5, 'failed', 500, 12, 'HTTP 500', '2026-11-02Z');
 insert into notifications (user_id, workspace_id, board_id, type, data, created_at)
 values (pg_temp.id(2), pg_temp.id(11), pg_temp.id(30), 'schedule.changed', '{"name": "Day 1"}', '2026-11-02Z');
 

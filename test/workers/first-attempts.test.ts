@@ -1,5 +1,6 @@
-/** Deliveries that are sent as they leave the outbox: in flight, without a row of the queue. The clock is the test's. */
+/** Deliveries that are claimed as their events leave the outbox. The clock is the test's. */
 import { expect, test } from 'vitest'
+import { addDeliveries } from '../support/deliveries.ts'
 import { until } from '../support/editor.ts'
 import { makeWebhook } from '../support/webhook.ts'
 import {
@@ -33,10 +34,10 @@ const log = async (webhookId: string): Promise<Entry[]> =>
 const again = (webhookId: string, id: string) =>
   user.api.post(`/webhooks/${webhookId}/deliveries/${id}/redeliver`)
 const rows = async () => [...(await service.admin`select id, status from webhook_deliveries order by place`)]
-const open = () => service.admin`select from webhook_flights where lease_until is not null`
-const ended = () => until(async () => (await open()).length === 0, 'nothing is in flight')
+const open = () => service.admin`select from webhook_deliveries where status = 'sending'`
+const ended = () => until(async () => (await open()).length === 0, 'nothing is being sent')
 
-test('[W37] a delivery that succeeds at once is in the log like any other, and no row of the queue', async () => {
+test('[W37] a delivery that succeeds at once is in the log like any other', async () => {
   receiver.answer = () => null
   const id = await makeWebhook(service, user, receiver.url, { events: ['card.created'] })
   await change()
@@ -51,10 +52,10 @@ test('[W37] a delivery that succeeds at once is in the log like any other, and n
     { ...common, attempts_left: 0, status: 'succeeded', status_code: 200, created_at: createdAt },
   ])
   await ended()
-  expect(await rows()).toEqual([])
+  expect(await rows()).toEqual([{ id: deliveryId, status: 'succeeded' }])
 }) // prettier-ignore
 
-test('[W37] one that fails at once is a row of the queue from then on, under its id, and waits like any other', async () => {
+test('[W37] one that fails at once waits in the queue under its id, like any other', async () => {
   receiver.answer = () => 500
   const id = await makeWebhook(service, user, receiver.url)
   await change()
@@ -83,7 +84,7 @@ test('[W37] one that succeeded at once can be queued again, by its id, and each 
   await settled(id, 1)
   const [{ id: entry, delivery_id: deliveryId, payload, created_at: createdAt }] = (await log(id)) as [Entry]
   expect((await again(other, deliveryId)).status).toBe(404)
-  expect(await rows()).toEqual([])
+  expect(await rows()).toEqual([{ id: deliveryId, status: 'succeeded' }])
   receiver.answer = () => 500
   clock.time += 1000
   expect(await again(id, entry)).toMatchObject({
@@ -102,23 +103,17 @@ test('[W37] one that succeeded at once can be queued again, by its id, and each 
   expect((await again(id, entries[2]!.id)).body.delivery.delivery_id).toBe(deliveryId)
 })
 
-test('[W37] what a killed process had in flight is sent again where the outcome is not known, and only there', async () => {
+test('[W37] what a killed process had claimed is sent again where the outcome is not known, and only there', async () => {
   const quick = await makeWebhook(service, user, `${receiver.url}/quick`)
   const slow = await makeWebhook(service, user, `${receiver.url}/slow`)
   const gone = await makeWebhook(service, user, `${receiver.url}/gone`)
   await service.admin`update webhooks set failures = 19 where id = ${slow}`
-  const ids = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
   const lapsesAt = clock.time + 30_000
-  // As it leaves them: one of three is written down, and one webhook is deleted.
-  await service.admin`
-    with flight as (
-      insert into webhook_flights (workspace_id, event, payload, webhook_ids, delivery_ids, lease_until)
-      values (${user.workspaceId}, 'card.created', '{"a": 1}', ${[quick, slow, gone]}::uuid[], ${ids}::uuid[], ${new Date(lapsesAt)})
-      returning place
-    )
-    insert into webhook_attempts (id, delivery_id, webhook_id, workspace_id, attempt, attempts_left, status, status_code, attempted_at, flight)
-    select ${ids[0]!}, ${ids[0]!}, ${quick}, ${user.workspaceId}, 1, 0, 'succeeded', 200, ${new Date(clock.time)}, place
-    from flight`
+  // As it leaves them: one of three is recorded, and one webhook is deleted.
+  const claimed = { status: 'sending', at: new Date(lapsesAt), fence: 1, payload: () => '{"a": 1}' } as const
+  await addDeliveries(service.admin, quick, 1, { ...claimed, status: 'succeeded', at: new Date(clock.time), attempt: 1 })
+  const [interrupted] = await addDeliveries(service.admin, slow, 1, claimed)
+  await addDeliveries(service.admin, gone, 1, claimed)
   await service.admin`delete from webhooks where id = ${gone}`
   clock.time = lapsesAt - 1
   await new Promise((resolve) => setTimeout(resolve, 100))
@@ -131,7 +126,7 @@ test('[W37] what a killed process had in flight is sent again where the outcome 
   await settled(slow, 2)
   const entries = (await attempts(slow)).map((one) => [one.status, one.attempt, one.attempts_left, one.duration_ms !== null])
   expect(entries).toEqual(expect.arrayContaining([['failed', 1, 6, false], ['succeeded', 1, 0, true]]))
-  expect(receiver.received.map(({ path, deliveryId, raw }) => [path, deliveryId, raw.toString()])).toEqual([['/slow', ids[1], '{"a": 1}']])
+  expect(receiver.received.map(({ path, deliveryId, raw }) => [path, deliveryId, raw.toString()])).toEqual([['/slow', interrupted, '{"a": 1}']])
   expect(await attempts(quick)).toHaveLength(1)
   expect(await open()).toHaveLength(0)
 }) // prettier-ignore
@@ -140,7 +135,7 @@ test('[W38] while an attempt that succeeded cannot be written down it is not mad
   const id = await makeWebhook(service, user, receiver.url)
   await service.admin.unsafe(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
-    create trigger refuse before insert on webhook_attempts for each row execute function refuse()`)
+    create trigger refuse before update on webhook_deliveries for each row execute function refuse()`)
   for (let n = 0; n < 5; n++) await change()
   await until(() => receiver.received.length === 5, 'all are sent')
   await new Promise((resolve) => setTimeout(resolve, 600))
@@ -160,15 +155,14 @@ test('[W38] written down twice, because the first answer was lost, it is in the 
   const write = () =>
     service.database.asSystem(
       (tx) => tx`
-        select settle_flown(array[${id}::uuid], array[place], array[1], array[200], array[7], array[${clock.time}::bigint], '{}')
-        from webhook_flights where lease_until is not null`,
+        select record_successes(array[${id}::uuid], array[d.id], array[1::bigint], array[1], array[200], array[7], array[${clock.time}::bigint])
+        from webhook_deliveries d`,
     )
   expect(await write()).toHaveLength(0)
   expect(await write()).toHaveLength(0)
   receiver.hanging[0]!.writeHead(200).end()
   await ended()
-  expect(await attempts(id)).toHaveLength(1)
-  expect(await rows()).toEqual([])
+  expect(await attempts(id)).toMatchObject([{ duration_ms: 7 }])
 })
 
 test('[W19] what is queued again while its success is being written down is queued again: the success decides nothing', async () => {
@@ -182,12 +176,11 @@ test('[W19] what is queued again while its success is being written down is queu
     await tx`select queue_again(${id}, ${one!.id}, ${new Date(clock.time + minute)})`
     writing = service.database.callAsSystem(
       (sql) => sql<{ id: string }[]>`
-        select settle_flown(array[${id}::uuid], array[place], array[1], array[200], array[7], array[${clock.time}::bigint], '{}') as id
-        from webhook_flights where lease_until is not null`,
+        select record_successes(array[${id}::uuid], array[${one!.id}::uuid], array[1::bigint], array[1], array[200], array[7], array[${clock.time}::bigint]) as id`,
     )
     const waits = async () =>
       (
-        await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%settle_flown%'`
+        await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_successes%'`
       ).length > 0
     await until(waits, 'the success waits')
   })
@@ -200,7 +193,7 @@ test('[W19] what is queued again while its success is being written down is queu
   expect(new Set((await log(id)).map((entry) => entry.id)).size).toBe(2)
 })
 
-test('[W24] what was in flight and not sent is given back by a stop: all of it goes out later, in order, once', { timeout: 60_000 }, async () => {
+test('[W24] what was claimed as it left the outbox and not sent is given back by a stop: all of it goes out later, in order, once', { timeout: 60_000 }, async () => {
   const narrow = await start({ deliveryBounds: { perWebhook: 1 } })
   await service.close()
   const id = await makeWebhook(narrow, user, receiver.url, { events: ['card.created'] })
@@ -220,8 +213,9 @@ test('[W24] what was in flight and not sent is given back by a stop: all of it g
   for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
   await closed
   expect(await open()).toHaveLength(0)
-  expect((await rows()).every(({ status }) => status === 'waiting')).toBe(true)
-  expect(await rows()).toHaveLength(35 - receiver.received.length)
+  const left = (await rows()).filter(({ status }) => status !== 'succeeded')
+  expect(left.every(({ status }) => status === 'waiting')).toBe(true)
+  expect(left).toHaveLength(35 - receiver.received.length)
   receiver.answer = () => 200
   const next = await start({ deliveryBounds: { perWebhook: 1 } })
   await until(() => receiver.received.length === 35, 'the rest is sent', 20_000)

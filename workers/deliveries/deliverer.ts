@@ -1,0 +1,328 @@
+/** Takes events out of the outbox, makes their deliveries, sends them and those that are due, and records the outcomes. */
+import { limits } from '../../core/limits.ts'
+import type { Transaction } from '../../sql/database.ts'
+import { startLoop, type Loop } from '../loop.ts'
+import { exchange, type AttemptOptions } from './attempt.ts'
+import { claimDue, giveBack, takeBackLapsed, type ClaimBounds } from './claim.ts'
+import type { ClaimedDelivery, Outcome } from './delivery.ts'
+import { fanOut } from './fan-out.ts'
+import { Lanes, type Lane } from './lanes.ts'
+import { OutcomeRecorder, type RecorderOptions } from './record-outcomes.ts'
+import { waitAfter } from './retry.ts'
+import { keepKeys } from './sign.ts'
+import { Stages } from './stages.ts'
+import { takeApiEvents, takeAppEvents, type Taken } from './take-events.ts'
+
+export interface DelivererOptions extends Omit<AttemptOptions, 'keysOf'>, Pick<RecorderOptions, 'database'> {
+  /** Decrypts a webhook's secret. */
+  openSecret(sealed: Uint8Array, webhookId: string): string
+  /** Seconds between attempts. */
+  waits: readonly number[]
+  /** A random number from 0 to 1: how much of the 10 % is added to a wait. */
+  jitter(): number
+  /** How old a board's oldest event of editors or plain SQL has to be. */
+  pollSeconds: number
+  bounds?: Partial<ClaimBounds>
+  tickMs?: number
+}
+
+/** What one turn does. */
+type Work = 'outbox' | 'appEvents' | 'lapsed' | 'queue' | 'returns'
+
+const failures: Record<Work, string> = {
+  outbox: 'events wait: they could not be picked up',
+  appEvents: 'events wait: they could not be picked up',
+  lapsed: 'deliveries whose lease lapsed could not be queued again; they wait',
+  queue: 'deliveries wait: they could not be claimed',
+  returns: 'deliveries wait until their lease lapses',
+}
+
+const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
+/** Events of requests in one turn: few at first, so that the first ones are sent while the others are fanned out. */
+const eventBatch = { first: 10, growth: 4, most: 160 }
+/** Rests after the outbox was emptied: most requests come from workspaces that nobody listens to. */
+const restMs = { delivered: 2, nothing: 50 }
+
+/**
+ * The one way out: deliveries come from the outbox or from the queue into the lane of their webhook, and leave it for
+ * the receiver. delivery.ts has the table of their states.
+ *
+ * Work is done in turns, one after the other. So a claim and a fan-out never fill the same lane, and a webhook's
+ * deliveries come into it in order.
+ */
+export class Deliverer implements Loop {
+  readonly #options: DelivererOptions & AttemptOptions
+  readonly #bounds: ClaimBounds
+  readonly #lanes: Lanes
+  readonly #recorder: OutcomeRecorder
+  readonly #loop: Loop
+  readonly #wanted = new Set<Work>()
+  /** The turns under way. */
+  #running: Promise<void> | null = null
+  #resting: NodeJS.Timeout | null = null
+  #stopped = false
+  #eventBatch = eventBatch.first
+  readonly #stages = new Stages()
+  /** Attempts under way to webhooks whose last delivery had failed. */
+  #failing = 0
+  readonly #returning: ClaimedDelivery[] = []
+  /** Lanes that hold something which could not begin because too much is under way in all. */
+  readonly #heldUp = new Set<Lane>()
+  /** The last claim took all that there was room for. */
+  #queueMayHaveMore = false
+
+  readonly #turns: Record<Work, () => Promise<void>> = {
+    outbox: () => this.#fanOutApiEvents(),
+    appEvents: () => this.#fanOutAppEvents(),
+    lapsed: () => takeBackLapsed(this.#options.database, this.#options.clock.now()),
+    queue: () => this.#claim(),
+    returns: () => this.#giveBack(),
+  }
+
+  constructor(options: DelivererOptions) {
+    this.#options = { ...options, keysOf: keepKeys(options.openSecret) }
+    this.#bounds = { ...defaultBounds, ...options.bounds }
+    this.#lanes = new Lanes(this.#bounds)
+    this.#recorder = new OutcomeRecorder({
+      ...options,
+      recorded: (count) => this.#recorded(count),
+      isStopped: () => this.#stopped,
+    })
+    this.#loop = startLoop('deliver', options.tickMs ?? 1000, options.log, async () => this.#lookAround())
+  }
+
+  /** A request may have written an event. */
+  wakeOutbox(): void {
+    this.#want('outbox')
+  }
+
+  /** A delivery was queued. */
+  wakeQueue(): void {
+    for (const lane of this.#lanes.all()) lane.mayHaveMore = true
+    this.#want('queue')
+  }
+
+  /** Lets attempts under way end, and gives back what was not sent. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#resting) clearTimeout(this.#resting)
+    await Promise.all([this.#loop.stop(), this.#running])
+    for (const lane of this.#lanes.all()) this.#handBack(lane, lane.empty())
+    await this.#stages.nothingOpen()
+  }
+
+  /** For what other processes, plain SQL or a crash left. */
+  #lookAround(): void {
+    for (const lane of this.#lanes.all()) if (lane.isStale) this.#handBack(lane, lane.stall())
+    for (const work of ['lapsed', 'outbox', 'appEvents'] as const) this.#want(work)
+    this.wakeQueue()
+  }
+
+  // ---- turns
+
+  #want(work: Work): void {
+    this.#wanted.add(work)
+    this.#workOff()
+  }
+
+  #workOff(): void {
+    if (this.#running || !this.#next()) return
+    this.#running = this.#takeTurns().finally(() => {
+      this.#running = null
+      this.#workOff()
+    })
+  }
+
+  async #takeTurns(): Promise<void> {
+    for (let work = this.#next(); work; work = this.#next()) {
+      this.#wanted.delete(work)
+      try {
+        await this.#turns[work]()
+      } catch (error) {
+        this.#options.log.warn({ err: error }, failures[work])
+      }
+    }
+  }
+
+  /** What has been wanted for longest and can be done. */
+  #next(): Work | undefined {
+    return this.#wanted.values().find((work) => {
+      if (this.#stopped) return work === 'returns'
+      if (work === 'queue') return this.#roomToClaim > 0
+      return work !== 'outbox' || !this.#resting
+    })
+  }
+
+  async #fanOutApiEvents(): Promise<void> {
+    const limit = this.#eventBatch
+    const { taken, made } = await this.#fanOut((tx) => takeApiEvents(tx, limit))
+    this.#eventBatch = taken < limit ? eventBatch.first : Math.min(eventBatch.most, limit * eventBatch.growth)
+    if (taken === limit) return this.#want('outbox')
+    const rest = made > 0 ? restMs.delivered : restMs.nothing
+    this.#resting = setTimeout(() => {
+      this.#resting = null
+      this.#workOff()
+    }, rest)
+  }
+
+  async #fanOutAppEvents(): Promise<void> {
+    const { taken } = await this.#fanOut((tx) => takeAppEvents(tx, this.#options.pollSeconds))
+    if (taken > 0) this.#want('appEvents')
+  }
+
+  async #fanOut(take: (tx: Transaction) => Promise<Taken>): Promise<{ taken: number; made: number }> {
+    const { database, clock } = this.#options
+    const { taken, made, claimed } = await database.asSystem(async (tx) => {
+      const { taken, events } = await take(tx)
+      if (events.length === 0) return { taken, made: 0, claimed: [] }
+      const roomFor = (webhookId: string) => this.#lanes.roomToFanOut(webhookId)
+      return { taken, ...(await fanOut(tx, events, clock.now(), roomFor)) }
+    })
+    this.#accept(claimed)
+    if (made > claimed.length) this.wakeQueue()
+    return { taken, made }
+  }
+
+  async #claim(): Promise<void> {
+    const { database, clock } = this.#options
+    const room = this.#roomToClaim
+    const roomForFailing = this.#bounds.failing - this.#failing
+    for (const lane of this.#lanes.all()) if (lane.room > 0) lane.mayHaveMore = false
+    this.#queueMayHaveMore = false // until it is known: what ends meanwhile would have one claim follow the other
+    const byWebhook = this.#lanes.taken()
+    const asked = { room, roomForFailing, byWebhook }
+    const { claimed, more } = await claimDue(database, clock.now(), this.#bounds, asked)
+    this.#queueMayHaveMore =
+      claimed.length >= room || claimed.filter(({ failuresInARow: n }) => n > 0).length >= roomForFailing
+    for (const { webhookId } of claimed) this.#lanes.of(webhookId).mayHaveMore = true
+    this.#accept(claimed)
+    if (more) this.#want('queue')
+  }
+
+  async #giveBack(): Promise<void> {
+    const deliveries = this.#returning.splice(0)
+    try {
+      await giveBack(this.#options.database, deliveries)
+    } finally {
+      for (const { webhookId } of deliveries) {
+        const lane = this.#lanes.of(webhookId)
+        lane.returning -= 1
+        this.#lanes.forgetIfIdle(lane)
+      }
+      this.#stages.move('returning', 'over', deliveries.length)
+      this.#useRoom()
+      this.wakeQueue()
+    }
+  }
+
+  // ---- stages of a claimed delivery, as delivery.ts lists them
+
+  #accept(deliveries: ClaimedDelivery[]): void {
+    this.#stages.move('claimed', 'held', deliveries.length)
+    const touched = new Set<Lane>()
+    for (const delivery of deliveries) {
+      const lane = this.#lanes.of(delivery.webhookId)
+      lane.hold(delivery)
+      touched.add(lane)
+    }
+    for (const lane of touched) {
+      this.#handBack(lane, lane.trim())
+      this.#advance(lane)
+    }
+  }
+
+  /** Begins what is held, as far as it may be under way. */
+  #advance(lane: Lane): void {
+    while (lane.held > 0 && lane.underWay < this.#bounds.perWebhook && !this.#stopped) {
+      if (this.#isFull) {
+        this.#heldUp.add(lane)
+        return
+      }
+      const delivery = lane.next()!
+      const lastsLongEnough = this.#options.clock.now() + limits.webhooks.attemptMs < delivery.leaseUntil
+      if (lastsLongEnough) this.#begin(lane, delivery)
+      else this.#handBack(lane, [delivery, ...lane.stall()])
+    }
+  }
+
+  #begin(lane: Lane, delivery: ClaimedDelivery): void {
+    this.#stages.move('held', 'underWay')
+    lane.underWay += 1
+    if (delivery.failuresInARow > 0) this.#failing += 1
+    void this.#attempt(lane, delivery)
+  }
+
+  async #attempt(lane: Lane, delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const outcome = await exchange(this.#options, delivery)
+      if (outcome.error === null) this.#succeeded(lane, delivery, outcome)
+      else await this.#failed(lane, delivery, outcome)
+    } catch (error) {
+      const message = 'an attempt could not be recorded; it is made again when its lease has lapsed'
+      this.#options.log.warn({ err: error, deliveryId: delivery.id }, message)
+      this.#over(lane, delivery)
+    }
+    this.#advance(lane)
+    this.#useRoom()
+    if ((lane.mayHaveMore || this.#queueMayHaveMore) && lane.runsLow) this.#want('queue')
+    this.#lanes.forgetIfIdle(lane)
+  }
+
+  #succeeded(lane: Lane, delivery: ClaimedDelivery, outcome: Outcome): void {
+    this.#stages.move('underWay', 'unrecorded')
+    this.#end(lane, delivery)
+    lane.succeeded(outcome.durationMs)
+    this.#recorder.succeeded(delivery, outcome)
+  }
+
+  async #failed(lane: Lane, delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
+    const { waits, jitter } = this.#options
+    this.#handBack(lane, lane.stall())
+    const waitMs = waitAfter(delivery.attempt + 1, waits, outcome.retryAfterMs, jitter())
+    await this.#recorder.failed(delivery, outcome, waitMs)
+    this.#over(lane, delivery)
+  }
+
+  #over(lane: Lane, delivery: ClaimedDelivery): void {
+    this.#stages.move('underWay', 'over')
+    this.#end(lane, delivery)
+  }
+
+  #end(lane: Lane, { failuresInARow }: ClaimedDelivery): void {
+    lane.underWay -= 1
+    if (failuresInARow > 0) this.#failing -= 1
+  }
+
+  #recorded(count: number): void {
+    this.#stages.move('unrecorded', 'over', count)
+    this.#useRoom()
+  }
+
+  #handBack(lane: Lane, deliveries: ClaimedDelivery[]): void {
+    if (deliveries.length === 0) return
+    this.#stages.move('held', 'returning', deliveries.length)
+    lane.returning += deliveries.length
+    this.#returning.push(...deliveries)
+    this.#want('returns')
+  }
+
+  // ---- bounds on all that is under way
+
+  /** What is sent and not yet recorded goes out again after a crash, so it is bounded too. */
+  get #isFull(): boolean {
+    return this.#stages.underWay >= this.#bounds.total || this.#stages.sent >= 4 * this.#bounds.total
+  }
+
+  get #roomToClaim(): number {
+    return this.#isFull ? 0 : this.#bounds.total - this.#stages.underWay
+  }
+
+  #useRoom(): void {
+    for (const lane of this.#heldUp) {
+      if (this.#isFull) return
+      this.#heldUp.delete(lane)
+      this.#advance(lane)
+    }
+    this.#workOff()
+  }
+}
