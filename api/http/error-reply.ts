@@ -121,19 +121,22 @@ export function schemaMessage(errors: SchemaError[], context = 'body'): string {
     case 'enum':
       return `${where} must be one of: ${(params['allowedValues'] as unknown[]).join(', ')}.`
     case 'maxLength':
-      return `${where} must be at most ${String(params['limit'])} characters.`
+      return `${where} must be at most ${count(params['limit'], 'character')}.`
     case 'minLength':
-      return `${where} must be at least ${String(params['limit'])} characters.`
+      return `${where} must be at least ${count(params['limit'], 'character')}.`
     case 'maxItems':
-      return `${where} must hold at most ${String(params['limit'])} entries.`
+      return `${where} must hold at most ${count(params['limit'], 'entry', 'entries')}.`
     case 'minItems':
-      return `${where} must hold at least ${String(params['limit'])} entries.`
+      return `${where} must hold at least ${count(params['limit'], 'entry', 'entries')}.`
     case 'format':
       return `${where} must be a valid ${String(params['format'])}.`
     default:
       return `${where} ${error.message ?? 'is invalid'}.`
   }
 }
+
+const count = (limit: unknown, one: string, many = `${one}s`) =>
+  `${String(limit)} ${limit === 1 ? one : many}`
 
 const typeName = (type: string) =>
   type === 'null' ? 'null' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`

@@ -231,7 +231,7 @@ test('[A217] include is checked and honoured on a single card, and of the index'
   const raw = (await user.api.get(`${path}/${card.id}?include=raw`)).body.card
   expect(raw).toMatchObject({ ...plain, raw: { kind: 'note' } })
   expect((await user.api.get(`${path}/${card.id}?include=rawe`)).body.error).toMatch(
-    /^include takes .*"rawe"/,
+    /^include must be .*"rawe"/,
   )
   for (const feed of ['', '&since=2026-01-01T00:00:00Z']) {
     const listed = await user.api.get(`${path}?source=index&include=identifiers${feed}`)

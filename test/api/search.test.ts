@@ -319,7 +319,7 @@ test('[Q25] an account that sends many searches has two connections at most; ano
     await until(async () => (await running()) === 2, 'two searches of the account run')
     const refused = await Promise.race(flood)
     expect([refused.status, refused.body['code']]).toEqual([503, 'storage_unavailable'])
-    expect(refused.body['error']).toMatch(/Too many searches wait/)
+    expect(refused.body['error']).toMatch(/Too many searches are waiting/)
     const search = find('basalt', '', other)
     await until(async () => (await running()) === 3, 'the search of the other account runs')
     held.resolve()

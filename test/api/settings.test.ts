@@ -93,7 +93,7 @@ test('[SI18] what can’t be made is said, and nothing is made', async () => {
     [{ name: '' }, '1 to 200'], [{ name: '   ' }, '1 to 200'], [{ name: 'x'.repeat(201) }, '1 to 200'], [{ name: 'a\0b' }, '1 to 200'],
     [{ name: 'x', scopes: 'admin' }, 'read, write, delete'], [{ name: 'x', scopes: ['write', ''] }, 'read, write, delete'],
     [{ name: 'x', ttl_days: '0' }, '1 to 3650'], [{ name: 'x', ttl_days: '3651' }, '1 to 3650'], [{ name: 'x', ttl_days: '1.5' }, '1 to 3650'],
-    [{ name: 'x', ttl_days: '-1' }, '1 to 3650'], [{ name: 'x', ttl_days: 'ever' }, '1 to 3650'], [{ name: 'x', id: 'x' }, 'reload'],
+    [{ name: 'x', ttl_days: '-1' }, '1 to 3650'], [{ name: 'x', ttl_days: 'ever' }, '1 to 3650'], [{ name: 'x', id: 'x' }, 'Reload the page'],
   ] as const) {
     const answer = await browser.post(form, { ...typed, ...('scopes' in typed ? { scopes: [typed.scopes].flat() } : {}) } as never)
     expect([typed, answer.status]).toEqual([typed, 422])
@@ -176,7 +176,7 @@ test('[SI21] the sessions are listed; one can be ended, or all', async () => {
   for (const browser of [second, third]) await signIn(browser, one)
   const stranger = await signedIn()
   const shown = await settings(one.browser)
-  expect(shown.text.match(/>\s*this one\s*</g)).toHaveLength(1)
+  expect(shown.text.match(/>\s*this browser\s*</g)).toHaveLength(1)
   const links = [...shown.text.matchAll(/href="(\/settings\/sessions\/end\?[^"]+)"/g)].map(
     ([, href]) => href!,
   )

@@ -76,11 +76,11 @@ test('[W60] a created webhook has what was sent and its defaults, and its secret
 test.each([
   [
     { events: ['board.created', 'board.exploded'] },
-    /^events: "board\.exploded" is no event\. It takes board\.created, .*image\.created, or `\*` alone\.$/,
+    /^events: "board\.exploded" is not an event\. Accepted are board\.created, .*image\.created, or `\*` alone\.$/,
   ],
-  [{ events: ['webhook.test'] }, /^events: "webhook\.test" is no event/],
-  [{ events: ['*', 'board.created'] }, /^events: `\*` stands alone/],
-  [{ events: [] }, /^events must hold at least 1 entries/],
+  [{ events: ['webhook.test'] }, /^events: "webhook\.test" is not an event/],
+  [{ events: ['*', 'board.created'] }, /^events: `\*` must be the only entry/],
+  [{ events: [] }, /^events must hold at least 1 entry/],
   [{ events: 'board.created' }, /^events must be an array/],
   [{ events: undefined }, /^events is required/],
   [{ events: [1] }, /^events\[0\] must be a string/],
