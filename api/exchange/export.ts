@@ -61,7 +61,10 @@ export const exportBoard = route({
     const { row, children } = await readRows(context, principal.userId, params.id)
     const end = await exports.take(principal.userId)
     try {
-      const capture = await captureBoard(context.live, params.id, { raw: query.format !== 'omc', account: principal.userId })
+      const capture = await captureBoard(context.live, params.id, {
+        raw: query.format !== 'omc',
+        account: principal.userId,
+      })
       const exported = {
         ...capture,
         html: context.live.html,

@@ -89,7 +89,9 @@ export class Unindexed {
     const cardHashes = await this.#hashes(database, 'card')
     const groupHashes = await this.#hashes(database, 'group')
     await inTurns(addDifferent(cards, cardsOf(this.#document).keys(), cardHashes, (id) => this.#cardRow(id)))
-    await inTurns(addDifferent(groups, groupsOf(this.#document).keys(), groupHashes, (id) => this.#groupRow(id)))
+    await inTurns(
+      addDifferent(groups, groupsOf(this.#document).keys(), groupHashes, (id) => this.#groupRow(id)),
+    )
   }
 
   /** By id, of the rows that the index has. In pages: the driver reads what has come in one step. */

@@ -43,7 +43,9 @@ export interface LogContent {
 
 /** The memory of a log, which a thread can get without a copy. Small values lie in a pool with others, which stays here. */
 export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
-  const buffers = new Set((snapshot ? [snapshot, ...updates] : updates).map(({ buffer }) => buffer as ArrayBuffer))
+  const buffers = new Set(
+    (snapshot ? [snapshot, ...updates] : updates).map(({ buffer }) => buffer as ArrayBuffer),
+  )
   return [...buffers].filter((buffer) => buffer.byteLength > 0 && !isMarkedAsUntransferable(buffer))
 }
 
