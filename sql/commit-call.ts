@@ -1,7 +1,5 @@
 /** Calls of `commit_batch`. A large one is sent in pieces: the driver encodes a statement in one step, at 5 ms a megabyte. */
-import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
-import type { Database } from './database.ts'
 
 /** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
 export interface CommitCall {
@@ -110,20 +108,6 @@ export async function callCommit(
   return row?.answer
 }
 
-/** Sends bytes ahead of the statement that takes them by `take_staged_bytes(id, pieces)`. */
-export async function stageBytes(
-  database: Pick<Database, 'callAsSystem'>,
-  bytes: Uint8Array,
-): Promise<{ id: string; pieces: number }> {
-  const id = randomUUID()
-  let pieces = 0
-  for (const piece of piecesOf([bytes])) {
-    const n = pieces++
-    await database.callAsSystem((sql) => sql`select stage_commit_piece(${id}, 'blob', ${n}, ${piece})`)
-  }
-  return { id, pieces }
-}
-
 const textsOf = (text: Text): readonly string[] => (typeof text === 'string' ? [text] : (text ?? []))
 
 const whole = (text: Text): string | null => (text === null ? null : textsOf(text).join(''))
@@ -133,7 +117,7 @@ function* bytesOf(text: Text): Iterable<Uint8Array> {
 }
 
 /** The same bytes in pieces of about the same size. */
-function* piecesOf(blobs: Iterable<Uint8Array>): Iterable<Buffer> {
+export function* piecesOf(blobs: Iterable<Uint8Array>): Iterable<Buffer> {
   let open: Uint8Array[] = []
   let size = 0
   for (const blob of blobs) {

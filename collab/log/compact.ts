@@ -9,7 +9,7 @@ import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import type { Logger } from '../../platform/log.ts'
 import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
-import { stageBytes } from '../../sql/commit-call.ts'
+import { stageBytes } from '../../sql/stage-bytes.ts'
 import { ownBuffers, tail, type BoardHead } from './log.ts'
 import type { mergeLog } from './merge.ts'
 
