@@ -212,7 +212,7 @@ test(
 
     // Nothing runs that could index it now.
     const verified = await corkboard(instance.dataDir, ['verify'])
-    const found = '2 boards: the index equals the documents.\n0 files: bytes and rows agree.\n'
+    const found = '2 boards: the index equals the documents.\n0 files: the stored files equal their rows.\n'
     expect(verified).toEqual({ code: 0, stdout: found, stderr: '' })
   },
 )
