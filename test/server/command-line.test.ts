@@ -236,7 +236,9 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
   const [lost, kept] = [await upload(), await upload()]
   const pathOf = (key: string) => join(instance.dataDir, 'files', 'objects', key.slice(0, 2), key)
   const stray = `f${'x'.repeat(24)}.png`
-  expect((await instance.corkboard('verify')).stdout).toMatch(/2 files: the stored files equal their rows\.\n$/)
+  expect((await instance.corkboard('verify')).stdout).toMatch(
+    /2 files: the stored files equal their rows\.\n$/,
+  )
   await mkdir(dirname(pathOf(stray)), { recursive: true })
   await rename(pathOf(lost), pathOf(stray))
   const found = await instance.corkboard('verify')
@@ -250,7 +252,9 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
   const repaired = await instance.corkboard('verify', '--repair')
   expect(repaired.stdout).toMatch(/2 files: 2 differences, 1 not repaired\.\n$/)
   await admin`delete from images where image_key = ${lost}`
-  expect((await instance.corkboard('verify')).stdout).toMatch(/1 file: the stored files equal their rows\.\n$/)
+  expect((await instance.corkboard('verify')).stdout).toMatch(
+    /1 file: the stored files equal their rows\.\n$/,
+  )
   expect(await readdir(dirname(pathOf(kept)))).toContain(kept)
 })
 
@@ -383,7 +387,9 @@ test('[O28] an external database is taken as it is, or migrated when it is empty
   await external`update corkboard.schema_files set checksum = 'of another version' where name like 'functions/%'`
   const refused = await corkboard(dataDir, ['verify'], env)
   expect(refused.code).toBe(1)
-  expect(refused.stderr).toMatch(/^corkboard: The database has the schema of another version of Corkboard\. [^\n]+\n$/)
+  expect(refused.stderr).toMatch(
+    /^corkboard: The database has the schema of another version of Corkboard\. [^\n]+\n$/,
+  )
 })
 
 test('[O29] progress is shown on a terminal, and nowhere else', async () => {
