@@ -102,7 +102,7 @@ test('[O5] a key file that was spoilt stops the start, and is left alone', async
   const file = join(DATA_DIR, 'secret-key')
   await writeFile(file, 'torn')
   await chmod(file, 0o600)
-  await expect(resolveSecretKey(readConfig({ DATA_DIR }))).rejects.toThrow('restore it, or set SECRET_KEY')
+  await expect(resolveSecretKey(readConfig({ DATA_DIR }))).rejects.toThrow('Restore the file, or set SECRET_KEY')
   expect(await readFile(file, 'utf8')).toBe('torn')
 })
 
