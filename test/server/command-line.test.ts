@@ -299,7 +299,7 @@ test('[O26] what cannot be done is refused in one line', async () => {
   const refusals: [string[], string][] = [
     [
       ['user', 'add', '--email', 'REFUSED@example.com', '--name', 'A'],
-      'There is an account with the e-mail REFUSED@example.com already.',
+      'There is already an account with the e-mail REFUSED@example.com.',
     ],
     [
       ['token', 'add', '--email', 'ghost@example.com', '--name', 'A'],
@@ -311,7 +311,7 @@ test('[O26] what cannot be done is refused in one line', async () => {
     ],
     [
       ['member', 'set', '--workspace', owner.workspace_id, '--email', 'refused@example.com', ...role],
-      'This account owns the workspace. Make another one the owner first.',
+      'This account owns the workspace. Make another account the owner first.',
     ],
     [
       ['member', 'set', '--workspace', owner.user_id, '--email', 'refused@example.com', ...role],
