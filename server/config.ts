@@ -248,7 +248,9 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** Returns the host for a client's URL. `0.0.0.0` and `::` mean every address of the machine, so it returns localhost. */
+/**
+ * Returns the host for a client's URL. `0.0.0.0` and `::` mean every address of the machine, so it returns localhost.
+ */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return isIPv6(host) ? `[${host}]` : host

@@ -52,15 +52,20 @@ export interface CommitItem {
   /** The highest `z` that the item sets. */
   top_z?: number | null
   /**
-   * `n` of the partner, a write on another board. Both are written, or neither. A write with a partner is the only write
-   * of its board in the call, and has `seen`.
+   * `n` of the partner, a write on another board. Both are written, or neither. A write with a partner is the only
+   * write of its board in the call, and has `seen`.
    */
   partner?: number | null
   /** Identifiers that no other card of the board may have. `cards`: the cards that the write gives them to. */
   claims?: { identifiers: { scope: string; value: string }[]; cards: string[] } | null
-  /** For a write: the record of its request; see functions/operations.sql. `made` replaces the ids of new cards and groups. */
+  /**
+   * For a write: the record of its request; see functions/operations.sql. `made` replaces the ids of new cards and
+   * groups.
+   */
   operation?: object | null
-  /** For a write: files that its cards name and that the workspace may not have yet, and the owner's quotas in bytes. */
+  /**
+   * For a write: files that its cards name and that the workspace may not have yet, and the owner's quotas in bytes.
+   */
   files?: { keys: string[]; free: number; pro: number }
   /** For a write that adds bytes: their number, and the owner's quotas for documents in bytes. */
   room?: { bytes: number; free: number; pro: number }

@@ -26,7 +26,10 @@ export const commitLanes = 2
 export interface DatabaseOptions {
   url: string
   poolSize?: number
-  /** Time limit of a statement. It replaces the limits of requests and background work; the command line sets a longer one. */
+  /**
+   * Time limit of a statement. It replaces the limits of requests and background work; the command line sets a longer
+   * one.
+   */
   statementTimeoutMs?: number
 }
 
@@ -36,8 +39,8 @@ export interface DatabaseOptions {
  * - `statementMs`: the server cancels a statement that takes longer.
  * - `waitMs`: a query fails after this wait for a connection, if no other query got one meanwhile.
  * - `connectMs`: limit for opening a connection.
- * - `graceMs`: if an answer takes longer than `statementMs` plus `graceMs`, the connection counts as lost and is closed.
- *   The outcome of its statement is then unknown.
+ * - `graceMs`: if an answer takes longer than `statementMs` plus `graceMs`, the connection counts as lost and is
+ *   closed. The outcome of its statement is then unknown.
  *
  * Each kind of work has separate connections, so that no work waits for a slower kind.
  */
@@ -51,8 +54,8 @@ interface Patience {
 }
 
 /**
- * If the database is silent, a request fails within 10 s. It either waits for a connection and opens one, or waits for an
- * answer.
+ * If the database is silent, a request fails within 10 s. It either waits for a connection and opens one, or waits for
+ * an answer.
  */
 const patience = {
   /** Requests, sockets, commits, tokens, and the short statements of workers. */
@@ -74,8 +77,9 @@ const pulseMs = 10_000
 const refusedForMs = 5_000
 
 /**
- * The access to the database. No other module opens connections for the service. Connections have the role of a request,
- * which sees no rows until a transaction sets the user for whom it acts. This setting ends with the transaction.
+ * The access to the database. No other module opens connections for the service. Connections have the role of a
+ * request, which sees no rows until a transaction sets the user for whom it acts. This setting ends with the
+ * transaction.
  */
 export interface Database {
   /** Runs `work` under the row-level policies of this user. Throws `storage_unavailable` when the database fails. */
@@ -85,20 +89,20 @@ export interface Database {
   /** Runs one statement as the service itself, in autocommit. This takes one round trip instead of three. */
   callAsSystem<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
-   * Runs one call of the search function, in autocommit. Searches have a few separate connections, so that they take none
-   * from other requests. The server cancels a search after `limits.search.timeoutMs`.
+   * Runs one call of the search function, in autocommit. Searches have a few separate connections, so that they take
+   * none from other requests. The server cancels a search after `limits.search.timeoutMs`.
    */
   search<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
-   * Runs one group commit, in autocommit: one round trip. Commits have their own connections, whose plans and caches are
-   * warm. Two options use another connection. `again`: the first call got no answer and may still hold its connection.
-   * `aside`: the call is large, and other commits must not wait for it. Throws the driver's errors unchanged, because the
-   * caller must know whether the commit may have succeeded.
+   * Runs one group commit, in autocommit: one round trip. Commits have their own connections, whose plans and caches
+   * are warm. Two options use another connection. `again`: the first call got no answer and may still hold its
+   * connection. `aside`: the call is large, and other commits must not wait for it. Throws the driver's errors
+   * unchanged, because the caller must know whether the commit may have succeeded.
    */
   commit(call: CommitCall, options?: { again?: boolean; aside?: boolean }): Promise<unknown>
   /**
-   * Listens to a channel on a separate connection, which reconnects by itself. Messages sent while it is disconnected are
-   * lost.
+   * Listens to a channel on a separate connection, which reconnects by itself. Messages sent while it is disconnected
+   * are lost.
    */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
   /** Calls `listener` at the end of each transaction of this process that revoked tokens (see `endsTokens`). */
@@ -263,7 +267,8 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
       statement_timeout: serverMs(statementMs),
       idle_in_transaction_session_timeout: serverMs(idleMs),
       lock_timeout: serverMs(5000),
-      // If a client disappears without closing its connection, the server ends the session and its locks within a minute.
+      // If a client disappears without closing its connection, the server ends the session and its locks within a
+      // minute.
       tcp_keepalives_idle: serverSetting('20'),
       tcp_keepalives_interval: serverSetting('10'),
       tcp_keepalives_count: serverSetting('3'),
@@ -280,7 +285,9 @@ interface Telling {
   rows: Promise<{ told: boolean }[]>
 }
 
-/** Sends the record of the request, if there is one. The database stores it only if the transaction has written rows. */
+/**
+ * Sends the record of the request, if there is one. The database stores it only if the transaction has written rows.
+ */
 function record(tx: Transaction, operation: Operation): Telling | null {
   const told = operation.inTransaction()
   if (!told) return null

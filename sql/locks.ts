@@ -1,6 +1,6 @@
 /**
- * The numbers of all advisory locks, in one place so that each number has one use. SQL functions repeat the numbers that
- * they use.
+ * The numbers of all advisory locks, in one place so that each number has one use. SQL functions repeat the numbers
+ * that they use.
  *
  * `Database.lock` uses other numbers: 64 bits of the hash of a name.
  */

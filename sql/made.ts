@@ -1,4 +1,6 @@
-/** The list of objects that a request made. It is stored with the idempotency key, to rebuild an answer that was lost. */
+/**
+ * The list of objects that a request made. It is stored with the idempotency key, to rebuild an answer that was lost.
+ */
 
 export type Made =
   | { type: 'new'; id: string }

@@ -13,9 +13,9 @@ const migrationMinutes = 60
 /**
  * Migrates the schema to the newest version. Only one process does so at a time; others wait. It runs, in this order:
  *
- * - `roles.sql` and each file of `functions/` that has changed. The columns that `fillIn` inserts count as part of a file.
- *   Functions come first, because policies, triggers and indexes name them. Their bodies may name tables that do not
- *   exist yet.
+ * - `roles.sql` and each file of `functions/` that has changed. The columns that `fillIn` inserts count as part of a
+ *   file. Functions come first, because policies, triggers and indexes name them. Their bodies may name tables that do
+ *   not exist yet.
  * - The numbered files of `migrations/`, once each.
  *
  * @param files files to run, in this order; the default is the files of this version

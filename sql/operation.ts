@@ -1,7 +1,7 @@
 /**
  * The record that a request stores in each of its transactions: an audit entry, and its idempotency key with the ids of
- * the objects it made. The operation travels in an AsyncLocalStorage, where `asUser` and the commit queue read it. So no
- * write can forget its record. See functions/operations.sql.
+ * the objects it made. The operation travels in an AsyncLocalStorage, where `asUser` and the commit queue read it. So
+ * no write can forget its record. See functions/operations.sql.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { encodeMade, type Made, type SealedNote } from './made.ts'

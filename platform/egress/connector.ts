@@ -31,7 +31,10 @@ export interface ConnectorOptions {
 export type OpenConnection = (target: Target) => Connection
 
 export function buildOpener({ classify, resolve, ca }: ConnectorOptions): OpenConnection {
-  /** Checks a name's addresses when it connects. An earlier check proves nothing, because the addresses may have changed. */
+  /**
+   * Checks a name's addresses when it connects. An earlier check proves nothing, because the addresses may have
+   * changed.
+   */
   const lookupFor =
     (namedOnly: boolean): LookupFunction =>
     (hostname, { all }, found) => {

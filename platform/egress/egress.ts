@@ -1,6 +1,6 @@
 /**
- * Sends every HTTP request to a URL that a user gave. `send` follows no redirects. `fetch` follows them and checks every
- * hop.
+ * Sends every HTTP request to a URL that a user gave. `send` follows no redirects. `fetch` follows them and checks
+ * every hop.
  */
 import { isIP } from 'node:net'
 import { addressClasses } from './addresses.ts'

@@ -23,8 +23,8 @@ export type Outcome =
 
 /**
  * `refused`: our rules forbid the request. `unreachable`: no connection could be established. `timeout`: the exchange
- * took too long, at any step. `broken`: the connection failed, or its bytes are not HTTP. The receiver may have received
- * the request.
+ * took too long, at any step. `broken`: the connection failed, or its bytes are not HTTP. The receiver may have
+ * received the request.
  */
 export type Failure = 'refused' | 'unreachable' | 'timeout' | 'broken'
 

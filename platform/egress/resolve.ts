@@ -5,8 +5,8 @@ import { Resolver } from 'node:dns/promises'
 export type Resolve = (hostname: string) => Promise<string[]>
 
 /**
- * Makes a resolver that queries the name servers directly and ignores `/etc/hosts`. It does not use `getaddrinfo`, which
- * blocks one of the four threads of libuv: a hostile name server could block them all.
+ * Makes a resolver that queries the name servers directly and ignores `/etc/hosts`. It does not use `getaddrinfo`,
+ * which blocks one of the four threads of libuv: a hostile name server could block them all.
  */
 export function openResolver(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 })

@@ -1,6 +1,6 @@
 /**
- * Reads the type and the size of an image from its first bytes, without decoding it. Every length is checked against the
- * given bytes. Available libraries do not read the rotation of HEIF, PNG and WebP.
+ * Reads the type and the size of an image from its first bytes, without decoding it. Every length is checked against
+ * the given bytes. Available libraries do not read the rotation of HEIF, PNG and WebP.
  *
  * ISO/IEC 10918-1 (JPEG), PNG third edition, GIF89a, RFC 9649 (WebP), ISO/IEC 23008-12 (HEIF), CIPA DC-008 (EXIF).
  */

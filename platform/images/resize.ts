@@ -1,6 +1,6 @@
 /**
- * Makes smaller versions of images. Decoding is expensive, so few images are decoded at a time, and accounts take turns.
- * The size of an image and the time for it are limited.
+ * Makes smaller versions of images. Decoding is expensive, so few images are decoded at a time, and accounts take
+ * turns. The size of an image and the time for it are limited.
  */
 import { buffer } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
@@ -22,8 +22,8 @@ export interface ResizeRequest {
 
 export interface Resizer {
   /**
-   * @returns the picture, rotated upright and never enlarged; the first frame of an animation. Null when the image can't
-   * be decoded, which is remembered.
+   * @returns the picture, rotated upright and never enlarged; the first frame of an animation. Null when the image
+   * can't be decoded, which is remembered.
    * @throws ServiceError `storage_unavailable` when the queue is full
    */
   resize(request: ResizeRequest): Promise<Buffer | null>

@@ -1,6 +1,6 @@
 /**
- * Encrypts secrets that the service stores and must read again. It uses AES-256-GCM with a separate key for each purpose,
- * derived from SECRET_KEY. Format:
+ * Encrypts secrets that the service stores and must read again. It uses AES-256-GCM with a separate key for each
+ * purpose, derived from SECRET_KEY. Format:
  *
  * version (1 byte) | key id (4) | nonce (12) | ciphertext | tag (16)
  */

@@ -1,7 +1,7 @@
 /**
- * Hashes passwords with argon2id (RFC 9106), in the PHC string format. Each hash contains its parameters. So they can be
- * raised, and an older hash stays valid until its next use. Hashing runs in other threads, few at a time, because one hash
- * takes 19 MB and a core for tens of milliseconds.
+ * Hashes passwords with argon2id (RFC 9106), in the PHC string format. Each hash contains its parameters. So they can
+ * be raised, and an older hash stays valid until its next use. Hashing runs in other threads, few at a time, because
+ * one hash takes 19 MB and a core for tens of milliseconds.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'

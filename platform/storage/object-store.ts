@@ -1,8 +1,8 @@
 /**
  * The store of files. It knows only keys and bytes; types, sizes and owners are in the database.
  *
- * There are three drivers: a folder (disk-store.ts), S3 (s3-store.ts) and Supabase Storage (supabase-store.ts). One test
- * suite checks that all of them keep the same contract (test/platform/object-store.ts).
+ * There are three drivers: a folder (disk-store.ts), S3 (s3-store.ts) and Supabase Storage (supabase-store.ts). One
+ * test suite checks that all of them keep the same contract (test/platform/object-store.ts).
  */
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
@@ -40,7 +40,10 @@ export interface StoredObject {
   bytes: number
 }
 
-/** `unknown`: the upload does not exist, or is completed or aborted. `wrong-parts`: a part is missing or its ETag differs. */
+/**
+ * `unknown`: the upload does not exist, or is completed or aborted. `wrong-parts`: a part is missing or its ETag
+ * differs.
+ */
 export type CompleteOutcome = { outcome: 'stored' } | { outcome: 'unknown' } | { outcome: 'wrong-parts' }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Stores files in a bucket of Supabase Storage. Its own API handles whole objects. Multipart uploads use its S3 endpoint,
- * because its signed uploads and TUS return no ETag.
+ * Stores files in a bucket of Supabase Storage. Its own API handles whole objects. Multipart uploads use its S3
+ * endpoint, because its signed uploads and TUS return no ETag.
  */
 import { StorageClient } from '@supabase/storage-js'
 import { Readable } from 'node:stream'

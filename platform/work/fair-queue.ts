@@ -153,7 +153,9 @@ export class FairQueue {
     this.#startNext()
   }
 
-  /** Starts every piece that fits, in turns. If the next piece waits for free units, smaller ones do not overtake it. */
+  /**
+   * Starts every piece that fits, in turns. If the next piece waits for free units, smaller ones do not overtake it.
+   */
   #startNext(): void {
     for (const [account, line] of [...this.#waiting]) {
       const first = line[0]!

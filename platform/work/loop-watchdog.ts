@@ -66,7 +66,9 @@ export class LoopWatchdog {
   }
 }
 
-/** @returns the names of the marks since `time` and of the last mark before it, whose work may still run; latest first */
+/**
+ * @returns the names of the marks since `time` and of the last mark before it, whose work may still run; latest first
+ */
 function markedSince(time: number): string[] {
   const found = new Set<string>()
   for (let back = 1; back <= names.length; back += 1) {

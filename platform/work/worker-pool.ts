@@ -1,6 +1,6 @@
 /**
- * Runs pure functions in worker threads, for work that would block the main thread. Accounts take turns. Each piece has a
- * time limit. If it takes longer, its thread is terminated.
+ * Runs pure functions in worker threads, for work that would block the main thread. Accounts take turns. Each piece has
+ * a time limit. If it takes longer, its thread is terminated.
  *
  * Piscina starts, reuses and terminates the threads. Node.js contributors maintain it, and it has no dependencies.
  */

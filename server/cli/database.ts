@@ -1,4 +1,7 @@
-/** Opens the database for a command. If no instance runs, the command starts the embedded server and stops it at its end. */
+/**
+ * Opens the database for a command. If no instance runs, the command starts the embedded server and stops it at its
+ * end.
+ */
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { findEmbedded, startEmbedded } from '../../sql/embedded/embedded.ts'
 import { migrate, schemaState } from '../../sql/migrate.ts'

@@ -53,7 +53,8 @@ async function verify(database: Database, options: VerifyOptions, shared: boolea
   if (options.board !== undefined && !all.includes(options.board))
     throw new AccountError(`There is no board ${options.board}.`)
   const boards = options.board === undefined ? all : [options.board]
-  // A running service indexes the edits of the last seconds by itself, so wait for it. If none runs, waiting is useless.
+  // A running service indexes the edits of the last seconds by itself, so wait for it. If none runs, waiting is
+  // useless.
   const wait = shared ? {} : { waitMs: 0 }
   const found: Difference[] = []
   const left: Difference[] = []

@@ -1,4 +1,6 @@
-/** Serves the API description in Swagger UI at `/docs`, outside the API root. The service hosts all files of Swagger UI. */
+/**
+ * Serves the API description in Swagger UI at `/docs`, outside the API root. The service hosts all files of Swagger UI.
+ */
 import { readFile } from 'node:fs/promises'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'

@@ -1,4 +1,6 @@
-/** Returns the content security policy of the service's own pages. They may load only what the service itself serves. */
+/**
+ * Returns the content security policy of the service's own pages. They may load only what the service itself serves.
+ */
 
 export function contentSecurityPolicy({
   style = '',

@@ -46,7 +46,10 @@ export async function startSession(
   return { secret, sessionId: row!.id }
 }
 
-/** Returns the user of a session cookie, or null when the session has ended. Stores its time of use, at most each minute. */
+/**
+ * Returns the user of a session cookie, or null when the session has ended. Stores its time of use, at most each
+ * minute.
+ */
 export async function findSession(database: Database, secret: string): Promise<SignedIn | null> {
   const hash = secretHash(secret)
   if (!hash) return null

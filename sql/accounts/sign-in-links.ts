@@ -1,4 +1,6 @@
-/** Writes one-time links with which a user sets a password. An account has one link: a new link replaces the old one. */
+/**
+ * Writes one-time links with which a user sets a password. An account has one link: a new link replaces the old one.
+ */
 import type { Transaction } from '../database.ts'
 import { makeSecret, secretHash } from './sessions.ts'
 

@@ -123,9 +123,9 @@ export async function revokeToken(tx: Transaction, tokenId: string): Promise<boo
 }
 
 /**
- * Looks up tokens and caches each result for a second. A look-up for every request would cost a third of the throughput.
- * When a token is revoked, the whole cache is cleared: at once in the process that revokes it, in other processes when the
- * database's notification arrives, and at the latest after the second.
+ * Looks up tokens and caches each result for a second. A look-up for every request would cost a third of the
+ * throughput. When a token is revoked, the whole cache is cleared: at once in the process that revokes it, in other
+ * processes when the database's notification arrives, and at the latest after the second.
  */
 export class TokenVerifier {
   readonly #database: Database

@@ -20,8 +20,8 @@ export interface Account {
 const sameUser: Account = { owner: null, command: (file, args) => ({ file, args }) }
 
 /**
- * Chooses the system user as which PostgreSQL runs. PostgreSQL refuses to run as root. If this process is root, the user is
- * `postgres`, which is created if it does not exist. Otherwise it is the user of this process.
+ * Chooses the system user as which PostgreSQL runs. PostgreSQL refuses to run as root. If this process is root, the
+ * user is `postgres`, which is created if it does not exist. Otherwise it is the user of this process.
  *
  * @param folder existing folder that the account must be able to reach
  */
@@ -57,8 +57,8 @@ function switchTo(owner: Owner): Account {
 }
 
 /**
- * Runs programs as `owner` with one capability, which lets them enter any folder. Other users cannot access a checkout under
- * /root. The alternative, opening /root to all users, would outlast the process. Many containers have only
+ * Runs programs as `owner` with one capability, which lets them enter any folder. Other users cannot access a checkout
+ * under /root. The alternative, opening /root to all users, would outlast the process. Many containers have only
  * `dac_override`, which also permits writing.
  */
 function switchWithCapability(owner: Owner, capability: 'dac_read_search' | 'dac_override'): Account {

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Makes this process the only one that runs the server called `name`. The claim ends when the returned function is called
- * or the process ends. Waits up to `waitMs` for an earlier process that is shutting down.
+ * Makes this process the only one that runs the server called `name`. The claim ends when the returned function is
+ * called or the process ends. Waits up to `waitMs` for an earlier process that is shutting down.
  *
  * The claim is a listening socket, not a file with a process id. The kernel releases the socket even on `kill -9`. In a
  * container every start has the same process ids, so a stale file would look like a running process.

@@ -74,13 +74,18 @@ export async function ensureCluster(cluster: Cluster, binaries: Binaries, accoun
   return access
 }
 
-/** Gives the files to the current system user. In a new container this user may have another id than the files' owner. */
+/**
+ * Gives the files to the current system user. In a new container this user may have another id than the files' owner.
+ */
 async function handOver({ folder }: Cluster, { owner }: Account): Promise<void> {
   if (!owner || (await stat(folder)).uid === owner.uid) return
   await run('chown', ['-R', `${owner.uid}:${owner.gid}`, folder])
 }
 
-/** Creates the cluster in a temporary folder and renames it at the end. So an interrupted start leaves no partial cluster. */
+/**
+ * Creates the cluster in a temporary folder and renames it at the end. So an interrupted start leaves no partial
+ * cluster.
+ */
 async function initialise(
   cluster: Cluster,
   binaries: Binaries,

@@ -40,8 +40,8 @@ export interface EmbeddedOptions {
  * Starts PostgreSQL, and creates its data at the first start. If a killed process left a server running, that server is
  * shut down first. It is not reused, because transactions and locks of the killed process must end with that process.
  *
- * Throws an Error for the operator in three cases: another process uses the folder and does not end within 10 s, binaries
- * are missing, or no system user can run them.
+ * Throws an Error for the operator in three cases: another process uses the folder and does not end within 10 s,
+ * binaries are missing, or no system user can run them.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log = () => {}, settings = {} } = options
@@ -92,7 +92,9 @@ export async function findEmbedded(dataDir: string): Promise<RunningPostgres | n
   return { ...urls(access, file.port), pid: file.pid }
 }
 
-/** Starts the server on a free port. Tries again, because another process may take the port before the server starts. */
+/**
+ * Starts the server on a free port. Tries again, because another process may take the port before the server starts.
+ */
 async function startOnFreePort(
   options: Omit<PostmasterOptions, 'port'>,
   lastPort: number | null,
@@ -142,7 +144,9 @@ async function supervise(
   await postmaster?.stop()
 }
 
-/** Creates the service's role and database if they don't exist. The first start may have been interrupted between them. */
+/**
+ * Creates the service's role and database if they don't exist. The first start may have been interrupted between them.
+ */
 async function ensureDatabase(access: Access, port: number): Promise<void> {
   const sql = postgres(urls(access, port).adminUrl, { max: 1, fetch_types: false, answer_timeout: 30 })
   try {

@@ -3,8 +3,8 @@ import net from 'node:net'
 
 /**
  * Ports for the server, below the range of ephemeral ports (Linux from 32768, macOS from 49152). In that range a client
- * that connects to a stopped server can get the server's own port as its source port. The client then connects to itself
- * and occupies the port that the server needs for its restart.
+ * that connects to a stopped server can get the server's own port as its source port. The client then connects to
+ * itself and occupies the port that the server needs for its restart.
  */
 const ports = { from: 16384, below: 32768 }
 

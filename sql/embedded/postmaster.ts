@@ -28,7 +28,9 @@ export interface PostmasterOptions {
   signal: AbortSignal
 }
 
-/** Starts the server and waits until it accepts connections, including crash recovery. Throws with the server's output. */
+/**
+ * Starts the server and waits until it accepts connections, including crash recovery. Throws with the server's output.
+ */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const { cluster, binaries, account, port, signal } = options
   const settings = {
@@ -60,7 +62,8 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     ...user,
     cwd: '/',
     env: { PATH: process.env.PATH },
-    // In a separate session the server ignores Ctrl-C in the terminal. This process needs its database to stop in order.
+    // In a separate session the server ignores Ctrl-C in the terminal. This process needs its database to stop in
+    // order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })

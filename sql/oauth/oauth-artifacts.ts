@@ -1,4 +1,7 @@
-/** Writes the temporary objects of the OAuth provider, such as interactions, codes and refresh tokens. Run it `asSystem`. */
+/**
+ * Writes the temporary objects of the OAuth provider, such as interactions, codes and refresh tokens. Run it
+ * `asSystem`.
+ */
 import type { Transaction } from '../database.ts'
 
 export interface Artifact {

@@ -1,4 +1,7 @@
-/** Audit entries for reads and for operations of the service itself. Writes record theirs in their own transaction (operation.ts). */
+/**
+ * Audit entries for reads and for operations of the service itself. Writes record theirs in their own transaction
+ * (operation.ts).
+ */
 import type { Transaction } from '../database.ts'
 import type { Operation } from '../operation.ts'
 
@@ -38,7 +41,9 @@ export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promis
     )`
 }
 
-/** Stores the audit entry of an operation on an account by the service itself, in its transaction. Run it `asSystem`. */
+/**
+ * Stores the audit entry of an operation on an account by the service itself, in its transaction. Run it `asSystem`.
+ */
 export async function recordFor(tx: Transaction, userId: string, operation: Operation): Promise<void> {
   const told = operation.inTransaction()
   if (told) {

@@ -1,4 +1,6 @@
-/** Writes idempotency keys, except the row that the transaction of the work writes (operation.ts). Run it `asSystem`. */
+/**
+ * Writes idempotency keys, except the row that the transaction of the work writes (operation.ts). Run it `asSystem`.
+ */
 import type { Transaction } from '../database.ts'
 import type { OperationKey } from '../operation.ts'
 

@@ -1,4 +1,6 @@
-/** Leases of requests. With them several processes share a token's limit without a write per request. Run it `asSystem`. */
+/**
+ * Leases of requests. With them several processes share a token's limit without a write per request. Run it `asSystem`.
+ */
 import type { Transaction } from '../database.ts'
 
 export interface UsedLease {
