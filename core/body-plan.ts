@@ -1,12 +1,12 @@
-/** How the body of a card becomes what a client wrote. */
+/** Plans the edits that turn a card's body into the text that a client wrote. */
 import type { Effort } from './shortest-edit.ts'
 import { applyEdits, diffText, mergeText, type TextEdit } from './text-merge.ts'
 
 export interface BodyChange {
-  /** The text that is on the board. */
+  /** The present text of the card. */
   current: string
   wanted: string
-  /** The text that the client's edit started from, when it says so. */
+  /** The text on which the client based its edit, if the request contains it. */
   base: string | undefined
 }
 
@@ -24,7 +24,7 @@ export function planBody({ current, wanted, base }: BodyChange, effort: Effort):
   return { current, edits, body }
 }
 
-/** Each with an effort of its own. The texts are in the changes: of a plan only the rest is returned. */
+/** Plans several bodies, each with its own effort. The caller has `current`, so the results omit it. */
 export function planBodies({
   changes,
   effortEach,

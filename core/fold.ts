@@ -1,46 +1,50 @@
 /**
- * Folding: two texts that the search takes for equal have the same folded text. The index holds folded texts, and queries
- * are folded before they are looked for.
+ * Folds text for the search. Two texts match when their folded texts are equal. The index contains folded texts, and
+ * queries are folded before the search. The rules are:
  *
- * - compatibility forms are one (NFKC): `ﬁ` is `fi`, `Ａ` is `a`, `①` is `1`;
- * - case does not matter, in full and whatever the language: `ß` is `ss`, `İ` and `ı` are `i`, `ς` is `σ`;
- * - accents are left out, where they are added to a letter: of Latin, Greek and Cyrillic (`é`, `ё`), the points of
- *   Hebrew and the vowel signs of Arabic. Marks that make another letter stay: the dakuten of Japanese, the vowels of
- *   Devanagari and Thai;
- * - letters with a stroke and ligatures are what people type for them: `ø` is `o`, `æ` is `ae`, `ł` is `l`;
- * - what shows nothing is left out (soft hyphens, joiners, variation selectors), and white space is one space;
- * - more than 30 combining marks in a row, accents not counted, are left out: no script writes so.
+ * - Compatibility forms are unified (NFKC): `ﬁ` becomes `fi`, `Ａ` becomes `a`, `①` becomes `1`.
+ * - Case is removed with full case folding, for all languages alike: `ß` becomes `ss`, `İ` and `ı` become `i`, `ς`
+ *   becomes `σ`.
+ * - Accents are removed: those of Latin, Greek and Cyrillic letters (`é`, `ё`), the points of Hebrew and the vowel
+ *   signs of Arabic. Marks that make another letter are kept: the dakuten of Japanese, the vowels of Devanagari and
+ *   Thai.
+ * - Letters with a stroke and ligatures become the letters that people type for them: `ø` becomes `o`, `æ` becomes
+ *   `ae`, `ł` becomes `l`.
+ * - Invisible characters are removed (soft hyphens, joiners, variation selectors). White space becomes one space.
+ * - A run of more than 30 combining marks, not counting accents, is removed. No script has such runs.
  *
  * The cost is linear in the length of the text. A text at the limits takes up to 15 ms.
  */
 const accents =
   '\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f'
 const leftOut = new RegExp(`[${accents}]|\\p{Default_Ignorable_Code_Point}`, 'gu')
-const letters: Record<string, string> = {
-  æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ŧ: 't', þ: 'th', ŋ: 'n', ĸ: 'k', ς: 'σ',
-} // prettier-ignore
+const letters: Record<string, string> = Object.fromEntries(
+  'æ ae, œ oe, ø o, đ d, ð d, ł l, ħ h, ŧ t, þ th, ŋ n, ĸ k, ς σ'.split(', ').map((pair) => pair.split(' ')),
+)
 const others = new RegExp(`[${Object.keys(letters).join('')}]`, 'gu')
 const onlyAscii = /^[\0-\x7f]*$/
 
 /**
- * Normalising sorts each run of combining marks, in quadratic time: 185 ms for a run of 20,000. So no run may be longer
- * than 30, the bound of Unicode's Stream-Safe Text Format (UAX #15, section 13), which ends a longer one by U+034F.
+ * Normalizing sorts each run of combining marks in quadratic time, for example 20,000 marks in 185 ms. So U+034F is
+ * inserted after 30 marks, as in Unicode's Stream-Safe Text Format (UAX #15, section 13).
  */
 const combining = combiningMarks()
-// The halfwidth marks of Japanese are letters, but become combining marks.
+// The halfwidth marks of Japanese are letters, but normalizing turns them into combining marks.
 const longestRun = new RegExp(`[${combining}\\uff9e\\uff9f]{30}`, 'gu')
 const tooLongRun = new RegExp(`[${combining}]{31,}`, 'gu')
 const normalize = (text: string) =>
   text.replace(longestRun, '$&\u034f').normalize('NFKD').replace(leftOut, '')
 
-/** The marks that normalising moves, as a class of an expression; expressions know no combining classes. */
+/**
+ * Returns the marks that normalizing reorders, for a character class. Regular expressions can't test combining classes.
+ */
 function combiningMarks(): string {
   const moves = (mark: string, other: string) =>
     (other + mark).normalize('NFD') !== other + mark.normalize('NFD') ||
     (mark + other).normalize('NFD') !== mark.normalize('NFD') + other
   let all = ''
   for (let code = 0x300; code < 0x20000; code += 1) all += String.fromCodePoint(code)
-  // Beside marks of the lowest and of the highest class.
+  // Each mark is tested next to marks of the lowest and of the highest combining class.
   return all
     .match(/\p{M}/gu)!
     .filter((mark) => moves(mark, '\u0334') || moves(mark, '\u0345'))
@@ -55,22 +59,24 @@ function foldLetters(text: string): string {
   if (onlyAscii.test(text)) return text.toLowerCase()
   return normalize(
     normalize(text)
-      .replace(tooLongRun, '') // the accents between them are gone by now
-      .toLowerCase() // `ẞ`
-      .toUpperCase() // letters without another case of their own, `ß` and `ı` among them
+      .replace(tooLongRun, '') // accents between the marks are already removed
+      .toLowerCase() // for `ẞ`
+      .toUpperCase() // for letters whose upper case is another letter, such as `ß` and `ı`
       .toLowerCase(),
   )
     .replace(others, (letter) => letters[letter]!)
     .normalize('NFC')
 }
 
-/** What is looked for: the words as they stand together, and one by one. */
+/** A folded query: as a phrase, and as separate words. */
 export interface FoldedQuery {
   phrase: string
   words: string[]
 }
 
-/** Words of one character are too many to be looked for one by one: alone they count as they stand together. */
+/**
+ * Folds a query. If all its words have one character, it is searched only as a phrase, as such words match too much.
+ */
 export function foldQuery(query: string): FoldedQuery {
   const phrase = fold(query)
   const words = [...new Set(phrase.split(' '))]
@@ -78,14 +84,14 @@ export function foldQuery(query: string): FoldedQuery {
 }
 
 /**
- * Returns the part of a text around what was looked for: at most `length` characters, and as near to its middle as the
- * ends of the text allow. From the beginning when it is not in the text. The text is folded piece by piece up to the
- * match; one at the limits takes up to 20 ms.
+ * Returns at most `length` characters of a text around the match of a query. The match is in the middle, unless it is
+ * near an end of the text. Without a match the excerpt is the beginning of the text. The text is folded piece by piece
+ * up to the match. A text at the limits takes up to 20 ms.
  */
 export function excerptOf(text: string, query: FoldedQuery, length: number): string {
   if (text.length <= length) return text
   const middle = findMiddle(text, query)
-  // Characters are code points: some are two units long.
+  // A character is a code point, which may have two UTF-16 units.
   const around = { from: Math.max(0, middle - 2 * length), to: middle + 2 * length }
   if (splitsPair(text, around.from)) around.from += 1
   if (splitsPair(text, around.to)) around.to -= 1
@@ -95,23 +101,23 @@ export function excerptOf(text: string, query: FoldedQuery, length: number): str
   return characters.slice(start, start + length).join('')
 }
 
-/** A part of a text that folds by itself as it does within the text. */
+/** A part of a text that can be folded alone with the same result as within the text. */
 interface Piece {
   from: number
   to: number
-  /** The length of all that is before it, folded. */
+  /** Length of the folded text before the piece. */
   foldedFrom: number
-  /** The folded text before it is empty or ends with a space. */
+  /** True when the folded text before the piece is empty or ends with a space. */
   afterSpace: boolean
 }
 
-/** Where in the text the middle of the phrase is; or else of the first word that the text has; or else 0. */
+/** Returns the offset of the middle of the phrase, or else of the first word found, or else 0. */
 function findMiddle(text: string, { phrase, words }: FoldedQuery): number {
   const parts = [phrase, ...words].map((part) => ({ part, at: -1 }))
   const longest = Math.max(...parts.map(({ part }) => part.length))
   const pieces: Piece[] = []
   let piece: Piece = { from: 0, to: 0, foldedFrom: 0, afterSpace: true }
-  let last = '' // the end of the folded text, for matches that begin there
+  let last = '' // the end of the folded text so far, for matches that begin there
   while (parts[0]!.at < 0 && piece.to < text.length) {
     piece = { ...piece, from: piece.to, to: pieceEnd(text, piece.to) }
     pieces.push(piece)
@@ -138,7 +144,7 @@ function findMiddle(text: string, { phrase, words }: FoldedQuery): number {
 }
 
 const pieceUnits = { least: 500, most: 1000 }
-/** What may become one with the character before: marks, what shows nothing, vowels and finals of Korean. */
+/** Characters that folding may join with the previous one: marks, invisible characters, Korean vowels and finals. */
 const joins = /^[\p{M}\p{Default_Ignorable_Code_Point}\uff9e\uff9f\u1160-\u11ff\u314f-\u3163\uffc2-\uffdc]/u
 
 function pieceEnd(text: string, from: number): number {
@@ -152,7 +158,7 @@ function pieceEnd(text: string, from: number): number {
 const clusters =
   /\s+|[^\p{M}\s][\u1160-\u11a7\u314f-\u3163\uffc2-\uffdc]?[\u11a8-\u11ff]?[\p{M}\p{Default_Ignorable_Code_Point}\uff9e\uff9f]*|\p{M}+/gu
 
-/** The place in the text of a place in the folded text. `pieces` reach beyond it. */
+/** Converts an offset in the folded text into an offset in the text. `pieces` must extend beyond the offset. */
 function unfoldedAt(text: string, pieces: Piece[], place: number): number {
   const { from, to, foldedFrom, afterSpace } = pieces.findLast((piece) => piece.foldedFrom <= place)!
   let folded = foldedFrom

@@ -1,4 +1,4 @@
-/** Bounds that are part of the contract. Bounds that an operator may set are in the configuration. */
+/** Limits that are part of the API contract. Limits that an operator may set are in the configuration. */
 export const limits = {
   boardName: 200,
   dayLabel: 200,
@@ -6,27 +6,28 @@ export const limits = {
   cardsPerRequest: 1000,
   boardsPerRequest: 500,
   treeDepth: { default: 10, max: 20 },
-  /** A tree comes in one answer; with more boards than this it has to be asked for in parts. */
+  /** Most boards of a tree in one answer. A client must request a larger tree in parts. */
   treeBoards: 50_000,
-  /** Cards that one request changes without naming them: it is one commit, which all others wait for. */
+  /** Most cards that one request changes without naming them. It is one commit, and all other commits wait for it. */
   cardsPerCommit: 20_000,
-  /** Of the shared types of cards that one request moves to another board. */
+  /** Most bytes of shared types in the cards that one request moves to another board. */
   movedBytes: 32 * 1024 * 1024,
   pageSize: { default: 100, max: 500 },
   jsonBodyBytes: 1024 * 1024,
   cardBatchBodyBytes: 64 * 1024 * 1024,
-  /** A JSON body, past its size in bytes. */
+  /** Limits of a JSON body, besides its size in bytes. The body's lists are the lists that are fields of the body. */
   json: {
     depth: 500,
-    /** Values of the whole body; of one entry of a list, or of all that is outside the body's lists. */
+    /** Values in the whole body. */
     values: 2_000_000,
+    /** Values in one entry of a list, and values outside the body's lists. */
     entryValues: 50_000,
-    /** Entries of a list that is a field of the body. */
+    /** Entries of a list. */
     entries: 10_000,
-    /** Bytes of one entry of such a list, or of all that is outside these lists. */
+    /** Bytes of one entry of a list, and bytes outside the body's lists. */
     entryBytes: 2 * 1024 * 1024,
   },
-  /** Bodies over `fromBytes`: how many bytes of them are in memory at once, and how long a request waits for its turn. */
+  /** Limits for bodies over `fromBytes`: their bytes in memory at once, and the wait of a request for its turn. */
   largeBodies: {
     fromBytes: 1024 * 1024,
     bytes: 128 * 1024 * 1024,
@@ -34,14 +35,14 @@ export const limits = {
     waiting: 200,
     waitingPerAccount: 8,
     waitMs: 30_000,
-    /** For the body to arrive, once it has its turn. */
+    /** Time for the body to arrive after the request got its turn. */
     arriveMs: 120_000,
   },
   coordinate: 1_000_000,
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
-  /** Per address: clients that register themselves, and documents of clients that are fetched. */
+  /** Registrations and fetches of client metadata documents are limited per address. */
   oauth: { registrationsPerHour: 60, documentsPerHour: 120, idleClientDays: 90 },
-  /** Above this the editor's `z` is clamped, so that `top + 1` stays a different number. */
+  /** A larger `z` from an editor is clamped to this value, so that `top + 1` stays a different number. */
   z: 1_000_000_000_000,
   arrange: {
     gap: { min: 0, max: 1000 },
@@ -54,16 +55,18 @@ export const limits = {
   search: {
     query: { min: 2, max: 200 },
     excerpt: 300,
-    /** Matches that are ranked, of those that the index of grams finds. */
+    /** Most matches of the trigram index that are ranked. */
     candidates: 2000,
-    /** Time for the statement, and for the turn before it. */
+    /** Time limit for the statement, and for the wait before it. */
     timeoutMs: 5000,
-    /** A search waits so long for words that are not in the index yet: of the account's workspaces, and of others'. */
+    /**
+     * How long a search waits until new words are indexed. `own`: of the account's workspaces; `others`: of other ones.
+     */
     catchUpMs: { own: 5000, others: 1000 },
   },
   trashDays: 30,
   notificationDays: 90,
-  /** Of an event's cards its payload names so many. */
+  /** Most cards that the payload of an event names. */
   eventCardIds: 25,
   webhooks: {
     activePerWorkspace: 20,
@@ -74,27 +77,27 @@ export const limits = {
     url: 2000,
     previousSecretMs: 24 * 60 * 60 * 1000,
   },
-  /** Of tokens that were not valid in the last hour, from an address that is over its limit. */
+  /** Look-ups of tokens that were not valid in the last hour, for an address over its limit. */
   lookUpsPastLimitPerHour: 100,
   idempotency: {
     key: 255,
     rememberMs: 24 * 60 * 60 * 1000,
-    /** Larger answers are not kept: a replay makes them again. */
+    /** Larger answers are not stored. A replay computes them again. */
     answerCharacters: 4 * 1024 * 1024,
   },
   files: {
     uploadBytes: 25 * 1024 * 1024,
-    /** So much of an image is looked at for its size. */
+    /** Bytes of an image that are read to find its size. */
     headerBytes: 512 * 1024,
     minPartBytes: 8 * 1024 * 1024,
     parts: 10_000,
     partsPerRequest: 1000,
     partUrlSeconds: 60 * 60,
     sessionMs: 24 * 60 * 60 * 1000,
-    /** An upload in one request takes no longer. */
+    /** Time limit of an upload in one request. */
     uploadMs: 15 * 60 * 1000,
     fileName: 300,
-    /** Images of more pixels are stored, but not made smaller. */
+    /** Images with more pixels are stored, but not resized. */
     resizePixels: 50_000_000,
     resizeBytes: 64 * 1024 * 1024,
     reclaimDays: 30,
@@ -103,44 +106,44 @@ export const limits = {
     items: 100,
     bodyBytes: 16 * 1024 * 1024,
     redirects: 5,
-    /** Files that are not images; those have the limit of uploads. */
+    /** Size limit of files that are not images. Images have the limit of uploads. */
     fileBytes: 100 * 1024 * 1024,
-    /** What is read of a page. */
+    /** Bytes that are read of a page. */
     pageBytes: 1024 * 1024,
-    /** What the type of a file is told by. */
+    /** Bytes that are read to detect the type of a file. */
     sniffBytes: 64 * 1024,
     itemMs: 15_000,
     callMs: 60_000,
-    /** Of an account. */
+    /** Imports of one account at the same time. */
     atOnce: 8,
   },
   tokenLifetimeDays: 3650,
   signIn: {
-    /** Characters. */
+    /** Number of characters. */
     password: { min: 12, max: 1000 },
     session: { idleDays: 14, days: 90 },
     linkHours: { default: 24, max: 168 },
-    /** Bytes of a form. */
+    /** Size limit of a form. */
     formBytes: 64 * 1024,
   },
 } as const
 
-/** A quota, by the tier of the account that it is for. */
+/** A quota for each tier of accounts. */
 export interface BytesByTier {
   free: number
   pro: number
 }
 
-/** What was deleted by then is purged: boards in the trash, removed cards, tombstones. */
+/** Boards in the trash, removed cards and tombstones are purged when they were deleted before this time. */
 export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * dayMs)
 
-/** What an account was told by then is forgotten. */
+/** Notifications from before this time are deleted. */
 export const notificationCutoff = (nowMs: number) => new Date(nowMs - limits.notificationDays * dayMs)
 
-/** What was written and read by then is no longer told. */
+/** Audit entries from before this time are deleted. */
 export const auditCutoff = (nowMs: number, days: number) => new Date(nowMs - days * dayMs)
 
-/** Keys from before then are forgotten. */
+/** Idempotency keys from before this time are deleted. */
 export const idempotencyCutoff = (nowMs: number) => new Date(nowMs - limits.idempotency.rememberMs)
 
 const dayMs = 86_400_000

@@ -1,6 +1,5 @@
 /**
- * A run of tokens of the first list that a run of the second one replaces; either may be empty. Ends are
- * exclusive.
+ * Replaces a run of tokens of the first list by a run of the second list. Either run may be empty. Ends are exclusive.
  */
 export interface Change {
   start: number
@@ -9,21 +8,23 @@ export interface Change {
   otherEnd: number
 }
 
-/** Tokens as numbers, equal for equal tokens. */
+/** A list of tokens. Equal tokens have equal numbers. */
 export type Tokens = ArrayLike<number>
 
-/** What searches may still cost, in steps of about 15 ns. Searches that share it end when it is below zero. */
+/**
+ * The remaining budget of searches, in steps of about 15 ns. Searches that share a budget end when it is below zero.
+ */
 export interface Effort {
   left: number
 }
 
 /**
- * The fewest tokens removed and inserted that turn `a` into `b`, in ascending order; undefined if a search
- * finds that they are more than `limit`, or the effort is used up. Takes time by the square of their number, and
- * memory by the length of the lists.
+ * Returns the changes that turn `a` into `b` with the fewest tokens removed and inserted, in ascending order. Undefined
+ * if more than `limit` tokens change, or if the effort is used up. The time grows with the square of the number of
+ * changed tokens, and the memory with the length of the lists.
  *
- * Myers, An O(ND) Difference Algorithm and Its Variations (1986), section 4b: searches from both ends meet at
- * a point of a shortest path, and what lies before and after it is solved alike.
+ * The algorithm is from Myers, An O(ND) Difference Algorithm and Its Variations (1986), section 4b. Searches from both
+ * ends meet at a point of a shortest path. The ranges before and after that point are then solved in the same way.
  */
 export function shortestEdit(a: Tokens, b: Tokens, limit: number, effort: Effort): Change[] | undefined {
   const found: Change[] = []
@@ -66,9 +67,8 @@ function trim(a: Tokens, b: Tokens, range: Change): Change {
 }
 
 /**
- * Where the searches from both ends of a range meet. Each keeps, for every diagonal (x - y), how far it has
- * come after as many edits as the round says; what lies outside the range on either side is dead, and never
- * met.
+ * Returns the point at which the searches from both ends of a range meet. In round n each search stores, for every
+ * diagonal (x - y), the farthest point that it reaches with n edits. Points outside the range are ignored.
  */
 function meetingPoint(
   a: Tokens,

@@ -2,10 +2,9 @@ import { shortestEdit } from './shortest-edit.ts'
 import type { Change, Effort } from './shortest-edit.ts'
 
 /**
- * One change of a text: at `index`, `remove` characters go and `insert` comes. Offsets are in UTF-16 units,
- * as in JavaScript strings and in Y.Text, and relate to the text before any of the edits. In a list, edits
- * are in ascending order and do not touch. None splits a surrogate pair, given that the texts are well
- * formed.
+ * One edit of a text: removes `remove` characters at `index` and inserts `insert` there. Offsets are in UTF-16 units,
+ * as in JavaScript strings and in Y.Text, and relate to the text before any of the edits. A list of edits is in
+ * ascending order, and its edits do not touch. In well-formed texts no edit splits a surrogate pair.
  */
 export interface TextEdit {
   index: number
@@ -14,19 +13,18 @@ export interface TextEdit {
 }
 
 /**
- * Beyond this many tokens removed and inserted a difference is no longer searched for, as the search takes
- * time by the square of it: 30 ms here. Without a limit, two different texts of 20,000 characters would take
- * seconds.
+ * Most tokens that a difference may remove and insert. The time of the search grows with the square of this number; at
+ * this limit it is 30 ms. Without a limit, two different texts of 20,000 characters would take seconds.
  */
 const EDITS_AT_MOST = 2_000
 
-/** Enough for any two texts within the limits. */
+/** Returns an effort without a limit. */
 export const anyEffort = (): Effort => ({ left: Infinity })
 
 /**
- * The edits that turn `from` into `to`: as few code points removed and inserted as can be. If these are more
- * than 2,000, whole words are compared instead of code points; if that is not enough, or the effort is used up, all
- * between the first and the last character that differ is replaced.
+ * Returns the edits that turn `from` into `to`, with the fewest code points removed and inserted. If these are more
+ * than 2,000, it compares whole words instead. If that is not enough either, or the effort is used up, it returns one
+ * edit from the first to the last character that differs.
  */
 export function diffText(from: string, to: string, effort: Effort = anyEffort()): TextEdit[] {
   if (from === to) return []
@@ -45,12 +43,12 @@ export function diffText(from: string, to: string, effort: Effort = anyEffort())
   return [range]
 }
 
-/** Characters that are compared in the time of one step of a search. */
+/** Number of characters that can be compared in the time of one step of a search. */
 const CHARACTERS_PER_STEP = 8
 /** Splitting into words takes this many steps of a search for each character. */
 const STEPS_PER_WORD_CHARACTER = 8
 
-/** All between the first and the last character that differ, as one edit. It splits no surrogate pair. */
+/** Returns one edit from the first to the last character that differs. It splits no surrogate pair. */
 function changedRange(from: string, to: string): TextEdit {
   const shorter = Math.min(from.length, to.length)
   let start = 0
@@ -72,7 +70,7 @@ function splitsPair(text: string, at: number): boolean {
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000
 
-/** The text after all of the edits. */
+/** Returns the text after all edits. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = ''
   let done = 0
@@ -84,11 +82,15 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 }
 
 /**
- * The edits that bring into `current` what changed from `base` to `wanted`, so that what changed from `base`
- * to `current` stays as well. Where both inserted at one place, both texts stay, that of `current` first.
- * What both removed is gone. What `current` has inserted into a range that `wanted` removed stays. A change
- * that both made alike is made once. When the effort is used up, the changes of each side are taken as one range: all
- * that `current` has there stays.
+ * Three-way merge. Returns edits of `current` that make the changes from `base` to `wanted` and keep the changes from
+ * `base` to `current`:
+ *
+ * - If both inserted text at one place, both texts are kept, that of `current` first.
+ * - Text that either side removed is removed.
+ * - Text that `current` inserted into a range that `wanted` removed is kept.
+ * - A change that both made is made once.
+ *
+ * If the effort is used up, the changes of each side count as one range, and the text of `current` there is kept.
  */
 export function mergeText(
   base: string,
@@ -108,7 +110,7 @@ export function mergeText(
   return merged
 }
 
-/** An edit of the base as edits of the text that `theirs` have made of it. */
+/** Converts an edit of the base into edits of the text after `theirs`. */
 function rebase(edit: TextEdit, theirs: readonly TextEdit[]): TextEdit[] {
   const end = edit.index + edit.remove
   const parts: TextEdit[] = [{ index: moved(edit.index, theirs), remove: 0, insert: edit.insert }]
@@ -124,7 +126,7 @@ function rebase(edit: TextEdit, theirs: readonly TextEdit[]): TextEdit[] {
   return parts
 }
 
-/** Where an offset in the base lies once `theirs` are made; after what they inserted right there. */
+/** Converts an offset in the base into an offset after `theirs`. It is after text that they inserted at the offset. */
 function moved(offset: number, theirs: readonly TextEdit[]): number {
   let result = offset
   for (const their of theirs) {
@@ -148,7 +150,7 @@ function isSame(a: TextEdit, b: TextEdit): boolean {
   return a.index === b.index && a.remove === b.remove && a.insert === b.insert
 }
 
-/** A text as tokens, and where each begins; one offset more for the end. */
+/** The tokens of a text, and the offset of each token. A last offset is the end of the text. */
 interface Split {
   tokens: ArrayLike<number>
   offsets: ArrayLike<number>
@@ -172,7 +174,7 @@ function splitCodePoints(text: string): Split {
   return { tokens: tokens.subarray(0, count), offsets }
 }
 
-/** Words as a whole, all else code point by code point. */
+/** Splits texts into words. Each code point outside words is a token. */
 function wordsOf(from: string, to: string): { a: Split; b: Split } {
   const ids = new Map<string, number>()
   const split = (text: string): Split => {
@@ -190,7 +192,7 @@ function wordsOf(from: string, to: string): { a: Split; b: Split } {
   return { a: split(from), b: split(to) }
 }
 
-/** Changes of the tokens of a range as edits of the whole text. */
+/** Converts changes of the tokens in a range into edits of the whole text. */
 function editsOf(
   changes: readonly Change[],
   { offsets: a }: Split,

@@ -1,8 +1,12 @@
-/** Where a request comes from, for bounds by address. */
+/** The client addresses of requests, for limits per address. */
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
 
-/** @param trustedProxies how many proxies in front have each added the address that it saw to `X-Forwarded-For` */
+/**
+ * Returns the address of the client.
+ *
+ * @param trustedProxies number of proxies in front of the service. Each adds its peer's address to `X-Forwarded-For`
+ */
 export function clientAddress(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
@@ -12,7 +16,7 @@ export function clientAddress(request: IncomingMessage, trustedProxies: number):
   return nearestFirst[Math.min(trustedProxies, nearestFirst.length - 1)]!
 }
 
-/** Of IPv6 the /64: so many addresses one subscriber has. */
+/** Returns the key for limits per address. For IPv6 it is the /64 network, which one subscriber has for itself. */
 export function network(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)

@@ -1,4 +1,4 @@
-/** The time, handed down so that tests can move it. */
+/** The source of the current time. Components receive a clock, so that tests can move the time. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number

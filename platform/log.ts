@@ -1,4 +1,4 @@
-/** What every part logs to; pino's shape. */
+/** The logger that components receive. Pino implements it. */
 export interface Logger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

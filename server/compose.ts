@@ -1,4 +1,4 @@
-/** The composition root: makes every part, hands each what it needs, and takes them apart again in order. */
+/** The composition root. It makes every component, passes each its dependencies, and stops them in order. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
@@ -69,13 +69,13 @@ export interface Service {
   files: ObjectStore
   gateway: Gateway
   compactor: Compactor
-  /** `http://host:port`, without a slash. */
+  /** `http://host:port`, without a slash at the end. */
   url: string
-  /** Stops accepting, finishes what runs, commits what is queued, closes the sockets with 1012. */
+  /** Stops accepting requests, finishes open requests, commits queued writes, and closes sockets with code 1012. */
   close(): Promise<void>
 }
 
-/** What tests set otherwise. */
+/** Dependencies and limits that tests replace. */
 export interface ComposeOptions {
   clock?: Clock
   database?: Database
@@ -87,10 +87,10 @@ export interface ComposeOptions {
   compactMs?: number
   loading?: Partial<LoadBounds>
   bounds?: Partial<GatewayBounds>
-  /** Time that a client has for the head of a request. */
+  /** Time within which a client must send the headers of a request. */
   headersTimeoutMs?: number
   workers?: boolean
-  /** How often the queues are looked at when nobody says that something is in them. */
+  /** Interval at which workers poll their queues when no notification arrives. */
   queueTickMs?: number
   deliveryBounds?: Partial<ClaimBounds>
   egress?: Egress
@@ -100,14 +100,14 @@ export interface ComposeOptions {
   log?: FastifyBaseLogger
 }
 
-/** The database has 4 connections for searches. */
+/** `atOnce` equals the number of database connections for searches. */
 const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
 const resizing = { atOnce: 2, atOncePerAccount: 1, waiting: 200, waitingPerAccount: 32, seconds: 10 }
 
-/** How long a stop waits for index rows of what editors changed last. */
+/** How long a stop waits for the index rows of the last edits. */
 const finishIndexMs = 5_000
 
-/** How long requests under way may take when the service stops. */
+/** How long requests in flight may take when the service stops. */
 const finishRequestsMs = 10_000
 
 export async function compose(
@@ -129,8 +129,8 @@ export async function compose(
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: headersTimeoutMs / 4 },
-    return503OnClosing: false, // what still comes in on an open connection is answered, and that closed
-    requestTimeout: 300_000, // for the whole of a request to arrive
+    return503OnClosing: false, // a request on an open connection is still answered, then the connection closes
+    requestTimeout: 300_000, // for receiving the whole request
     bodyLimit: 1024 * 1024,
   })
   const { log } = app
@@ -223,7 +223,7 @@ export async function compose(
     mark(`${request.method} ${request.routeOptions.url ?? '(no route)'}`)
     done()
   })
-  // What a request changed is delivered at once.
+  // Deliver the events of a write at once, instead of at the next poll.
   app.addHook('onResponse', (request, _reply, done) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') deliverer?.wakeOutbox()
     done()
@@ -292,8 +292,8 @@ export async function compose(
   const close = () => (closed ??= stop())
 
   async function stop(): Promise<void> {
-    const served = app.close() // stops accepting at once, resolves when all requests are answered
-    // A connection whose last request was answered meanwhile would be kept open for the next one.
+    const served = app.close() // stops accepting connections now, resolves when all requests are answered
+    // A connection whose last request has been answered would otherwise stay open for a next request.
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
     await Promise.all(loops.map((loop) => loop.stop()))
@@ -302,7 +302,7 @@ export async function compose(
     await served
     clearInterval(idle)
     clearTimeout(cutOff)
-    // A document that can't catch up with its log is indexed by the next start.
+    // If a document can't catch up with its log here, the next start indexes it.
     const indexed = Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
     await Promise.race([indexed.catch(() => undefined), delay(finishIndexMs, undefined, { ref: false })])
     await queue.stop(5000)
@@ -331,7 +331,7 @@ export async function compose(
       send: (request) => egress.send(request),
       openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
       waits: config.webhookRetryWaits,
-      // Where time is a test's, it goes by the second.
+      // A test's clock moves in whole seconds, so its retries have no jitter.
       jitter: clock === systemClock ? Math.random : () => 0,
       pollSeconds: config.appEventPollSeconds,
       ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),

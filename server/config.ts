@@ -1,4 +1,4 @@
-/** The environment, read once and checked: a bad value stops the start with one line that says what is accepted. */
+/** Reads and checks the environment. An invalid value stops the start with one line that says what is accepted. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
@@ -12,7 +12,7 @@ const logLevels = ['debug', 'info', 'warn', 'error', 'silent']
 const storages = ['disk', 'supabase', 's3'] as const
 const urlOrNothing = '^(https?://[^/\\s](\\S*[^/\\s])?)?$'
 
-/** Every variable, with its default. The table of docs/operations.md is checked against this. */
+/** Every variable, with its default. A test compares the table of docs/operations.md with this object. */
 export const variables = Type.Object({
   PORT: integer({ default: 4000, minimum: 0, maximum: 65_535 }),
   HOST: Type.String({ default: '127.0.0.1', pattern: '^\\S+$' }),
@@ -64,7 +64,7 @@ const accepted: Partial<Record<Variable, string>> = {
   PUBLIC_URL: 'an http or https URL without a slash at its end',
   DATABASE_URL: 'a postgres:// URL',
   SECRET_KEY: 'at least 32 characters',
-  EGRESS_ALLOW: 'a comma list of addresses and CIDR ranges, such as 10.0.0.0/8',
+  EGRESS_ALLOW: 'a comma-separated list of addresses and CIDR ranges, such as 10.0.0.0/8',
   WEBHOOK_RETRY_WAITS: 'five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000',
   STORAGE: 'disk, supabase or s3',
   SUPABASE_URL: 'an http or https URL without a slash at its end',
@@ -74,7 +74,7 @@ const accepted: Partial<Record<Variable, string>> = {
   LOG_LEVEL: logLevels.join(', ').replace(/, (\w+)$/, ' or $1'),
 }
 
-/** Never shown, not even when they are bad. */
+/** Variables whose values no message may show, even when they are invalid. */
 const secret = new Set<Variable>([
   'DATABASE_URL',
   'SECRET_KEY',
@@ -91,27 +91,27 @@ export interface S3Settings {
   secretAccessKey: string
 }
 
-/** Where the bytes of files are. */
+/** Where files are stored. */
 export type StorageConfig =
   | { kind: 'disk' }
   | { kind: 's3'; s3: S3Settings }
-  /** Without `s3` uploads in parts are refused. */
+  /** If `s3` is null, the service refuses multipart uploads. */
   | { kind: 'supabase'; url: string; serviceKey: string; bucket: string; s3: S3Settings | null }
 
 export interface Config {
   port: number
   host: string
-  /** Where clients reach the service, without a slash at the end. Null: where it listens. */
+  /** URL at which clients reach the service, without a slash at the end. Null: the address on which it listens. */
   publicUrl: string | null
   dataDir: string
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null
   databasePool: number
-  /** Empty when it was not set; secret-key.ts then makes one. */
+  /** Empty when the variable is not set; then secret-key.ts makes a key. */
   secretKey: string
   logLevel: string
   rateLimitPerHour: number
-  /** The most that a token or a service account may be given as its own limit. */
+  /** Highest request limit that a token or a service account may have of its own. */
   maxRateLimitPerHour: number
   freeCardCap: number
   warmDocumentBytes: number
@@ -119,24 +119,24 @@ export interface Config {
   maxSocketsPerAccountOnBoard: number
   maxSocketsPerAccount: number
   trustProxy: number
-  /** Addresses and CIDR ranges that requests may be sent to although they are not public. */
+  /** Addresses and CIDR ranges that are not public, but to which the service may send requests. */
   egressAllow: string[]
-  /** Seconds between the six attempts of a delivery. */
+  /** Five waits in seconds, between the six attempts of a delivery. */
   webhookRetryWaits: number[]
-  /** So long what editors do is gathered into one event. */
+  /** Seconds during which the edits on a board are collected into one event. */
   appEventPollSeconds: number
-  /** What was written and read is told for so long. */
+  /** Days for which audit entries are kept. */
   auditRetentionDays: number
   storage: StorageConfig
-  /** Bytes of files that an account of each tier may have in all workspaces that it owns. */
+  /** Most bytes of files in all workspaces that an account owns, for each tier. */
   storageBytes: BytesByTier
-  /** Bytes that the documents of all boards may take in the workspaces that an account of each tier owns. */
+  /** Most bytes of board documents in all workspaces that an account owns, for each tier. */
   documentBytes: BytesByTier
 }
 
 export class ConfigError extends Error {}
 
-/** @throws ConfigError whose message names the variable and what it accepts */
+/** @throws ConfigError whose message names the variable and the accepted values */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(
     Object.keys(variables.properties).flatMap((name) => {
@@ -145,7 +145,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     }),
   )
   const typed = Object.fromEntries(
-    // Nothing else is a number: '1.5', '0x10' and 'true' must not become one silently.
+    // Only plain digits are converted. '1.5', '0x10' and 'true' stay strings, which the schema refuses.
     Object.entries(given).map(([name, value]) => [
       name,
       isInteger(name) && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
@@ -154,7 +154,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = Value.Default(variables, typed) as Static<typeof variables>
   const [error] = Value.Errors(variables, values)
   const refuse = (name: Variable) => {
-    const shown = secret.has(name) ? '' : `; it is ${JSON.stringify(given[name])}`
+    const shown = secret.has(name) ? '' : `. It is ${JSON.stringify(given[name])}`
     throw new ConfigError(`${name} must be ${accepted[name] ?? range(name)}${shown}.`)
   }
   if (error) refuse(error.instancePath.slice(1).split('/')[0] as Variable)
@@ -187,12 +187,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** @throws ConfigError that names what is missing */
+/** @throws ConfigError that names the missing variables */
 function storageOf(values: Static<typeof variables>): StorageConfig {
   const kind = values.STORAGE as (typeof storages)[number]
   const need = (...names: Variable[]) => {
     const missing = names.filter((name) => values[name] === '')
-    if (missing.length > 0) throw new ConfigError(`STORAGE=${kind} needs ${missing.join(', ')}.`)
+    if (missing.length > 0)
+      throw new ConfigError(`STORAGE=${kind} requires ${missing.join(', ')}. Set what is missing.`)
   }
   const s3 = (endpoint: string): S3Settings => ({
     endpoint,
@@ -238,16 +239,18 @@ function range(name: Variable): string {
   return `a whole number ${maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`}`
 }
 
-/** Where clients reach the service by its configuration alone; null when it takes a free port. */
+/** Returns the URL of the service as configured. Null when PORT is 0, because the port is then unknown. */
 export const serviceUrl = ({ publicUrl, host, port }: Config): string | null =>
   publicUrl ?? (port === 0 ? null : `http://${reachableHost(host)}:${port}`)
 
-/** Whether only this machine can reach an address that is listened on. */
+/** True when only this machine can reach a service that listens on `host`. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** An address that is listened on, as a client names it in a URL. All addresses of a machine are none it could name. */
+/**
+ * Returns the host for a client's URL. `0.0.0.0` and `::` mean every address of the machine, so it returns localhost.
+ */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return isIPv6(host) ? `[${host}]` : host

@@ -1,4 +1,4 @@
-/** A first account with a board, so that a newcomer has something to send a request to. */
+/** Makes a demo account with a board, so that a new user can send a first request. */
 import { limits } from '../core/limits.ts'
 import { addUser } from '../sql/accounts/accounts.ts'
 import type { Database } from '../sql/database.ts'
@@ -10,11 +10,11 @@ import { linkUrl } from './link-url.ts'
 export interface Demo {
   token: string
   boardId: string
-  /** Of the link by which somebody chooses the account's password and is signed in. */
+  /** Code of the link where the user chooses a password and is signed in. */
   linkCode: string
 }
 
-/** Null when there are accounts already. */
+/** Returns null, and makes nothing, when an account exists. */
 export async function makeDemo(database: Database): Promise<Demo | null> {
   return database.asSystem(async (tx) => {
     await tx`select pg_advisory_xact_lock(${locks.demo})`
@@ -40,24 +40,24 @@ export async function hasAccounts(database: Database): Promise<boolean> {
 
 export function demoText(demo: Demo, url: string): string {
   return `
-  Corkboard runs at ${url}. A demo account and a board are made; put a card on it:
+  Corkboard runs at ${url}. It has made a demo account and a board. To put a card on the board:
 
   curl -s ${url}/api/v1/boards/${demo.boardId}/cards \\
     -H 'authorization: Bearer ${demo.token}' \\
     -H 'content-type: application/json' \\
     -d '{"kind":"note","title":"Hello","body":"My first card"}'
 
-  Choose a password and sign in by this link, once and within a day:
+  To choose a password and sign in, open this link. It works once, within a day:
 
   ${linkUrl(url, demo.linkCode)}
 
 `
 }
 
-/** Where no demo account is made: others could reach it, or share its database. */
+/** Shown instead of a demo account when other machines can reach the service, or the database is external. */
 export function firstAccountText(url: string): string {
   return `
-  Corkboard runs at ${url}. There is no account yet; make one, and a link to sign in by:
+  Corkboard runs at ${url}. There is no account yet. To make an account and a link for its first sign-in:
 
   npm run -s corkboard -- user add --email you@example.com --name You
   npm run -s corkboard -- user link --email you@example.com

@@ -1,4 +1,7 @@
-/** Why a start or a command failed, for the person at the terminal: one line for what they can mend, a stack for the rest. */
+/**
+ * Describes why a start or a command failed. An error that the operator can fix becomes one line that says how; any
+ * other error keeps its stack.
+ */
 import { ServiceError } from '../core/errors.ts'
 import { AccountError } from '../sql/accounts/accounts.ts'
 import { errorCode } from '../sql/database.ts'
@@ -17,13 +20,13 @@ function sentence(error: Fault): string | null {
   if (error.syscall === 'listen' || error.syscall === 'getaddrinfo') {
     switch (code) {
       case 'EADDRINUSE':
-        return `Something listens on ${at} already: end it, or set PORT to another port.`
+        return `Another process already listens on ${at}. Stop it, or set PORT to another port.`
       case 'EACCES':
-        return `Listening on ${at} is not permitted: set PORT to one above 1023.`
+        return `This user may not listen on ${at}. Set PORT to a port above 1023.`
       case 'EADDRNOTAVAIL':
       case 'ENOTFOUND':
       case 'EAI_AGAIN':
-        return `${at || 'A host name'} is not an address of this machine, or can't be resolved: check HOST and DATABASE_URL.`
+        return `${at || 'A host name'} is not an address of this machine, or can't be resolved. Check HOST and DATABASE_URL.`
     }
   }
   switch (code) {
@@ -31,24 +34,24 @@ function sentence(error: Fault): string | null {
     case 'CONNECT_TIMEOUT':
     case 'EHOSTUNREACH':
     case 'ETIMEDOUT':
-      return `The database${at && ` at ${at}`} can't be reached (${code}): check DATABASE_URL, and that it runs.`
+      return `The database${at && ` at ${at}`} can't be reached (${code}). Check DATABASE_URL, and that the database runs.`
     case 'ERR_INVALID_URL':
-      return 'DATABASE_URL is not a URL that can be read: postgres://user:password@host:port/database.'
+      return 'DATABASE_URL is not a valid URL. Use postgres://user:password@host:port/database.'
     case '28P01':
     case '28000':
     case '3D000':
       return `The database refuses the connection: ${error.message}. Check DATABASE_URL.`
     case '42501':
-      return `The role in DATABASE_URL lacks a right: ${error.message}. It has to own its database and to be able to create roles.`
+      return `The role in DATABASE_URL lacks a privilege: ${error.message}. The role must own its database and must be allowed to create roles.`
     case 'EACCES':
     case 'EPERM':
     case 'ENOTDIR':
     case 'EEXIST':
     case 'EROFS':
     case 'ENOSPC':
-      return `DATA_DIR can't be used: ${error.message}.`
+      return `DATA_DIR can't be used: ${error.message}. Set DATA_DIR to a folder that this user can write to.`
   }
-  // Messages of our own are sentences; an exception of another class is a fault of the program.
+  // Our own messages are written for the operator. An exception of any other class is a bug, so show its stack.
   const ours = error instanceof ConfigError || error instanceof AccountError || error instanceof ServiceError
   return ours || Object.getPrototypeOf(error) === Error.prototype ? error.message : null
 }

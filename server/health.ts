@@ -1,4 +1,4 @@
-/** Outside the API root: `/healthz`, is the process alive; `/readyz`, can it do its work. */
+/** Health checks outside the API root. `/healthz`: the process is alive. `/readyz`: the process can serve requests. */
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../sql/database.ts'
 import { feedLagMs } from '../sql/boards/feeds.ts'
@@ -15,7 +15,7 @@ export async function registerHealth(app: FastifyInstance, database: Database): 
     }, 'probe')
   }
 
-  /** Requests that come while one probe runs share its answer, so that none waits for the one before. */
+  /** The probe in flight. Requests that arrive meanwhile share its result instead of queueing probes. */
   let probing: ReturnType<typeof probe> | null = null
 
   app.get('/healthz', () => ({ status: 'ok' }))

@@ -1,27 +1,27 @@
-/** The log: one JSON object a line on standard output, with what must stay secret blotted out, wherever it turns up. */
+/** The log: one JSON object per line on standard output. Secrets are redacted wherever they occur in a line. */
 import { pino, type DestinationStream, type Logger } from 'pino'
 import { tokenPrefix } from '../sql/accounts/tokens.ts'
 
-/** Tokens, also a mistyped one is nearly one, and the secrets of webhooks. */
+/** Matches access tokens and webhook secrets. Mistyped tokens match too, because they reveal most of a real one. */
 const tokens = new RegExp(`(${tokenPrefix})[\\w-]{16,}|(whsec_)[\\w+/=%-]{16,64}`, 'g')
 
-/** @param secrets texts that no line may hold */
+/** @param secrets texts that must not occur in any line */
 export function openLog(level: string, secrets: string[], destination?: DestinationStream): Logger {
-  const blotOut = redactor(secrets)
+  const redact = redactor(secrets)
   return pino(
     {
       level,
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: blotOut },
+      hooks: { streamWrite: redact },
     },
     destination ?? pino.destination({ fd: 1, sync: true }),
   )
 }
 
 export function redactor(secrets: string[]): (text: string) => string {
-  // As they stand in JSON, and as they stand in a URL.
+  // Each secret as it is, as JSON escapes it, and as a URL encodes it.
   const forms = secrets.flatMap((secret) => [
     secret,
     JSON.stringify(secret).slice(1, -1),
@@ -35,7 +35,7 @@ export function redactor(secrets: string[]): (text: string) => string {
   }
 }
 
-/** The password of a database URL, as it is and as it is written there. */
+/** Returns the password of a database URL, encoded as in the URL and decoded. Empty when the URL has none. */
 export function passwordsIn(url: string | null): string[] {
   const [, password] = /^\w+:\/\/[^/@:]*:([^@/]+)@/.exec(url ?? '') ?? []
   if (password === undefined) return []

@@ -1,4 +1,4 @@
-/** `npm start`. */
+/** The program that `npm start` runs: starts the database and the service, and stops both on a signal. */
 import { startEmbedded, type EmbeddedPostgres } from '../sql/embedded/embedded.ts'
 import { migrate } from '../sql/migrate.ts'
 import { compose, type Service } from './compose.ts'
@@ -9,7 +9,7 @@ import { resolveSecretKey } from './secret-key.ts'
 import { describeFault } from './describe-fault.ts'
 import { recordRunning } from './running.ts'
 
-/** Longer than anything that an ordered stop waits for. */
+/** After this time the process exits even if the stop has not finished. Longer than all waits of a stop together. */
 const stopWithinMs = 25_000
 
 const running: { embedded?: EmbeddedPostgres; service?: Service; forget?: () => Promise<void> } = {}
@@ -37,7 +37,7 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
   const service = await compose(config, databaseUrl, { log })
   running.service = service
   running.forget = await recordRunning(config.dataDir, config.publicUrl ?? service.url)
-  // Libraries print here; what they print belongs into the log.
+  // Some libraries print to the console. Their output goes into the log instead.
   console.error =
     console.warn =
     console.log =
@@ -45,7 +45,7 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
   await welcome(config, service)
 }
 
-/** What a person at the terminal needs to know, outside the log. */
+/** Prints the first steps on standard error, outside the log. */
 async function welcome(config: Config, service: Service): Promise<void> {
   const demo = running.embedded && isLoopback(config.host) ? await makeDemo(service.database) : null
   if (demo) process.stderr.write(demoText(demo, service.url))
@@ -62,7 +62,7 @@ async function stop(code: number): Promise<void> {
     await running.service?.close()
     await running.embedded?.stop()
   } catch (error) {
-    process.stderr.write(redact(`corkboard: the stop failed: ${describeFault(error)}\n`))
+    process.stderr.write(redact(`corkboard: Stopping failed. ${describeFault(error)}\n`))
     process.exit(1)
   }
   process.exit(code)
@@ -76,7 +76,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
 }
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error: unknown) => {
-    if (running.service) running.service.app.log.fatal({ err: error }, 'a fault of the program; it ends')
+    if (running.service) running.service.app.log.fatal({ err: error }, 'unexpected error; the process stops')
     else process.stderr.write(redact(`corkboard: ${describeFault(error)}\n`))
     void stop(1)
   })

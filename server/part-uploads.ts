@@ -1,4 +1,4 @@
-/** Takes the parts of uploads when the files are in a folder of ours: what S3 does for its signed URLs. */
+/** Receives the parts of multipart uploads for the disk store. It does what S3 does for its signed URLs. */
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
@@ -21,14 +21,20 @@ export async function registerPartUploads(app: FastifyInstance, options: PartUpl
       const grant = urls.verify(request.query)
       if (!grant) throw new ServiceError('forbidden', 'This URL was not signed by this service.')
       if (grant.expires < clock.now() / 1000)
-        throw new ServiceError('forbidden', 'This URL has expired: ask for another.')
+        throw new ServiceError('forbidden', 'This URL has expired. Request a new one.')
       if (request.headers['content-length'] !== String(grant.bytes))
-        throw new ServiceError('forbidden', `This part has to have ${grant.bytes} bytes (content-length).`)
+        throw new ServiceError(
+          'forbidden',
+          `content-length: must be ${grant.bytes}, the size of this part in bytes.`,
+        )
       const stored = await store.putPart(grant, request.body)
       if (stored.outcome === 'unknown')
-        throw new ServiceError('not_found', 'This upload was completed or aborted, or has expired.')
+        throw new ServiceError(
+          'not_found',
+          'This upload does not exist. It was completed or aborted, or has expired.',
+        )
       if (stored.outcome === 'wrong-size')
-        throw new ServiceError('bad_request', `This part has to have ${grant.bytes} bytes.`)
+        throw new ServiceError('bad_request', `This part must have exactly ${grant.bytes} bytes.`)
       return reply.header('etag', `"${stored.etag}"`).code(200).send()
     })
     done()

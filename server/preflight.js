@@ -1,6 +1,7 @@
 /**
- * Loaded before anything else, by whatever Node the machine has: says in one line what an installation lacks, where
- * the first thing that misses it would die of a riddle. Plain JavaScript, since that Node may not take TypeScript.
+ * Checks the installation before any other code is loaded. If something is missing, it exits with one line that says
+ * how to repair the installation; otherwise the first import would fail with an obscure error. This file is plain
+ * JavaScript, because the Node of the machine may not run TypeScript.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import module from 'node:module'
@@ -9,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import v8 from 'node:v8'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const reinstall = 'run `npm ci --ignore-scripts=false`'
+const reinstall = 'Run `npm ci --ignore-scripts=false`.'
 
 const fault = missing(root)
 if (fault) {
@@ -17,32 +18,34 @@ if (fault) {
   process.exit(1)
 }
 
-// Compiled code is kept beside the packages, for this process and its children: that takes a third off each start.
+// Caches compiled code for this process and its children. Each start then takes a third less time.
 const { directory } = module.enableCompileCache(`${root}node_modules/.cache/compiled`)
 if (directory) process.env['NODE_COMPILE_CACHE'] ??= directory
 
-// Bodies go through buffers outside of V8's heap. By its own rule each 32 MB of them make it collect the whole heap.
+// Request bodies go through buffers outside V8's heap. Without this flag V8 collects the whole heap after each 32 MB of
+// them.
 v8.setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-/** @param {string} folder the project's */
+/** Returns what the installation lacks, or null. @param {string} folder of this project */
 function missing(folder) {
-  if (!existsSync(`${folder}/node_modules/fastify`)) return 'The packages are not installed: run `npm ci`.'
+  if (!existsSync(`${folder}/node_modules/fastify`)) return 'The packages are not installed. Run `npm ci`.'
   if (!process.features.typescript) {
     return (
-      `This Node (${process.version}) can't run Corkboard, and the one that Corkboard brings is missing, ` +
-      `because npm installed it without its install script: ${reinstall}.`
+      `Node ${process.version} can't run Corkboard, and the Node that Corkboard installs is missing, ` +
+      `because npm ran no install scripts. ${reinstall}`
     )
   }
   const unpatched = patchedFiles(folder).find(
     ({ file, line }) => !existsSync(file) || !readFileSync(file, 'utf8').includes(line),
   )
   return unpatched
-    ? `${unpatched.file} lacks the correction that belongs to it, because npm ran no install scripts: ${reinstall}.`
+    ? `The patch of ${unpatched.file} is missing, because npm ran no install scripts. ${reinstall}`
     : null
 }
 
 /**
- * Each file that a patch changes, with the longest line that it adds: that is not in there by chance.
+ * Returns each file that a patch changes, with the longest line that the patch adds. That line is unlikely to be in an
+ * unpatched file.
  * @param {string} folder
  */
 function patchedFiles(folder) {

@@ -3,7 +3,10 @@ import type { Config } from './config.ts'
 
 const yearSeconds = 365 * 24 * 60 * 60
 
-/** Headers of every answer: its type is never guessed; with a public https URL browsers use nothing else for a year. */
+/**
+ * Adds security headers to every answer. Browsers must not guess its type. If PUBLIC_URL is https, browsers use only
+ * https for a year.
+ */
 export function protectAnswers(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): void {
   const isSecure = publicUrl?.startsWith('https://') ?? false
   app.addHook('onRequest', (_request, reply, done) => {

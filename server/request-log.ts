@@ -1,7 +1,7 @@
-/** One line for each request. The query stays out of it: it may hold what people search for. */
+/** Logs one line for each request, without the query string, which may contain search words. */
 import type { FastifyInstance } from 'fastify'
 
-/** Probes come every few seconds, and say nothing when they succeed. */
+/** Health checks arrive every few seconds, so successful ones are logged only at `debug`. */
 const probes = new Set(['/healthz', '/readyz'])
 
 export function logRequests(app: FastifyInstance): void {

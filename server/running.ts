@@ -1,6 +1,6 @@
 /**
- * The address of the running instance, recorded in DATA_DIR, for commands whose own environment does not tell where the
- * instance listens. Of several processes on one folder the one that started last counts.
+ * Records the address of the running instance in DATA_DIR. Commands read it when their own environment does not contain
+ * the address. If several processes share the folder, the last one that started wins.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ interface Running {
 
 const fileIn = (dataDir: string) => join(dataDir, 'running.json')
 
-/** Records where clients reach this process. @returns what removes the record */
+/** Records the URL of this process. @returns a function that removes the record */
 export async function recordRunning(dataDir: string, url: string): Promise<() => Promise<void>> {
   const running: Running = { pid: process.pid, url }
   await mkdir(dataDir, { recursive: true })
@@ -22,7 +22,7 @@ export async function recordRunning(dataDir: string, url: string): Promise<() =>
   }
 }
 
-/** Where clients reach the running instance; null when none runs. A killed process leaves its record behind. */
+/** Returns the URL of the running instance, or null when none runs. The record of a killed process is ignored. */
 export async function findRunningUrl(dataDir: string): Promise<string | null> {
   const running = await read(dataDir)
   return running && isAlive(running.pid) ? running.url : null
@@ -42,6 +42,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' // it runs as another user
+    return (error as NodeJS.ErrnoException).code === 'EPERM' // the process runs as another user
   }
 }

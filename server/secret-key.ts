@@ -1,7 +1,7 @@
 /**
- * The key for what the service must be able to read back. With the embedded database it is made at the first start
- * and kept beside the data that it belongs to; with an external one it has to be given, since the folder may not
- * outlast the machine, and other processes need the same key.
+ * The secret key encrypts the secrets that the service must decrypt again. With the embedded database the first start
+ * makes the key and stores it in DATA_DIR. With an external database SECRET_KEY must be set: DATA_DIR may be lost with
+ * the machine, and other processes need the same key.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
@@ -13,25 +13,28 @@ import { ConfigError, type Config } from './config.ts'
 
 const minLength = 32
 
-/** @throws ConfigError when it is needed and not set, or when its file holds something else */
+/** @throws ConfigError when SECRET_KEY is required but not set, or when the key file is damaged */
 export async function resolveSecretKey(config: Config): Promise<string> {
   if (config.secretKey) return config.secretKey
   if (config.databaseUrl) {
     throw new ConfigError(
-      'SECRET_KEY must be set when DATABASE_URL is: at least 32 characters, the same at every start.',
+      `SECRET_KEY must be set when DATABASE_URL is set. Use at least ${minLength} characters, the same at every start.`,
     )
   }
   await mkdir(config.dataDir, { recursive: true })
   const file = join(config.dataDir, 'secret-key')
   const key = (await readKey(file)) ?? (await makeKey(file))
   if (key.length < minLength) {
-    throw new ConfigError(`${file} does not hold a key any more: restore it, or set SECRET_KEY.`)
+    throw new ConfigError(
+      `${file} is damaged: a key has at least ${minLength} characters. Restore the file, or set SECRET_KEY.`,
+    )
   }
   return key
 }
 
 /**
- * Opens the database's canary, which the first start with this database makes.
+ * Checks that the key is the one of this database, by decrypting the canary. The first start with a database stores the
+ * canary, a known text that is encrypted with the key.
  *
  * @throws ConfigError when the database's secrets were encrypted with another key
  */
@@ -41,7 +44,7 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
     await database.asSystem(async (tx) => {
       const known = await findCanary(tx)
       if (!known) {
-        // The database may be older than canaries.
+        // The database may have secrets but no canary yet. Then check the key with one of its secrets.
         const secret = await findSealedSecret(tx)
         if (secret) openEncryption(secretKey, 'webhook secrets').open(secret.sealed, secret.webhookId)
       }
@@ -50,7 +53,7 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error
     throw new ConfigError(
-      "SECRET_KEY is not the key that this database's secrets were encrypted with: set the earlier key again, or restore DATA_DIR/secret-key.",
+      'The secrets of this database were encrypted with another SECRET_KEY. Set the earlier key again, or restore DATA_DIR/secret-key.',
       { cause: error },
     )
   }
@@ -67,7 +70,10 @@ async function readKey(file: string): Promise<string | null> {
   }
 }
 
-/** Whole or not at all; of two processes that make one at the same moment both take the first. */
+/**
+ * Writes the key file atomically and returns its key. If two processes do so at the same moment, both use the first
+ * key.
+ */
 async function makeKey(file: string): Promise<string> {
   const draft = `${file}.${randomUUID()}.new`
   const handle = await open(draft, 'wx', 0o600)

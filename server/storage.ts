@@ -1,4 +1,4 @@
-/** The store of files that the configuration asks for. */
+/** Opens the configured file store. */
 import { join } from 'node:path'
 import type { Clock } from '../platform/clock.ts'
 import { openDiskStore } from '../platform/storage/disk-store.ts'
@@ -12,7 +12,7 @@ import type { PartUploadOptions } from './part-uploads.ts'
 
 export interface Storage {
   store: ObjectStore
-  /** When the parts of uploads are sent to this service. */
+  /** Null when clients send the parts of uploads straight to the store, not to this service. */
   partUploads: PartUploadOptions | null
 }
 
@@ -36,7 +36,7 @@ export function openStorage(config: Config, { clock, publicUrl, log }: StorageCo
       if (!storage.s3)
         log.warn(
           {},
-          'uploads in parts are refused: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY of the Supabase project',
+          'multipart uploads are refused; to accept them, set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY of the Supabase project',
         )
       return { store: openSupabaseStore(storage), partUploads: null }
   }

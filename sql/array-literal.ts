@@ -1,5 +1,5 @@
 /**
- * An array of ids, numbers or timestamps as PostgreSQL reads it, for `${…}::text::uuid[]` and the like: the driver would
- * look through each element for what has to be escaped. Not for text.
+ * Formats ids, numbers or timestamps as a PostgreSQL array, for `${…}::text::uuid[]` and similar casts. This saves the
+ * time in which the driver would search each element for characters to escape. Text needs escaping: don't pass it here.
  */
 export const arrayLiteral = (plain: readonly (string | number)[]): string => `{${plain.join(',')}}`

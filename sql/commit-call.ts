@@ -1,7 +1,10 @@
-/** Calls of `commit_batch`. A large one is sent in pieces: the driver encodes a statement in one step, at 5 ms a megabyte. */
+/**
+ * Calls `commit_batch`. A large call is sent in pieces, because the driver encodes a statement in one synchronous step
+ * that takes 5 ms per megabyte.
+ */
 import type { Sql } from 'postgres'
 
-/** What `commit_batch` takes; see sql/functions/commit.sql. JSON parameters are passed as text. */
+/** The arguments of `commit_batch`; see sql/functions/commit.sql. JSON arguments are text. */
 export interface CommitCall {
   commitId: string
   freeCardCap: number | null
@@ -14,65 +17,70 @@ export interface CommitCall {
 }
 
 /**
- * One element of `items`. An item's board has its items in the order of `n`. Null means the same as no value.
- * The SQL type `commit_item` has the same fields.
+ * One element of `items`. The items of one board are applied in the order of `n`. A null value means the same as no
+ * value. The SQL type `commit_item` has the same fields.
  */
 export interface CommitItem {
   n: number
   board: string
   /**
-   * - `edit`: updates of editors. They were admitted at the socket and are appended without a condition.
+   * - `edit`: updates of editors. The socket has checked them, and they are always appended.
    * - `write`: a write of the API. It may be refused.
-   * - `part`: index rows for some of what editors changed.
-   * - `flush`: index rows for the rest of it.
+   * - `part`: index rows for some of the editors' changes.
+   * - `flush`: index rows for the remaining changes.
    */
   kind: 'edit' | 'write' | 'part' | 'flush'
-  /** Id of the request or flush, for the index rows. */
+  /** Id of the request or flush, which index rows store. */
   op?: string
-  /** For the index rows. */
+  /** Cause of the change, which index rows store. */
   cause?: 'api' | 'editor' | 'move' | 'rebuild'
-  /** Of a write: the account whose rights decide. */
+  /** For a write: the account whose access rights are checked. */
   account?: string
-  /** Whose updates these are. */
+  /** Accounts that made the updates. */
   actors: string[]
-  /** Where its framed updates are in the blob: offset and length in bytes. Length 0: it has none. */
+  /** Offset and length of the item's framed updates in the blob, in bytes. Length 0: the item has no updates. */
   blob_at: number
   blob_bytes: number
-  /** The API clock that it starts at; null when it makes no structs. */
+  /** The API client's Yjs clock at the start of the update; null when the update has no structs. */
   clock?: number | null
-  /** How far it moves the API clock. */
+  /** By how much the update increases the API client's Yjs clock. */
   used?: number
-  /** The log position that its author had seen; null when it does not depend on the document. */
+  /** The log position that the author had read; null when the item does not depend on the document. */
   seen?: number | null
-  /** Cards that it adds, for the cap. */
+  /** Number of cards that the item adds, for the free cap. */
   adds?: number
-  /** The highest `z` that it sets. */
+  /** The highest `z` that the item sets. */
   top_z?: number | null
   /**
-   * `n` of the write on another board that it goes with: both are written, or neither. A write with a partner is its
-   * board's only one in the call, and has `seen`.
+   * `n` of the partner, a write on another board. Both are written, or neither. A write with a partner is the only
+   * write of its board in the call, and has `seen`.
    */
   partner?: number | null
-  /** What no other card of the board may carry. `cards`: those that carry it themselves. */
+  /** Identifiers that no other card of the board may have. `cards`: the cards that the write gives them to. */
   claims?: { identifiers: { scope: string; value: string }[]; cards: string[] } | null
-  /** Of a write: what its request records; see functions/operations.sql. `made` replaces the ids of new cards and groups. */
+  /**
+   * For a write: the record of its request; see functions/operations.sql. `made` replaces the ids of new cards and
+   * groups.
+   */
   operation?: object | null
-  /** Of a write: files that its cards name and the board's workspace may not have, and the owner's quotas in bytes. */
+  /**
+   * For a write: files that its cards name and that the workspace may not have yet, and the owner's quotas in bytes.
+   */
   files?: { keys: string[]; free: number; pro: number }
-  /** Of a write that adds bytes: how many, and the owner's quotas of documents in bytes. */
+  /** For a write that adds bytes: their number, and the owner's quotas for documents in bytes. */
   room?: { bytes: number; free: number; pro: number }
-  /** Of a write: the owner's storage of documents has no place for what it adds. */
+  /** For a write: true when it exceeds the owner's quota for documents. */
   is_full?: boolean
-  /** Of an edit: bytes that guests add, by account. */
+  /** For an edit: bytes added by guests, by account. */
   guests?: Record<string, number>
 }
 
-/** Whole, or in pieces. */
+/** JSON text, whole or in pieces. */
 type Text = string | readonly string[] | null
 
 const pieceBytes = 512 * 1024
 
-/** @returns its answer */
+/** @returns the answer of `commit_batch` */
 export async function callCommit(
   sql: Sql<{ bigint: number }>,
   call: CommitCall,
@@ -80,7 +88,8 @@ export async function callCommit(
 ): Promise<unknown> {
   const { commitId, freeCardCap, items, blob } = call
   const blobs = blob instanceof Uint8Array ? [blob] : blob
-  const size = [...blobs, ...textsOf(call.rows), ...textsOf(call.groups), ...textsOf(call.removed)].reduce((sum, { length }) => sum + length, 0) // prettier-ignore
+  const texts = [call.rows, call.groups, call.removed].flatMap(textsOf)
+  const size = [...blobs, ...texts].reduce((sum, { length }) => sum + length, 0)
   if (size <= pieceBytes) {
     const [row] = await sql<{ answer: unknown }[]>`
       select commit_batch(
@@ -116,7 +125,7 @@ function* bytesOf(text: Text): Iterable<Uint8Array> {
   for (const piece of textsOf(text)) yield Buffer.from(piece)
 }
 
-/** The same bytes in pieces of about the same size. */
+/** Joins and splits `blobs` into pieces of `pieceBytes`; the last one may be shorter. */
 export function* piecesOf(blobs: Iterable<Uint8Array>): Iterable<Buffer> {
   let open: Uint8Array[] = []
   let size = 0

@@ -6,13 +6,13 @@ import { callCommit, type CommitCall } from './commit-call.ts'
 import postgres from './driver.ts'
 import { currentOperation, type Operation } from './operation.ts'
 
-/** A transaction in progress: tagged templates run in it. */
+/** A transaction in progress. Calling it as a tagged template runs a statement in the transaction. */
 export type Transaction = TransactionSql<{ bigint: number }>
 
 /** A statement of a transaction, or a part of one. */
 export type { PendingQuery as Query } from 'postgres'
 
-/** The tag of one statement, which is a transaction of its own. */
+/** Runs one statement as a tagged template, in a transaction of its own. */
 export type Statement = <T extends readonly (object | undefined)[] = Row[]>(
   template: TemplateStringsArray,
   ...parameters: readonly ParameterOrFragment<number>[]
@@ -20,93 +20,104 @@ export type Statement = <T extends readonly (object | undefined)[] = Row[]>(
 
 export type { CommitCall } from './commit-call.ts'
 
-/** Commits that go beside each other; large ones not counted. */
+/** Number of commits that run at the same time. Large commits do not count. */
 export const commitLanes = 2
 
 export interface DatabaseOptions {
   url: string
   poolSize?: number
-  /** Bound on a statement of a request or of background work, in place of the service's own: the command line's is longer. */
+  /**
+   * Time limit of a statement. It replaces the limits of requests and background work; the command line sets a longer
+   * one.
+   */
   statementTimeoutMs?: number
 }
 
 /**
- * How long the service waits for the database.
+ * Time limits for one kind of work on the database.
  *
- * `statementMs`: the server ends a statement that takes longer. `waitMs`: a query waits this long for a
- * connection, unless others get one meanwhile.
- * `connectMs`: a connection has to be made in this time. A server that is silent for `statementMs` plus `graceMs` while
- * it owes an answer is taken for lost: its connection is dropped, and what its statement did is unknown.
+ * - `statementMs`: the server cancels a statement that takes longer.
+ * - `waitMs`: a query fails after this wait for a connection, if no other query got one meanwhile.
+ * - `connectMs`: limit for opening a connection.
+ * - `graceMs`: if an answer takes longer than `statementMs` plus `graceMs`, the connection counts as lost and is
+ *   closed. The outcome of its statement is then unknown.
  *
- * Each kind of work has connections of its own, so that none waits for a slower kind.
+ * Each kind of work has separate connections, so that no work waits for a slower kind.
  */
 interface Patience {
   statementMs: number
   waitMs: number
   connectMs: number
   graceMs: number
-  /** A transaction that waits for this process longer is ended: it must not hold the feeds back. Default 15 s. */
+  /** The server ends a transaction that is idle for longer, because it would delay the change feeds. Default 15 s. */
   idleMs?: number
 }
 
-/** A request fails within 10 s of the silence: it waits for a connection and then makes one, or waits for an answer. */
+/**
+ * If the database is silent, a request fails within 10 s. It either waits for a connection and opens one, or waits for
+ * an answer.
+ */
 const patience = {
   /** Requests, sockets, commits, tokens, and the short statements of workers. */
   request: { statementMs: 6_000, waitMs: 4_000, connectMs: 3_000, graceMs: 1_000 },
-  /** Compaction, verification, retention, purging and reclaiming of files: nobody waits for them. */
+  /** Compaction, verification, retention, purging and reclaiming of files. No request waits for these. */
   background: { statementMs: 15_000, waitMs: 60_000, connectMs: 5_000, graceMs: 5_000 },
   /** `/readyz`, which answers within 2 s. */
   probe: { statementMs: 1_200, waitMs: 1_200, connectMs: 1_500, graceMs: 300 },
   search: { statementMs: limits.search.timeoutMs, waitMs: 4_000, connectMs: 3_000, graceMs: 1_000 },
 } satisfies Record<string, Patience>
 
-/** Who waits for a transaction of the service itself. */
+/** The kind of work that a transaction of the service itself belongs to. It chooses the time limits. */
 export type Waiting = 'request' | 'background' | 'probe'
 
-/** How often a connection that only listens has to answer; otherwise the loss of its network would go unnoticed. */
+/** Interval of pings on a connection that only listens. Without them a lost network would stay unnoticed. */
 const pulseMs = 10_000
 
-/** After the server refused a write for want of space or of the right to write: how long it counts as not writable. */
+/** How long the server counts as not writable after it refused a write because it is read only or its disk is full. */
 const refusedForMs = 5_000
 
 /**
- * The only way to the database. The connections run as the role of a request, which sees nothing until a transaction
- * says for which user it acts; nothing that a transaction sets outlives it.
+ * The access to the database. No other module opens connections for the service. Connections have the role of a
+ * request, which sees no rows until a transaction sets the user for whom it acts. This setting ends with the
+ * transaction.
  */
 export interface Database {
-  /** Runs `work` under the row-level policies of this user. Throws `storage_unavailable` when the database is away. */
+  /** Runs `work` under the row-level policies of this user. Throws `storage_unavailable` when the database fails. */
   asUser<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** Runs `work` as the service itself: the log, the workers, authentication. `waiting` chooses the bounds on its time. */
+  /** Runs `work` as the service itself, for the log, workers and authentication. `waiting` chooses the time limits. */
   asSystem<T>(work: (tx: Transaction) => Promise<T>, waiting?: Waiting): Promise<T>
-  /** Runs one statement as the service itself, in autocommit: one round trip in place of three. */
+  /** Runs one statement as the service itself, in autocommit. This takes one round trip instead of three. */
   callAsSystem<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
-   * Runs one call of the search function, in autocommit: one round trip. On connections of its own, of which there are
-   * few, so that searches take none from other requests; cut off after the time of `limits.search`.
+   * Runs one call of the search function, in autocommit. Searches have a few separate connections, so that they take
+   * none from other requests. The server cancels a search after `limits.search.timeoutMs`.
    */
   search<T>(call: (sql: Statement) => Promise<T>): Promise<T>
   /**
-   * One group commit, in autocommit: one round trip, on one of the connections kept for it, whose plans and caches
-   * are warm. `again`: the first call has no answer and may still hold its connection, so this one takes another;
-   * `aside`: so does a large one, for which the others must not wait.
-   * Errors are the driver's own: their outcome has to be told apart.
+   * Runs one group commit, in autocommit: one round trip. Commits have their own connections, whose plans and caches
+   * are warm. Two options use another connection. `again`: the first call got no answer and may still hold its
+   * connection. `aside`: the call is large, and other commits must not wait for it. Throws the driver's errors
+   * unchanged, because the caller must know whether the commit may have succeeded.
    */
   commit(call: CommitCall, options?: { again?: boolean; aside?: boolean }): Promise<unknown>
-  /** Hears what is sent to a channel, on a connection of its own that comes back by itself. What is sent meanwhile is lost. */
+  /**
+   * Listens to a channel on a separate connection, which reconnects by itself. Messages sent while it is disconnected
+   * are lost.
+   */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
-  /** Calls `listener` whenever a transaction of this process that ended tokens (see `endsTokens`) is over. */
+  /** Calls `listener` at the end of each transaction of this process that revoked tokens (see `endsTokens`). */
   onTokensEnded(listener: () => void): void
-  /** False while the server refuses writes: it is a standby, or set to read only, or its disk is full. */
+  /** False while the server refuses writes, because it is a standby, is set to read only, or has a full disk. */
   takesWrites(): boolean
-  /** A lock that ends with this process, or with its connection; null when somebody holds it, this process included. */
+  /** Takes a lock that ends with this process or its connection. Null when it is already held, also by this process. */
   lock(name: string): Promise<Lock | null>
   close(): Promise<void>
 }
 
-/** Transactions that ended tokens. */
+/** Transactions that revoke tokens. */
 const endingTokens = new WeakSet<Transaction>()
 
-/** Marks a transaction that ends tokens: when it is over, whoever remembers tokens forgets them. */
+/** Marks a transaction that revokes tokens. At its end every cache of tokens is cleared. */
 export function endsTokens(tx: Transaction): void {
   endingTokens.add(tx)
 }
@@ -129,7 +140,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const sql = open(options.poolSize ?? 12, requests)
   const committer = open(commitLanes, requests)
-  // Locks are its session's; it does nothing else, so that they wait for no work.
+  // Locks belong to the session of this connection. It does no other work, so that locks never wait.
   const locker = open(1, requests)
   const system = open(2, requests, 'corkboard_system')
   const searcher = open(4, patience.search)
@@ -141,7 +152,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const tokensEnded: (() => void)[] = []
   let writesRefusedAt = -Infinity
 
-  /** What to throw in place of a fault; remembers that the server refuses writes. */
+  /** Returns the error to throw for a driver error, and records that the server refuses writes. */
   function translate(error: unknown): unknown {
     if (refusesWrites(error)) writesRefusedAt = performance.now()
     return isUnavailable(error) ? storageUnavailable(error) : error
@@ -157,12 +168,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     let ending = false
     try {
       const { result, telling } = (await poolFor[waiting].begin(async (tx) => {
-        // Sent first, but not awaited on its own: it leads the pipeline, so that it costs no round trip.
+        // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
         const scope =
           tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
         const [result] = await Promise.all([work(tx), scope])
         ending = endingTokens.has(tx)
-        // Nor is this: when it fails the commit that follows it rolls back.
+        // Not awaited here either. If it fails, the commit that follows rolls back.
         return { result, telling: operation ? record(tx, operation) : null }
       })) as { result: T; telling: Telling | null }
       const [told] = (await telling?.rows) ?? []
@@ -171,7 +182,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     } catch (error) {
       throw translate(error)
     } finally {
-      // Also after an error: a commit without an answer may have been carried out.
+      // Also after an error, because a commit without an answer may have succeeded.
       if (ending) for (const listener of tokensEnded) listener()
     }
   }
@@ -198,13 +209,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     async listen(channel, heard) {
       const { unlisten, ping } = await sql.listen(channel, heard)
-      // A connection that is lost makes itself anew.
+      // A failed ping needs no handling: a lost connection reconnects by itself.
       const pulse = setInterval(() => void ping().catch(() => undefined), pulseMs)
       pulse.unref()
       return {
         async close() {
           clearInterval(pulse)
-          await unlisten().catch(() => undefined) // a connection that is lost hears nothing anyway
+          await unlisten().catch(() => undefined) // a lost connection does not listen any more
         },
       }
     },
@@ -223,7 +234,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw translate(error)
       }
       async function release() {
-        // Without its connection it is released already.
+        // If this fails, the connection is lost, and the server has released the lock.
         await locker`select pg_advisory_unlock(${id}::bigint)`.catch(() => undefined)
         held.delete(name)
       }
@@ -242,9 +253,9 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
     connect_timeout: connectMs / 1000,
     wait_timeout: waitMs / 1000,
     answer_timeout: (statementMs + graceMs) / 1000,
-    // A session that began read only may stay so after the server takes writes again.
+    // A session that began read only may stay read only after the server accepts writes again.
     retire: ({ code }: { code: string }) => code === readOnlyTransaction,
-    // Seconds. The driver's own goes up to 20, which a database that is back would be waited for.
+    // Seconds. The driver's default waits up to 20 s, even if the database is back earlier.
     backoff: (attempt: number) => Math.min(0.25, 0.01 * 2 ** attempt),
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
@@ -252,11 +263,12 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
       role,
       search_path: 'corkboard',
       timezone: 'UTC',
-      default_transaction_isolation: 'read committed' as const, // the feeds go by it
+      default_transaction_isolation: 'read committed' as const, // the change feeds depend on it
       statement_timeout: serverMs(statementMs),
       idle_in_transaction_session_timeout: serverMs(idleMs),
       lock_timeout: serverMs(5000),
-      // The server ends a session whose client has gone without a word, with its locks, within a minute.
+      // If a client disappears without closing its connection, the server ends the session and its locks within a
+      // minute.
       tcp_keepalives_idle: serverSetting('20'),
       tcp_keepalives_interval: serverSetting('10'),
       tcp_keepalives_count: serverSetting('3'),
@@ -264,27 +276,29 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
   }
 }
 
-/** The driver's types want numbers, its wire format text. */
+/** The driver's types require numbers, but its wire format is text. */
 const serverSetting = (text: string) => text as unknown as number
 const serverMs = (ms: number) => serverSetting(String(ms))
 
-/** Not a promise itself: the transaction would wait for it before its commit. */
+/** Wraps the promise. `begin` awaits a promise that its callback returns, which would delay the commit. */
 interface Telling {
   rows: Promise<{ told: boolean }[]>
 }
 
-/** Sends what the request has to tell of its work, if anything; it is told when the work has written something. */
+/**
+ * Sends the record of the request, if there is one. The database stores it only if the transaction has written rows.
+ */
 function record(tx: Transaction, operation: Operation): Telling | null {
   const told = operation.inTransaction()
   if (!told) return null
   const query = tx<{ told: boolean }[]>`
     select record_operation(${told.operation}::text::json, ${told.result}::text::json) as told`
   const rows = query.execute()
-  rows.catch(() => undefined) // who asks is told; who does not has heard of something worse
+  rows.catch(() => undefined) // `run` awaits `rows` after a commit; after a rollback it has thrown another error
   return { rows }
 }
 
-/** 64 bits of a hash, as PostgreSQL has them. */
+/** Returns 64 bits of a hash as a signed integer, which advisory locks take. */
 const lockId = (name: string) => createHash('sha256').update(name).digest().readBigInt64BE().toString()
 
 const unavailableCodes = new Set([
@@ -304,36 +318,36 @@ const unavailableCodes = new Set([
   '58030', // I/O error
 ])
 
-/** SQLSTATE classes: connection, insufficient resources, the server is stopping or starting. */
+/** SQLSTATE classes: connection errors, insufficient resources, server stopping or starting. */
 const unavailableClasses = ['08', '53', '57P']
 
 const readOnlyTransaction = '25006'
 const diskFull = '53100'
 
-/** Whether the database could not be reached, went away, did not answer in time, or takes no writes. */
+/** True when the database could not be reached, disconnected, did not answer in time, or accepts no writes. */
 export function isUnavailable(error: unknown): boolean {
   const code = errorCode(error)
   return (
     unavailableCodes.has(code) ||
-    code.startsWith('CONNECT') || // the driver's own: CONNECT_TIMEOUT, CONNECTION_CLOSED, CONNECTION_SILENT, …
+    code.startsWith('CONNECT') || // codes of the driver: CONNECT_TIMEOUT, CONNECTION_CLOSED, CONNECTION_SILENT, …
     refusesWrites(error) ||
     (isSqlState(code) && unavailableClasses.some((prefix) => code.startsWith(prefix)))
   )
 }
 
-/** Whether the server is there but can't write: a standby, set to read only, or without room on its disk. */
+/** True when the server answers but can't write: it is a standby, is set to read only, or has a full disk. */
 export function refusesWrites(error: unknown): boolean {
   return [readOnlyTransaction, diskFull].includes(errorCode(error))
 }
 
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code)
 
-/** The driver refuses such a statement itself. */
+/** Error codes of statements that the driver rejects and does not send. */
 const neverSent = new Set(['UNDEFINED_VALUE', 'MAX_PARAMETERS_EXCEEDED'])
 
 /**
- * Whether it is certain that the statement changed nothing: the server itself refused it. After a lost connection, or a
- * server that was told to stop, it may have been committed.
+ * True when the statement certainly changed nothing, because the server refused it. After a lost connection or a server
+ * shutdown the statement may have been committed.
  */
 export function certainlyRolledBack(error: unknown): boolean {
   if (neverSent.has(errorCode(error))) return true
@@ -348,10 +362,10 @@ export function errorCode(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 
-/** What a client is told when `isUnavailable` holds. */
+/** Returns the error for the client when `isUnavailable` is true. */
 export function storageUnavailable(cause: unknown): ServiceError {
   const message = refusesWrites(cause)
-    ? 'The database takes no writes at the moment. Try again shortly.'
-    : 'The database is out of reach. Try again shortly.'
+    ? 'The database accepts no writes at the moment. Try again shortly.'
+    : 'The database cannot be reached. Try again shortly.'
   return new ServiceError('storage_unavailable', message, { cause })
 }

@@ -1,9 +1,12 @@
 import postgres from 'postgres'
 
 /**
- * The driver, patched: as published it crashes the process, or leaves callers hanging, when a connection is lost
- * (porsager/postgres #1208). It also hands out the connection that was used last, whose server process has its plans and
- * caches warm; as published they take turns. npm applies `patches/` in its install script.
+ * The PostgreSQL driver with our patch. npm applies `patches/` in the install script. The patch changes two things:
+ *
+ * - When a connection is lost, the published driver crashes the process or leaves callers waiting (porsager/postgres
+ *   #1208).
+ * - The published driver uses its connections in turn. The patched one uses the last one again, because the server
+ *   process behind it has warm plans and caches.
  */
 export default requirePatched(postgres)
 
@@ -11,6 +14,6 @@ export default requirePatched(postgres)
 export function requirePatched<T extends object>(driver: T): T {
   if ('survivesLostConnections' in driver) return driver
   throw new Error(
-    'The PostgreSQL driver lacks its patch, because npm installed it without install scripts: run `npx patch-package`.',
+    'The PostgreSQL driver lacks its patch, because npm ran no install scripts. Run `npx patch-package`.',
   )
 }

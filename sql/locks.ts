@@ -1,23 +1,23 @@
 /**
- * Every advisory lock of the database by its number, so that no two are the same. Functions of the schema repeat the
- * numbers that they use.
+ * The numbers of all advisory locks, in one place so that each number has one use. SQL functions repeat the numbers
+ * that they use.
  *
- * `Database.lock` takes others: its number is 64 bits of a name's hash.
+ * `Database.lock` uses other numbers: 64 bits of the hash of a name.
  */
 export const locks = {
   /**
-   * With a second of the clock as the second key: transactions that stamp a change in this second share it until they
-   * end. The change feeds read who holds it (functions/feed.sql).
+   * The second key is a second of the clock. A transaction that stamps a change in this second takes the lock in shared
+   * mode until its end. The change feeds read the holders of the lock (functions/feed.sql).
    */
   stamps: 1129270347,
-  /** Lets one process at a time bring the schema up to date. */
+  /** Lets one process at a time migrate the schema. */
   migration: 1129270348,
-  /** With a workspace's hash as the second key: protects what its boards are to each other (api/boards/structure.ts). */
+  /** Protects the tree of a workspace's boards (api/boards/structure.ts). The second key is the workspace's hash. */
   structure: 1129270349,
   /** Lets one process at a time take the events of editors' changes from the outbox. */
   pickUp: 1129270350,
-  /** Lets one process at a time see whether there are no accounts, and make the demo. */
+  /** Lets one process at a time check that no account exists, and make the demo account. */
   demo: 1129270351,
-  /** With a workspace's hash as the second key: protects the number of its active webhooks. */
+  /** Protects the number of a workspace's active webhooks. The second key is the workspace's hash. */
   activeWebhooks: 1129270352,
 }

@@ -1,31 +1,33 @@
-/** What a request has made, as its idempotency key keeps it: an answer that was lost is made again from it. */
+/**
+ * The list of objects that a request made. It is stored with the idempotency key, to rebuild an answer that was lost.
+ */
 
 export type Made =
   | { type: 'new'; id: string }
-  /** It was there: an entry of a request with `on_conflict` changed it. */
+  /** An existing object, which a request with `on_conflict` changed. */
   | { type: 'changed'; id: string }
-  /** A card that came from another board, where its id was `from`. */
+  /** A card moved from another board, where its id was `from`. */
   | { type: 'moved'; id: string; from: string }
-  /** A token or a webhook, with its secret sealed. `until`: when the secret before it ends. */
+  /** A token or a webhook, with its secret encrypted. `until`: when the previous secret expires. */
   | { type: 'secret'; id: string; sealed: string; until?: string }
   | SealedNote
 
-/** Sealed JSON: the answer itself, or how far an import has come. */
+/** Encrypted JSON: the answer of the request, or the progress of an import. */
 export interface SealedNote {
   type: 'answer' | 'fetched' | 'created'
   sealed: string
 }
 
-/** JSON in `idempotency_keys.result`. A new thing is its id alone, as the commit writes it. */
+/** Encodes an entry for `idempotency_keys.result`. A new object is only its id, because the commit writes it so. */
 export const encodeMade = (made: Made): unknown => (made.type === 'new' ? made.id : made)
 
 export const decodeMade = (stored: unknown): Made =>
   typeof stored === 'string' ? { type: 'new', id: stored } : (stored as Made)
 
-/** The ids of all that is not sealed away, in order. */
+/** Returns the ids of all entries that have one, in order. */
 export const idsOf = (made: readonly Made[]): string[] => made.flatMap((one) => ('id' in one ? [one.id] : []))
 
-/** The secret that a request made. */
+/** Returns the secret that a request made. @throws Error when there is none */
 export function secretOf(made: readonly Made[]) {
   const secret = made.find((one) => one.type === 'secret')
   if (!secret) throw new Error('The request kept no secret under its idempotency key.')

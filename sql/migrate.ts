@@ -7,18 +7,18 @@ import { locks } from './locks.ts'
 
 const here = import.meta.dirname
 
-/** Bound on one statement of a migration, and on waiting for another process that migrates. */
+/** Time limit for one statement of a migration, and for the wait for another process that migrates. */
 const migrationMinutes = 60
 
 /**
- * Brings the schema to the newest version. One process at a time; the others wait. In this order:
+ * Migrates the schema to the newest version. Only one process does so at a time; others wait. It runs, in this order:
  *
- * - `roles.sql`, then each file of `functions/`, whenever its text has changed, or the columns that `fillIn`
- *   puts into it. Functions come first, because policies,
- *   triggers and indexes name them. Their bodies may name tables that do not exist yet.
+ * - `roles.sql` and each file of `functions/` that has changed. The columns that `fillIn` inserts count as part of a
+ *   file. Functions come first, because policies, triggers and indexes name them. Their bodies may name tables that do
+ *   not exist yet.
  * - The numbered files of `migrations/`, once each.
  *
- * @param files in the order in which they run; by default those of this version
+ * @param files files to run, in this order; the default is the files of this version
  * @returns the names of the files that were run
  * @throws if a migration that was applied has changed since, or if the database is newer than this code
  */
@@ -36,7 +36,9 @@ export async function migrate(url: string, files?: SchemaFile[]): Promise<string
       const [server] = await tx<{ version: string; number: number }[]>`
         select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
       if (server!.number < 150_000)
-        throw new Error(`Corkboard needs PostgreSQL 15 or newer; this database is ${server!.version}.`)
+        throw new Error(
+          `Corkboard needs PostgreSQL 15 or newer, but this database is version ${server!.version}.`,
+        )
       await tx`create schema if not exists corkboard`
       await tx`
         create table if not exists corkboard.schema_files (
@@ -71,11 +73,13 @@ export interface SchemaFile extends Applied {
 
 const isMigration = ({ name }: Applied) => name.startsWith('migrations/')
 
-/** The files to run. Throws if the database and these files have different migrations behind them. */
+/** Returns the files to run. Throws if the database has migrations that differ from these files. */
 function changedFiles(files: SchemaFile[], applied: Applied[]): SchemaFile[] {
   const unknown = applied.find((row) => isMigration(row) && !files.some(({ name }) => name === row.name))
   if (unknown)
-    throw new Error(`The database is newer than this version of Corkboard: it has ${unknown.name}.`)
+    throw new Error(
+      `The database is newer than this version of Corkboard: it has ${unknown.name}. Start the newer version.`,
+    )
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
   const changed = files.filter(({ name, checksum }) => checksums.get(name) !== checksum)
   const edited = changed.find((file) => isMigration(file) && checksums.has(file.name))
@@ -87,14 +91,14 @@ function changedFiles(files: SchemaFile[], applied: Applied[]): SchemaFile[] {
 }
 
 /**
- * Runs `files` without a look at the functions' bodies, then sets what holds for every function: nobody but
- * corkboard_system may call it unless its file grants that, and corkboard_system owns the `security definer` ones.
+ * Runs `files` without checking function bodies. Then sets the rights of all functions: only corkboard_system may call
+ * them, unless a file grants more, and corkboard_system owns the `security definer` functions.
  */
 async function runFunctions(tx: TransactionSql, files: SchemaFile[]): Promise<void> {
   await tx`set local check_function_bodies = off`
   for (const file of files) await tx.unsafe(file.text)
   await tx.unsafe(`
-    grant create on schema corkboard to corkboard_system; -- a function's owner needs it
+    grant create on schema corkboard to corkboard_system; -- required for the owner of a function
     do $$
     declare
       f regprocedure;
@@ -113,7 +117,7 @@ async function runFunctions(tx: TransactionSql, files: SchemaFile[]): Promise<vo
     set local check_function_bodies = on`)
 }
 
-/** Throws if the body of a function names what is not in the schema. */
+/** Throws if the body of a function names an object that does not exist. */
 async function checkFunctions(tx: TransactionSql): Promise<void> {
   await tx`
     select case l.lanname when 'sql' then fmgr_sql_validator(p.oid) else plpgsql_validator(p.oid) end
@@ -122,12 +126,15 @@ async function checkFunctions(tx: TransactionSql): Promise<void> {
     where p.pronamespace = 'corkboard'::regnamespace`
 }
 
-/** The files that this version consists of; `schema_files` holds them all once `migrate` has run. */
+/** Returns the schema files of this version. After `migrate` the table `schema_files` lists all of them. */
 export async function schemaFiles(): Promise<SchemaFile[]> {
   return readSchema()
 }
 
-/** Whether the schema is this version's: `empty` before the first migration, `other` for an older or a newer one. */
+/**
+ * Compares the schema with this version. `current`: it is that of this version. `empty`: no migration has run. `other`:
+ * it is older or newer.
+ */
 export async function schemaState(url: string): Promise<'empty' | 'current' | 'other'> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined, connect_timeout: 5, answer_timeout: 15 })
   try {
@@ -145,7 +152,7 @@ export function isCurrent(expected: Applied[], applied: Applied[]): boolean {
   return expected.every(({ name, checksum }) => checksums.get(name) === checksum)
 }
 
-/** In the order in which they run. */
+/** Reads the schema files, in the order in which they run. */
 async function readSchema(): Promise<SchemaFile[]> {
   const names = [
     'roles.sql',
@@ -160,7 +167,10 @@ async function readSchema(): Promise<SchemaFile[]> {
   )
 }
 
-/** `{{v.card_columns}}` → `v.kind, v.title, …`: the columns of `card_index` that hold fields, from the table in core/card.ts. */
+/**
+ * Replaces `{{v.card_columns}}` by `v.kind, v.title, …`: the columns of `card_index` for card fields, from the table in
+ * core/card.ts.
+ */
 const fillIn = (text: string): string =>
   text.replaceAll(/\{\{(\w+\.)?card_columns\}\}/g, (_, prefix = '') =>
     indexColumns.map((column) => prefix + column).join(', '),

@@ -1,46 +1,47 @@
 /**
- * What a request leaves behind of itself in each transaction that does its work: an entry in the audit, and its
- * idempotency key with the ids of what was made. It goes along with the call, so that no write can forget it: `asUser`
- * and the commit queue look for it. See functions/operations.sql.
+ * The record that a request stores in each of its transactions: an audit entry, and its idempotency key with the ids of
+ * the objects it made. The operation travels in an AsyncLocalStorage, where `asUser` and the commit queue read it. So
+ * no write can forget its record. See functions/operations.sql.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { encodeMade, type Made, type SealedNote } from './made.ts'
 
-/** What was written to, things of one type; without any the entry tells of what the path names. */
+/** Objects of one type that a request wrote. Without any, the audit entry names the object in the path. */
 export interface Resources {
   type: string
-  /** An entry for each. */
+  /** Each id gets an audit entry. */
   ids: (string | null)[]
-  /** That they are on. */
+  /** The board of the objects. */
   board?: string | null
   workspace?: string | null
 }
 
 export interface OperationKey {
-  /** SHA-256 in hexadecimal of account, method, path and key; and of the request. */
+  /** SHA-256 of account, method, path and key, in hexadecimal. */
   id: string
+  /** SHA-256 of the request, in hexadecimal. */
   fingerprint: string
-  /** A key that is held by another attempt makes the transaction fail with `CB409`. */
+  /** If another attempt holds the key, the transaction fails with `CB409`. */
   attempt: string
   created_at: string
-  /** Of what is kept with the key and may be an answer: nobody else can read it. */
+  /** Encrypts text that is stored with the key, because it may be an answer with secrets. */
   seal(text: string): string
 }
 
 export interface OperationDetails {
   action: string
   display_name: string | null
-  /** Null for who is signed in by a session. */
+  /** Null when the user is signed in with a session. */
   token_id: string | null
   service_account_id: string | null
   client_id: string | null
   method: string
-  /** Without query. */
+  /** Path without the query string. */
   path: string
   status: number
   request_id: string
   ip: string
-  /** What the path names. */
+  /** The objects that the path names. */
   named: Resources
   key: OperationKey | null
 }
@@ -55,46 +56,46 @@ export class Operation {
     this.#details = details
   }
 
-  /** Said before the transaction ends that writes it. */
+  /** Adds objects to the audit entry. Call it before the end of the transaction that writes them. */
   concerns(resources: Resources): void {
     this.#resources.push(resources)
   }
 
-  /** What this transaction makes, in order; it is kept with the key. */
+  /** Adds objects that this transaction makes, in order. They are stored with the idempotency key. */
   made(made: Made[]): void {
     if (this.#details.key) this.#result.push(...made)
   }
 
-  /** The answer, which is known before the transaction ends; should it be lost, a request that comes again gets this. */
+  /** Stores the answer, known before the transaction ends. If the answer is lost, a repeated request gets this one. */
   answers(body: unknown, status = 200): void {
     this.#result.push(...this.draft(body, status))
   }
 
-  /** The same for a transaction that another part of the service makes: as `made`. */
+  /** Returns the stored form of the answer, as `made` takes it, for a transaction of another part of the service. */
   draft(body: unknown, status = 200): Made[] {
     return this.remembered('answer', { status, body })
   }
 
-  /** Something that the same request, when it comes again, goes on from; nothing when it has no key. */
+  /** Returns the stored form of a value from which a repeated request continues. Empty when the request has no key. */
   remembered(type: SealedNote['type'], value: unknown): Made[] {
     const { key } = this.#details
     return key ? [{ type, sealed: key.seal(JSON.stringify(value)) }] : []
   }
 
-  /** For one of several transactions of a request that run at the same time: what it says is its own. */
+  /** Returns a separate operation for one of several transactions of a request that run at the same time. */
   part(): Operation {
     const part = new Operation(this.#details)
     part.#recorded = true
     return part
   }
 
-  /** For the commit of a board's document. */
+  /** Returns the record for the commit of a board's document. */
   onBoard(): object {
     const { named, ...details } = this.#details
     return { ...details, resources: [named.type === 'card' || named.type === 'group' ? named : boardOnly] }
   }
 
-  /** For a transaction; null when an earlier one of the same request has told all. */
+  /** Returns the record for a transaction. Null when earlier transactions of the request have stored everything. */
   inTransaction(): { operation: string; result: string } | null {
     const isSilent = this.#recorded && this.#resources.length === 0
     if (isSilent && this.#result.length === 0) return null
@@ -106,7 +107,7 @@ export class Operation {
     }
   }
 
-  /** The transaction is committed, and had something to tell. */
+  /** Call it after the commit of a transaction that stored the record. */
   recorded(): void {
     this.#recorded = true
     this.#resources = []
@@ -114,7 +115,7 @@ export class Operation {
   }
 }
 
-/** The commit knows which one. */
+/** Names a board without its id. The commit fills in the id. */
 const boardOnly: Resources = { type: 'board', ids: [null] }
 
 const current = new AsyncLocalStorage<Operation>()
@@ -123,5 +124,5 @@ export const currentOperation = (): Operation | undefined => current.getStore()
 
 export const withOperation = <T>(operation: Operation, work: () => T): T => current.run(operation, work)
 
-/** What prepares or clears up, and is no write that the request tells of. */
+/** Runs work without a record, such as preparing or cleaning up. */
 export const withoutOperation = <T>(work: () => T): T => current.run(undefined as never, work)

@@ -1,4 +1,4 @@
-/** The encrypted text by which a start tells whether it has the database's SECRET_KEY. Run it `asSystem`. */
+/** Reads and writes the canary, an encrypted text that shows whether SECRET_KEY is right. Run it `asSystem`. */
 import type { Transaction } from './database.ts'
 
 export async function findCanary(tx: Transaction): Promise<Uint8Array | null> {
@@ -6,13 +6,13 @@ export async function findCanary(tx: Transaction): Promise<Uint8Array | null> {
   return row?.sealed ?? null
 }
 
-/** @returns the canary that is stored now: of two processes that start at the same moment, the first one's */
+/** @returns the stored canary. If two processes start at the same moment, both get the first one */
 export async function saveCanary(tx: Transaction, sealed: Buffer): Promise<Uint8Array> {
   await tx`insert into secret_canary (sealed) values (${sealed}) on conflict do nothing`
   return (await findCanary(tx))!
 }
 
-/** A webhook's secret that was encrypted before there was a canary. */
+/** Returns an encrypted webhook secret. It checks the key of a database that has no canary yet. */
 export async function findSealedSecret(
   tx: Transaction,
 ): Promise<{ webhookId: string; sealed: Uint8Array } | null> {

@@ -1,4 +1,4 @@
-/** Cards of a board → their new places on it. */
+/** Computes the places of cards on a board with a layout. */
 import { limits } from '../limits.ts'
 import { ServiceError } from '../errors.ts'
 import {
@@ -16,9 +16,9 @@ import { readingOrder } from './reading-order.ts'
 import { solveLayout } from './solve.ts'
 
 /**
- * New cards in their order, as one block in free space.
+ * Places new cards, in their order, as one block in free space.
  *
- * @throws ServiceError `bad_request` when they are more than a board has room for
+ * @throws ServiceError `bad_request` when the block is larger than a board
  */
 export function arrangeNew(
   layout: LayoutName,
@@ -32,10 +32,10 @@ export function arrangeNew(
 }
 
 /**
- * Cards that are on the board, in the order in which they are read. They begin where they began; with others left as they
- * are, the `rest`, they land on none of these.
+ * Arranges cards of the board in reading order. The block keeps its top left corner, unless it would overlap a card of
+ * `rest`, the cards that stay in place.
  *
- * @throws ServiceError `bad_request` when the board has no room for that
+ * @throws ServiceError `bad_request` when the board has no room for the block
  */
 export function arrangeAgain(
   layout: LayoutName,
@@ -47,12 +47,16 @@ export function arrangeAgain(
   const { extent } = arrangement
   if (!fitsBoard(extent)) throw tooLarge(layout)
   const start = topLeft(cards.map(boundingBox))
-  const at = rest.length === 0 ? withinBoard(extent, start) : besides(rest.map(boundingBox), extent, start, options.gap) // prettier-ignore
+  const others = rest.map(boundingBox)
+  const at = rest.length === 0 ? withinBoard(extent, start) : besides(others, extent, start, options.gap)
   if (!at) throw noRoom(extent.right - extent.left, extent.bottom - extent.top)
   return moved(arrangement, at)
 }
 
-/** `arrangeAgain`, with its input as one value. What it would throw is in the result: errors lose their class on the way. */
+/**
+ * `arrangeAgain` with one argument, for worker threads. A refusal is part of the result, because errors lose their
+ * class between threads.
+ */
 export function planArrangement(input: {
   layout: LayoutName
   cards: (LayoutCard & { x: number; y: number })[]
@@ -81,11 +85,11 @@ function topLeft(rects: readonly Rect[]): Point {
 const tooLarge = (layout: LayoutName) =>
   new ServiceError(
     'bad_request',
-    `layout ${layout} of these cards is larger than a board, ${(2 * limits.coordinate).toLocaleString('en')} units; take fewer cards, another width or a smaller gap.`,
+    `layout: ${layout} of these cards is larger than a board (${(2 * limits.coordinate).toLocaleString('en')} units). Use fewer cards, another width or a smaller gap.`,
   )
 
 const noRoom = (w: number, h: number) =>
   new ServiceError(
     'bad_request',
-    `The board has no free place of ${w} by ${h} units for these cards; take fewer cards or another width.`,
+    `The board has no free place of ${w} by ${h} units for these cards. Use fewer cards or another width.`,
   )

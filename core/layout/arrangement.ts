@@ -1,20 +1,20 @@
 /**
- * Glossary of the layouts. All of them are pure: the same cards in the same order with the same options give the same
- * arrangement, in whole canvas units, from 0, 0 on.
+ * Glossary of the layouts. All layouts are pure functions: the same cards in the same order with the same options give
+ * the same arrangement. It has whole canvas units and begins at 0, 0.
  *
- * - *outline*: the size of the bounding box of a card's rotation; layouts go by it.
- * - *slot*: the rectangle that a layout gives to a card; the card's outline lies in it.
- * - *run*: cards that stay together: a single one, or those of a group.
- * - *heading*: a card with `section_header`: it has a row of its own.
+ * - *outline*: the size of the bounding box of the rotated card. Layouts use it as the card's size.
+ * - *slot*: the rectangle that a layout gives to a card. It contains the card's outline.
+ * - *run*: cards that stay together: a single card, or the cards of a group.
+ * - *heading*: a card with `section_header`. It has a separate row.
  * - *band*: a heading, or the runs between two headings.
- * - *block*: rows or columns that a layout solved together; blocks lie below each other.
+ * - *block*: rows or columns that a layout computes together. Blocks are placed below each other.
  */
 import type { Box } from './box.ts'
 
 export const layoutNames = ['justified', 'masonry', 'grid', 'row', 'column'] as const
 export type LayoutName = (typeof layoutNames)[number]
 
-/** What the layouts look at; sizes are those of the unrotated card. */
+/** The fields of a card that layouts use. Sizes are those of the unrotated card. */
 export interface LayoutCard {
   id: string
   kind: string
@@ -28,14 +28,14 @@ export interface LayoutCard {
 
 export interface LayoutOptions {
   gap: number
-  /** Of the block. Null: the default, which for rows and columns is what their cards need. */
+  /** Width of the block. Null: the default. For `row` and `column` the default is the width of their cards. */
   width: number | null
   rowHeight: number
-  /** At most so many columns; null: as many as fit. */
+  /** Most columns. Null: as many as fit. */
   columns: number | null
 }
 
-/** Six cards of the default width and the gaps between them; rows of the default height. */
+/** The width of six default cards with the gaps between them. */
 export const defaultWidth = 1780
 export const defaultOptions: LayoutOptions = { gap: 20, width: null, rowHeight: 180, columns: null }
 
@@ -54,13 +54,13 @@ export interface CardPlace {
 }
 
 export interface Arrangement {
-  /** In the order of the layout. */
+  /** The places, in the order of the layout. */
   cards: CardPlace[]
-  /** All that the cards take up, turned as they are and upright. */
+  /** The box around all cards, both rotated and upright. */
   extent: Box
 }
 
-/** Rows or columns that were solved together: from 0, 0 to `h`. */
+/** Rows or columns that a layout computed together. The block begins at 0, 0 and has the height `h`. */
 export interface Block {
   places: CardPlace[]
   h: number

@@ -1,4 +1,4 @@
-/** What the layouts share: groups kept together, headings in rows of their own, blocks below each other. */
+/** Functions that all layouts share: they keep groups together, give headings separate rows, and stack blocks. */
 import type { Block, LayoutCard, CardPlace, Size } from './arrangement.ts'
 import { isUpright, ownSize, placeIn, slotFor } from './card-slot.ts'
 import { limits } from '../limits.ts'
@@ -6,7 +6,10 @@ import { limits } from '../limits.ts'
 export type Run = LayoutCard[]
 export type Band = { heading: LayoutCard } | { runs: Run[] }
 
-/** The cards in their order, those of a group where its first one is. A group that holds a heading has bands of its own. */
+/**
+ * Splits cards into bands, in order. A group is placed where its first card is. A group with a heading has its own
+ * bands.
+ */
 export function bandsOf(cards: readonly LayoutCard[]): Band[] {
   const groups = Map.groupBy(cards, ({ group_id }) => group_id)
   const bands: Band[] = []
@@ -49,7 +52,7 @@ export function bandsOf(cards: readonly LayoutCard[]): Band[] {
   return bands
 }
 
-/** Groups that are too large to stay within a row are solved apart from what comes before and after them. */
+/** Splits runs into parts that are laid out separately. A group that is too large for a row is a part of its own. */
 export function apart(runs: readonly Run[], isLarge: (run: Run) => boolean): Run[][] {
   const parts: Run[][] = []
   let open: Run[] = []
@@ -69,7 +72,10 @@ export function apart(runs: readonly Run[], isLarge: (run: Run) => boolean): Run
   return parts
 }
 
-/** A heading is as wide as the block and keeps its height, with room for the line under it. A turned one keeps its size. */
+/**
+ * Returns the size of a heading: as wide as the block, and at least high enough for `sub`. A rotated card keeps its
+ * size.
+ */
 export function headingSize(card: LayoutCard, width: number): Size {
   const own = ownSize(card)
   if (!isUpright(card)) return own
@@ -78,7 +84,7 @@ export function headingSize(card: LayoutCard, width: number): Size {
 }
 const twoLines = 64
 
-/** Solves the bands one by one and puts them below each other. */
+/** Lays out the bands one by one and places them below each other. */
 export function stack(
   bands: readonly Band[],
   { gap, width }: { gap: number; width: number },

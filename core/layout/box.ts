@@ -1,4 +1,4 @@
-/** A rectangle on the canvas: top left corner and size in canvas units, y growing downwards. */
+/** A rectangle on the canvas: top left corner and size, in canvas units. `y` grows downwards. */
 export interface Rect {
   x: number
   y: number
@@ -6,7 +6,7 @@ export interface Rect {
   h: number
 }
 
-/** What a card takes up, by its edges, in whole units. */
+/** The area of a card by its edges, in whole units. */
 export interface Box {
   left: number
   top: number
@@ -15,12 +15,13 @@ export interface Box {
 }
 
 /**
- * The sine of a straight angle is off by 1e-16: what sticks out by less than this takes up no further unit.
+ * Tolerance for rounding errors, such as that of the sine of a straight angle. A rectangle that extends into a unit by
+ * less than this does not occupy the unit.
  */
 const ROUNDING_SLACK = 1e-6
 
 /**
- * The smallest upright rectangle around a card that is turned by `rotation` degrees about its centre. Its
+ * Returns the smallest upright rectangle around a card that is rotated by `rotation` degrees about its centre. Its
  * edges need not be whole numbers.
  */
 export function boundingBox(card: Rect & { rotation: number }): Rect {
@@ -32,7 +33,7 @@ export function boundingBox(card: Rect & { rotation: number }): Rect {
   return { x: card.x + (card.w - w) / 2, y: card.y + (card.h - h) / 2, w, h }
 }
 
-/** The whole units that a rectangle touches, with `margin` units more on each side. */
+/** Returns the box of all units that a rectangle touches, extended by `margin` units on each side. */
 export function boxAround(rect: Rect, margin: number): Box {
   return {
     left: Math.floor(rect.x + ROUNDING_SLACK) - margin,
@@ -42,7 +43,7 @@ export function boxAround(rect: Rect, margin: number): Box {
   }
 }
 
-/** The smallest box that holds both. */
+/** Returns the smallest box that contains both boxes. */
 export function union(a: Box, b: Box): Box {
   return {
     left: Math.min(a.left, b.left),
@@ -53,8 +54,8 @@ export function union(a: Box, b: Box): Box {
 }
 
 /**
- * What of a box lies between `least` and `most` on both axes; undefined if nothing does, or an edge is not a
- * number.
+ * Returns the part of a box between `least` and `most` on both axes. Undefined if that part is empty, or an edge is
+ * NaN.
  */
 export function clip(box: Box, least: number, most: number): Box | undefined {
   const left = Math.max(box.left, least)

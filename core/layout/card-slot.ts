@@ -1,4 +1,4 @@
-/** How a card lies in the slot that a layout gives it. */
+/** Computes the size and position of a card in the slot that a layout gives it. */
 import { limits } from '../limits.ts'
 import type { LayoutCard, CardPlace, Size } from './arrangement.ts'
 import { boundingBox } from './box.ts'
@@ -8,22 +8,22 @@ const clamp = (side: number) => Math.min(max, Math.max(min, side))
 
 export const isUpright = ({ rotation }: { rotation: number }) => rotation % 180 === 0
 
-/** Cards that show a picture: to stretch them would be to distort it. */
+/** True for cards with a picture. They keep their proportions, because stretching would distort the picture. */
 export const showsPicture = ({ kind }: { kind: string }) => kind === 'image' || kind === 'video'
 
 export function outlineOf({ rotation }: { rotation: number }, { w, h }: Size): Size {
   return boundingBox({ x: 0, y: 0, w, h, rotation })
 }
 
-/** A card's own size in whole units. */
+/** Returns a card's own size, in whole units. */
 export const ownSize = ({ w, h }: Size): Size => ({ w: clamp(Math.round(w)), h: clamp(Math.round(h)) })
 
-/** How far a card can be scaled down and up, within the bounds on sizes. */
+/** Returns the smallest and the largest scale at which a card stays within the limits on sizes. */
 export const scaleBounds = ({ w, h }: Size) => ({ least: min / Math.min(w, h), most: max / Math.max(w, h) })
 
 /**
- * The slot that a card of some whole size needs. A turned one gets a unit more on each axis, as its position is rounded
- * and its outline has no whole edges.
+ * Returns the slot that a card of this size needs. A rotated card needs one unit more on each axis, because its
+ * position is rounded and the edges of its outline are not whole numbers.
  */
 export function slotFor(card: LayoutCard, size: Size): Size {
   if (isUpright(card)) return size
@@ -32,8 +32,8 @@ export function slotFor(card: LayoutCard, size: Size): Size {
 }
 
 /**
- * The largest size at which a card fits into a room with its proportions kept. Where it would have to be thinner than
- * cards may be, its longer side is shortened instead. The room is at least 60 wide and high for a turned card.
+ * Returns the largest size at which a card fits into `room` with its proportions. If its shorter side would be below
+ * the minimum, it gets the minimum and the longer side is shortened. For a rotated card `room` is at least 60 by 60.
  */
 export function fitInto(card: LayoutCard, room: Size): Size {
   const free = isUpright(card) ? room : { w: room.w - 1, h: room.h - 1 }
@@ -44,7 +44,7 @@ export function fitInto(card: LayoutCard, room: Size): Size {
   const whole = (side: number) => Math.min(max, Math.max(min, round(side + 1e-6)))
   if (scale >= least) {
     if (!isUpright(card) || scale === most) return { w: whole(card.w * scale), h: whole(card.h * scale) }
-    // One side is the room's and only the other one is rounded: what is fitted in again keeps its size.
+    // One side equals that of the room, and only the other side is rounded. So a second fit gives the same size.
     const h = round((card.h * room.w) / card.w + 1e-6)
     return h <= room.h
       ? { w: whole(room.w), h: whole(h) }
@@ -53,7 +53,7 @@ export function fitInto(card: LayoutCard, room: Size): Size {
   const radians = (card.rotation * Math.PI) / 180
   const [along, across] = [Math.abs(Math.cos(radians)), Math.abs(Math.sin(radians))]
   const lies = card.w >= card.h
-  const [onW, onH] = lies ? [along, across] : [across, along] // what a unit of the longer side takes of each axis
+  const [onW, onH] = lies ? [along, across] : [across, along] // length of a unit of the longer side on each axis
   const longer = whole(
     Math.min(
       onW > 1e-9 ? (free.w - min * onH) / onW : Infinity,
@@ -63,7 +63,7 @@ export function fitInto(card: LayoutCard, room: Size): Size {
   return lies ? { w: longer, h: min } : { w: min, h: longer }
 }
 
-/** Puts a card of some size into a slot, a turned one in its middle. */
+/** Places a card of this size into a slot. A rotated card is centred. */
 export function placeIn(
   card: LayoutCard,
   size: Size,

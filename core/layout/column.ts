@@ -1,4 +1,4 @@
-/** Cards below each other, each as large as it is; headings as wide as the column. */
+/** The layout `column`: cards below each other, in their own sizes. Headings are as wide as the column. */
 import type { LayoutOptions, CardPlace } from './arrangement.ts'
 import { headingSize, type Band } from './bands.ts'
 import { ownSize, placeIn, slotFor } from './card-slot.ts'
@@ -15,7 +15,7 @@ export function column(bands: Band[], { gap, width }: LayoutOptions): CardPlace[
   cards.forEach((card, at) => {
     const size = isHeading[at] ? headingSize(card, columnWidth) : ownSize(card)
     const slot = slotFor(card, size)
-    if (y > 0 && y + slot.h > longestLine) [x, y, w] = [x + w + gap, 0, 0] // what is longer goes on beside it
+    if (y > 0 && y + slot.h > longestLine) [x, y, w] = [x + w + gap, 0, 0] // a longer column continues in another column beside it
     places.push(placeIn(card, size, { x, y, ...slot }))
     y += slot.h + gap
     w = Math.max(w, slot.w)

@@ -2,7 +2,7 @@ import type { Box } from './box.ts'
 
 const COLUMN_WIDTH = 8_192
 
-/** Boxes by the columns of the canvas that they touch, so that a strip need not look at the whole board. */
+/** Indexes boxes by the columns of the canvas that they touch, so that a strip need not scan the whole board. */
 export class Columns {
   readonly #first: number
   readonly #columns: Box[][]
@@ -18,7 +18,7 @@ export class Columns {
     for (let index = this.#indexOf(box.left); index <= last; index++) this.#columns[index]?.push(box)
   }
 
-  /** The boxes that lie, at least in part, between two edges. */
+  /** Returns the boxes that are at least partly between two edges. */
   between(left: number, right: number): Box[] {
     const first = this.#indexOf(left)
     return this.#columns

@@ -8,23 +8,23 @@ import { StripSearch } from './strip-search.ts'
 export { boundingBox }
 export type { Rect }
 
-/** The board, on both axes. */
+/** The edges of the board, on both axes. */
 const EDGES = { least: -1_000_000, most: 1_000_000 }
 
-/** Six cards of the default width and the gaps between them. */
+/** The width of six default cards with the gaps between them. */
 const ROW_WIDTH = 6 * 280 + 5 * 20
 
-/** Rows are doubled in width until this many cards of the width that is asked for fit. */
+/** Rows are doubled in width until they have room for this many cards of the requested width. */
 const LEAST_CARDS_IN_ROW = 4
 
 /**
- * The free space of one board, for cards that come without a position. Tell it all that lies there with
- * `occupy`, then ask for places. The order in which it was told makes no difference to the answers.
+ * Finds free space on a board for cards without a position. First call `occupy` for all existing cards, in any order.
+ * Then call `place`.
  *
- * Cards go in rows, 1,780 units wide, wider for large cards. The rows begin at the left edge of the largest
- * group of cards, level with the highest that lies there, and go on downwards; where the board ends, they go
- * on above the first row, and then to the right and left of all these. Where they begin is settled when the
- * first place is asked for.
+ * Cards are placed in rows that are 1,780 units wide, or wider for large cards. The rows begin at the left edge of the
+ * largest group of cards, at the height of its topmost card there, and continue downwards. After the end of the board
+ * they continue above the first row, and then to the right and left of these rows. The first call of `place` fixes
+ * where the rows begin.
  */
 export class FreeSpace {
   readonly #gap: number
@@ -32,18 +32,18 @@ export class FreeSpace {
   #start: { x: number; y: number } | undefined
   #content: Columns | undefined
   readonly #lines = { x: new LineSearch('x'), y: new LineSearch('y') }
-  /** By the width of the rows. */
+  /** Searches by the width of their rows. */
   readonly #searches = new Map<number, StripSearch>()
   readonly #searchedAgain = new Set<number>()
 
-  /** `gap`: the least distance between a placed card and any other, in whole canvas units. */
+  /** @param gap smallest distance between a placed card and any other card, in whole canvas units */
   constructor(gap = 20) {
     this.#gap = gap
   }
 
   /**
-   * Marks a rectangle as taken, for a rotated card its bounding box. Rectangles may overlap and stick out of
-   * the board; one that lies outside, or has numbers that are none, takes up nothing.
+   * Marks a rectangle as occupied. For a rotated card, pass its bounding box. Rectangles may overlap each other and the
+   * board's edges. A rectangle outside the board, or with NaN, is ignored.
    */
   occupy(rect: Rect): void {
     const box = clip(boxAround(rect, this.#gap), EDGES.least - this.#gap, EDGES.most + this.#gap)
@@ -51,15 +51,15 @@ export class FreeSpace {
   }
 
   /**
-   * Takes the first free place in reading order for a card, and returns the position of its top left corner
-   * in whole numbers. The card lies within the board and keeps the gap to all others; a rotated one
-   * (`rotation` in degrees) both as it lies and turned upright, as its position is that of the upright card.
+   * Occupies the first free place for a card, in reading order. Returns the position of its top left corner in whole
+   * numbers. The card is within the board and keeps the gap to all others. For a rotated card (`rotation` in degrees)
+   * this is true both rotated and upright, because its position is that of the upright card. Sizes must be finite.
    *
-   * Only if there is no such place, which takes tens of thousands of the largest cards spread all over the
-   * board, the card lies where the rows begin, on top of others. Sizes must be finite.
+   * If the board has no free place, the card is placed where the rows begin, on top of others. This takes tens of
+   * thousands of the largest cards all over the board.
    *
-   * With one of `x` and `y` the card goes there: to the first free place on that line from where the rows begin, else
-   * from the board's edge.
+   * If only `x` or only `y` is given, the card is placed on that line: at the first free place after the point where
+   * the rows begin, or else after the board's edge.
    */
   place(card: { w: number; h: number; rotation?: number; x?: number | undefined; y?: number | undefined }): {
     x: number
@@ -86,7 +86,7 @@ export class FreeSpace {
     return { x: x - outline.left, y: y - outline.top }
   }
 
-  /** The corner of a card's outline, of which one coordinate is given. Null when neither is, or both are. */
+  /** Returns the corner of a card's outline when one coordinate is given. Null when none or both are given. */
   #onLine(
     card: { x?: number | undefined; y?: number | undefined },
     outline: Box,
@@ -118,8 +118,8 @@ export class FreeSpace {
   }
 
   /**
-   * The search passes over holes that were too small for an earlier card. A board that seems full is
-   * therefore searched anew from the start: once for each power of two in size, which bounds the time.
+   * Searches again from the start when the board seems full, because the first search skips holes that were too small
+   * for an earlier card. It does so once for each power of two in size, which limits the time.
    */
   #searchAgain(start: { x: number; y: number }, content: Columns, w: number, h: number) {
     const magnitude = Math.ceil(Math.log2(Math.max(w, h)))

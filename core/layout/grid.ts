@@ -1,6 +1,6 @@
 /**
- * Cells of one size, row by row. Cards fill their cells; those that show a picture, and turned ones, keep their
- * proportions within them. A group that does not fit into the rest of a row begins a new one.
+ * The layout `grid`: cells of one size, row by row. A card fills its cell. Cards with a picture and rotated cards keep
+ * their proportions. If a group does not fit into the rest of a row, it begins a new row.
  */
 import type { Block, LayoutCard, LayoutOptions, CardPlace, Size } from './arrangement.ts'
 import { apart, stack, type Band, type Run } from './bands.ts'
@@ -18,7 +18,7 @@ export function grid(bands: Band[], options: Options): CardPlace[] {
   )
 }
 
-/** By the median of the cards' proportions, between upright and lying two to one. */
+/** Returns the height of cells: the median of the cards' proportions, limited to between 1:2 and 2:1. */
 function cellHeight(cards: LayoutCard[], w: number): number {
   const ratios = cards.map((card) => outlineOf(card, card)).map((outline) => outline.w / outline.h)
   ratios.sort((a, b) => a - b)

@@ -1,10 +1,10 @@
 /**
- * Rows that are flush on both edges: the cards of a row share a height at which they fill the width, as near to the wanted
- * row height as the order of the cards allows. The last row, and the last one before a heading or a large group, keeps
- * the wanted height.
+ * The layout `justified`: rows that fill the whole width. The cards of a row have one height, as near to the wanted row
+ * height as the order of the cards allows. The last row keeps the wanted height, and so does the last row before a
+ * heading or a large group.
  *
- * A row is taken when the next run no longer fits at the wanted height: with that run or without it, whichever changes
- * the height less. So the cost is linear.
+ * A row is complete when the next run no longer fits at the wanted height. It is made with or without that run,
+ * whichever changes the height less. So the cost is linear.
  */
 import { limits } from '../limits.ts'
 import type { Block, LayoutCard, LayoutOptions, CardPlace } from './arrangement.ts'
@@ -13,7 +13,9 @@ import { fitInto, isUpright, outlineOf, scaleBounds, placeIn, showsPicture, slot
 
 type Options = LayoutOptions & { width: number }
 
-/** A card by its slot: as wide as `ratio` times its height, which has bounds. */
+/**
+ * A card with the proportions of its slot. The width is `ratio` times the height; `least` and `most` limit the height.
+ */
 interface Item {
   card: LayoutCard
   ratio: number
@@ -23,7 +25,7 @@ interface Item {
 
 interface Row {
   items: Item[]
-  /** The height at which it fills the width, or the nearest to it. */
+  /** The height at which the row fills the width, or the nearest possible height. */
   height: number
   fit: 'flush' | 'too wide' | 'too narrow'
 }
@@ -43,10 +45,10 @@ function itemOf(card: LayoutCard, width: number): Item {
   const outline = outlineOf(card, card)
   const ratio = outline.w / outline.h
   const scale = scaleBounds(card)
-  const margin = isUpright(card) ? 0 : 2 * Math.max(1, 1 / ratio) // for whole slots, and the unit that slotFor adds
+  const margin = isUpright(card) ? 0 : 2 * Math.max(1, 1 / ratio) // for rounding the slot, and for the unit that slotFor adds
   const least = outline.h * scale.least + margin
   if (ratio * least <= width) return { card, ratio, least, most: Math.max(least, outline.h * scale.most) }
-  // It can't be as narrow as the block: it fills it, with other proportions.
+  // The card can't be as narrow as the block with its proportions. So it fills the block with other proportions.
   const { h } = slotFor(card, fitInto(card, { w: width, h: Infinity }))
   return { card, ratio: width / h, least: h, most: h }
 }
@@ -98,7 +100,9 @@ function isBetter(row: Row, other: Row, rowHeight: number): boolean {
   return change(row) <= change(other)
 }
 
-/** The height at which the items fill the width. Their widths grow with it, each between its bounds. */
+/**
+ * Returns the row with the height at which the items fill the width. Their widths grow with the height, within limits.
+ */
 function flush(items: Item[], { width, gap }: Options): Row {
   const room = width - gap * (items.length - 1)
   const ratios = items.reduce((sum, { ratio }) => sum + ratio, 0)
@@ -119,7 +123,9 @@ function flush(items: Item[], { width, gap }: Options): Row {
 }
 const slack = 1e-6
 
-/** Rounds edges, not widths, so that gaps stay what they are and the row ends where it should. */
+/**
+ * Places the cards of a row. Rounds edges instead of widths, so that gaps keep their size and the row fills the width.
+ */
 function placeRow({ items, height, fit }: Row, { width, gap }: Options, isLast = false): Block {
   const widths = items.map((item) => widthOf(item, height))
   if (fit === 'too narrow' && !isLast) widen(items, widths, width - gap * (items.length - 1))
@@ -137,10 +143,10 @@ function placeRow({ items, height, fit }: Row, { width, gap }: Options, isLast =
   return { places, h }
 }
 
-/** Sums of fractions that should meet half a unit do. */
+/** Removes rounding errors of sums, so that a sum that should be half a unit is rounded as such. */
 const onGrid = (value: number) => Math.round(value * 1e6) / 1e6
 
-/** A row that can't be flush with all proportions kept: cards that show no picture are made wider. */
+/** Widens cards without a picture in a row that can't fill the width with all proportions kept. */
 function widen(items: Item[], widths: number[], room: number): void {
   const flexible = items
     .map((item, at) => ({ item, at }))

@@ -3,16 +3,19 @@ import type { Box } from './box.ts'
 /** The board's edges, along both axes. */
 const edges = { least: -1_000_000, most: 1_000_000 }
 
-/** A card on a line: `at` and `across` are its place and size across the line, `along` is its size along it. */
+/**
+ * A card to place on a line. `at` and `across` are its position and size across the line, `along` its size along the
+ * line.
+ */
 interface Wanted {
   at: number
   across: number
   along: number
-  /** Where the search begins. */
+  /** Position along the line at which the search begins. */
   from: number
 }
 
-/** A box as it lies to the line. */
+/** A box in coordinates of the line: `near` and `far` across the line, `start` and `end` along the line. */
 interface Taken {
   near: number
   far: number
@@ -21,8 +24,8 @@ interface Taken {
 }
 
 /**
- * Free places on a line: with a given `x` downwards, with a given `y` to the right. All boxes are kept sorted along the
- * line, so a search is one pass over those that begin before its place.
+ * Finds free places on a line: downwards for a given `x`, to the right for a given `y`. Boxes are sorted along the
+ * line, so a search is one pass over the boxes that begin before the place found.
  */
 export class LineSearch {
   readonly #given: 'x' | 'y'
@@ -34,9 +37,9 @@ export class LineSearch {
   }
 
   /**
-   * The first free place at or after `from`, else at or after the board's edge, else `from`.
+   * Returns the first free place at or after `from`, or else at or after the board's edge, or else `from`.
    *
-   * @param boxes only ever appended to between calls
+   * @param boxes callers may only append to this list between calls
    */
   find(boxes: readonly Box[], wanted: Wanted): number {
     this.#sort(boxes)
@@ -59,7 +62,7 @@ export class LineSearch {
   #sort(boxes: readonly Box[]): void {
     const added = boxes.slice(this.#seen).map((box) => this.#lie(box))
     this.#seen = boxes.length
-    // One after the other, as places are asked for; or all that is on the board, at first.
+    // The first call adds all boxes of the board, later calls add few.
     if (added.length > 8) {
       for (const box of added) this.#sorted.push(box)
       this.#sorted.sort((a, b) => a.start - b.start)

@@ -1,7 +1,7 @@
 import type { Box } from './box.ts'
 
 /**
- * The side of the largest card. Boxes whose centres lie in touching cells of this size belong to one group.
+ * The side of the largest card. Boxes belong to one group if their centres are in adjacent cells of this size.
  */
 const CELL_SIZE = 4_000
 
@@ -13,9 +13,8 @@ interface Cell {
 }
 
 /**
- * The largest group of boxes that lie near each other: where the board's content is, whatever somebody lost
- * far out. Of groups of the same size it is the higher one, then the one further left. Empty if there are no
- * boxes.
+ * Returns the largest group of boxes that are near each other. This is the board's main content, without cards far
+ * away. If two groups have the same size, it is the one further up, then further left. Empty if there are no boxes.
  */
 export function mainGroup(boxes: readonly Box[]): Box[] {
   const cells = cellsOf(boxes)

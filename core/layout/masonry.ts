@@ -1,4 +1,6 @@
-/** Columns of one width; each card goes to the shortest of them. A group has a block of its own. */
+/**
+ * The layout `masonry`: columns of one width. Each card is added to the shortest column. A group has a separate block.
+ */
 import { limits } from '../limits.ts'
 import type { Block, LayoutCard, LayoutOptions, CardPlace, Size } from './arrangement.ts'
 import { apart, stack, type Band } from './bands.ts'
@@ -9,7 +11,9 @@ type Options = LayoutOptions & { width: number }
 
 const { min, max, defaultW } = limits.cardSize
 
-/** As many columns of at least the default card's width as the block has room for, and at most `columns`. */
+/**
+ * Returns the number and width of columns: as many as fit with at least the default card width, and at most `columns`.
+ */
 export function columnsOf({ width, gap, columns }: Options): { count: number; w: number } {
   const fitting = Math.max(1, Math.floor((width + gap) / (defaultW + gap)))
   const count = Math.min(fitting, columns ?? fitting)
@@ -26,8 +30,8 @@ function solveColumns(cards: LayoutCard[], options: Options): Block {
   const { count, w } = columnsOf(options)
   const bottoms = Array.from({ length: count }, () => 0)
   const places: CardPlace[] = []
-  // Columns that end within a row's tolerance of the shortest are filled from left to right, so that the order in which
-  // the result is read is the order in which it was made.
+  // Columns that end within `rowTolerance` of the shortest column are filled from left to right. So the reading order
+  // of the result equals the order of the cards.
   while (places.length < cards.length) {
     const shortest = Math.min(...bottoms)
     for (let column = 0; column < count && places.length < cards.length; column++) {
@@ -43,7 +47,10 @@ function solveColumns(cards: LayoutCard[], options: Options): Block {
   return { places, h: Math.max(...bottoms) - options.gap }
 }
 
-/** Its proportions are kept as far as the bounds on sizes allow; beyond them it keeps the column's width, or its picture. */
+/**
+ * Returns the size of a card in a column of width `w`, with its proportions. If it would be too high, a card with a
+ * picture gets narrower, and another card keeps the column's width.
+ */
 function sizeAtWidth(card: LayoutCard, w: number): Size {
   if (!isUpright(card)) return fitInto(card, { w, h: Infinity })
   const h = (card.h * w) / card.w

@@ -1,4 +1,4 @@
-/** Where an arrangement lies on the board. */
+/** Finds the place of an arrangement on the board. */
 import { boxAround, type Box, type Rect } from './box.ts'
 import { FreeSpace } from './free-space.ts'
 import { limits } from '../limits.ts'
@@ -10,11 +10,11 @@ export interface Point {
   y: number
 }
 
-/** Whether it can lie on a board at all. */
+/** True when the box is not larger than a board. */
 export const fitsBoard = ({ left, top, right, bottom }: Box) =>
   right - left <= 2 * edge && bottom - top <= 2 * edge
 
-/** From `at` on, moved as little as it takes to lie within the board. */
+/** Returns `at`, moved as little as necessary to keep the block within the board. */
 export function withinBoard(extent: Box, at: Point): Point {
   return {
     x: Math.max(-edge - extent.left, Math.min(at.x, edge - extent.right)) + 0,
@@ -23,8 +23,8 @@ export function withinBoard(extent: Box, at: Point): Point {
 }
 
 /**
- * A place for a block that lands on none of the rest: where it is, if there is room, else in free space. `rest`: what lies
- * there, turned cards by their bounding boxes.
+ * Returns a place for a block where it overlaps no rectangle of `rest`: `at` if that is free, or else a place in free
+ * space. For rotated cards `rest` has their bounding boxes.
  *
  * @returns null when the board has no free place of that size
  */
@@ -37,7 +37,7 @@ export function besides(rest: readonly Rect[], extent: Box, at: Point, gap: numb
   return isFree(rest, extent, there, gap) ? there : null
 }
 
-/** The place that free space has for a block. */
+/** Occupies a place for a block in free space. */
 export function inFreeSpace(space: FreeSpace, extent: Box): Point {
   const corner = space.place({ w: extent.right - extent.left, h: extent.bottom - extent.top })
   return { x: corner.x - extent.left + 0, y: corner.y - extent.top + 0 }

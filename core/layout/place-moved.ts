@@ -1,16 +1,17 @@
-/** Where cards lie that come from another board. */
+/** Places cards that are moved from another board. */
 import { boundingBox, boxAround, union, type Box, type Rect } from './box.ts'
 import { FreeSpace } from './free-space.ts'
 import { besides, fitsBoard, type Point } from './place-block.ts'
 
 type Card = Rect & { rotation: number }
 
-/** To other cards, when they can't stay where they were. */
+/** Distance to other cards, when the moved cards can't keep their places. */
 const gap = 20
 
 /**
- * The cards keep their places when each of them is clear of the `rest`. Else they go to free space as the block that they
- * form, keeping how they lie to each other; and one by one, in the given order, where no free place takes the block.
+ * Returns the places of moved cards. They keep their places if no card overlaps the `rest`. Otherwise they are placed
+ * in free space as one block, which keeps their relative positions. If there is no free place for the block, they are
+ * placed one by one, in the given order.
  */
 export function placeMoved({ cards, rest }: { cards: readonly Card[]; rest: readonly Card[] }): Point[] {
   const others = rest.map(boundingBox)
@@ -24,10 +25,10 @@ export function placeMoved({ cards, rest }: { cards: readonly Card[]; rest: read
   return cards.map((card) => space.place(card))
 }
 
-/** Side of the squares by which overlaps are looked for. */
+/** Side of the square cells of the spatial index. */
 const cellSize = 1024
 
-/** Whether any of the rectangles overlaps a box. */
+/** True when any of the rectangles overlaps a box. */
 function touches(boxes: readonly Box[], rects: readonly Rect[]): boolean {
   const byCell = new Map<string, Box[]>()
   for (const box of boxes) {

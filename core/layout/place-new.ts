@@ -1,20 +1,26 @@
-/** New cards of a board → their places on it. */
+/** Computes the places of new cards on a board. */
 import { ServiceError } from '../errors.ts'
 import { arrangeNew } from './arrange.ts'
 import type { LayoutCard, LayoutName, CardPlace } from './arrangement.ts'
 import { FreeSpace, boundingBox, type Rect } from './free-space.ts'
 
 export interface NewCards {
-  /** All of them are arranged as one block. Without it, each that lacks a coordinate goes to free space, in their order. */
+  /**
+   * With a layout, all cards form one block. Without, each card that lacks a coordinate is placed in free space, in
+   * order.
+   */
   layout: LayoutName | undefined
   cards: (LayoutCard & { x?: number | undefined; y?: number | undefined })[]
-  /** What lies on the board. */
+  /** The existing cards of the board. */
   occupied: (Rect & { rotation: number })[]
 }
 
 export type Places = Map<string, Partial<CardPlace> & { x: number; y: number }>
 
-/** The places that are not given. What a layout refuses is in the result: errors lose their class on the way from a thread. */
+/**
+ * Returns the places of cards that lack a coordinate. A refusal is part of the result, because errors lose their class
+ * between threads.
+ */
 export function placeNew({ layout, cards, occupied }: NewCards): { places: Places } | { refused: string } {
   const space = new FreeSpace()
   for (const rect of occupied) space.occupy(boundingBox(rect))
@@ -26,7 +32,7 @@ export function placeNew({ layout, cards, occupied }: NewCards): { places: Place
       throw error
     }
   }
-  // Cards whose place is given keep it, so the others have to know of it first.
+  // Cards with a given place keep it, so they are occupied before the others are placed.
   const open: typeof cards = []
   for (const card of cards) {
     const { x, y } = card

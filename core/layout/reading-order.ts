@@ -2,12 +2,12 @@ import type { Rect } from './box.ts'
 import { boundingBox } from './box.ts'
 
 /**
- * Tops that differ by less than this are one row to the eye: half the height of the smallest card, so that two cards of
- * which one lies below the other are in different rows.
+ * Cards whose tops differ by less than this are in one row. It is half the height of the smallest card, so that a card
+ * below another card is always in another row.
  */
 export const rowTolerance = 20
 
-/** Cards as they are read on the canvas: row by row, from left to right. */
+/** Returns cards in reading order: row by row, from left to right. */
 export function readingOrder<Card extends Rect & { id: string; rotation: number }>(
   cards: readonly Card[],
 ): Card[] {

@@ -1,9 +1,9 @@
-/** Cards side by side, each as large as it is. Headings part it into rows. */
+/** The layout `row`: cards side by side, in their own sizes. Headings separate rows. */
 import type { Block, LayoutOptions, CardPlace } from './arrangement.ts'
 import { stack, type Band, type Run } from './bands.ts'
 import { ownSize, placeIn, slotFor } from './card-slot.ts'
 
-/** Half a board: what is longer goes on in a row below. */
+/** Longest row or column, half of a board. Longer ones continue in another row or column. */
 export const longestLine = 1_000_000
 
 export function row(bands: Band[], { gap, width }: LayoutOptions): CardPlace[] {

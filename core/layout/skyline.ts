@@ -1,11 +1,11 @@
 /**
- * The level that is reached at each x between two edges, as steps from left to right. Levels grow downwards,
+ * A skyline: the lowest occupied level at each x between two edges, as steps from left to right. Levels grow downwards,
  * as y does.
  */
 export class Skyline {
   readonly #left: number
   readonly #right: number
-  /** Where each step begins; its level is at the same index. */
+  /** The x at which each step begins. Its level has the same index in `#levels`. */
   readonly #begins: number[]
   readonly #levels: number[]
 
@@ -17,7 +17,7 @@ export class Skyline {
   }
 
   /**
-   * Where a width of `w` lies highest on the skyline, the leftmost of equal places; undefined if it is too
+   * Returns the highest place on the skyline for a width of `w`, the leftmost of equal ones. Undefined if `w` is too
    * wide.
    */
   highest(w: number): { x: number; y: number } | undefined {
@@ -32,13 +32,13 @@ export class Skyline {
         if (best && y >= best.y) break
       }
       if (!best || y < best.y) best = { x, y }
-      // What begins further left than a step that lies too low would lie on that step too.
+      // Step `under` is too low. A place that begins before its end would rest on it, too, so skip those places.
       else step = under
     }
     return best
   }
 
-  /** Brings the skyline to at least `level` between `left` and `right`. */
+  /** Lowers the skyline to at least `level` between `left` and `right`. */
   reach(left: number, right: number, level: number): void {
     if (this.#isReached(left, right, level)) return
     const first = this.#stepFrom(Math.max(left, this.#left))
@@ -58,7 +58,7 @@ export class Skyline {
     return true
   }
 
-  /** The index of the step that begins at `x`, which splits the one that runs across it. */
+  /** Returns the index of the step that begins at `x`. Splits the step that crosses `x`, if there is one. */
   #stepFrom(x: number): number {
     let step = this.#begins.length
     while (this.#begins[step - 1]! >= x) step--

@@ -23,9 +23,9 @@ const solvers: Record<LayoutName, (bands: Band[], options: LayoutOptions) => Car
 }
 
 /**
- * Lays out cards in the order in which they are given; those of a group follow its first one. Sizes of cards are 40 to
- * 4,000. Options: whole numbers, `gap` from 0, `width` from 100, `rowHeight` 40 to 4,000, `columns` from 1; a layout
- * looks at those that concern it.
+ * Lays out cards in the given order. The cards of a group follow its first card. Sizes of cards are 40 to 4,000.
+ * Options are whole numbers: `gap` from 0, `width` from 100, `rowHeight` 40 to 4,000, `columns` from 1. A layout
+ * ignores options that it does not use.
  */
 export function solveLayout(
   layout: LayoutName,

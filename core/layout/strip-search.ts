@@ -2,17 +2,16 @@ import type { Box } from './box.ts'
 import type { Columns } from './columns.ts'
 import { Strip } from './strip.ts'
 
-/** All strips of one width, in the order in which they are searched, each made when it is needed. */
+/** Searches all strips of one width, in order. A strip is created when the search reaches it. */
 export class StripSearch {
   readonly #unsearched: (() => Strip)[]
   readonly #strips: Strip[] = []
-  /** Sizes that no strip has a place for. Nor has it for larger ones, as space only gets less. */
+  /** Sizes for which no strip has a place. Larger sizes have no place either, because free space only shrinks. */
   readonly #tooLarge: { w: number; h: number }[] = []
 
   /**
-   * The first strip begins at `start`, as near as the edges of the board allow. Each strip downwards is
-   * followed by the one upwards above it, and these pairs lie side by side, further out in turns to the right
-   * and to the left.
+   * The first strip begins at `start`, or as near as the board's edges allow. After each downward strip comes the
+   * upward strip above it. Further pairs follow side by side, alternately to the right and to the left.
    */
   constructor(
     start: { x: number; y: number },
@@ -34,12 +33,12 @@ export class StripSearch {
     })
   }
 
-  /** Takes notice of a box that came after the search was made. */
+  /** Adds a box that was occupied after the search was created. */
   add(box: Box): void {
     for (const strip of this.#strips) strip.add(box)
   }
 
-  /** The first free place for the top left corner of a card of this size; undefined if there is none. */
+  /** Returns the first free place for the top left corner of a card of this size. Undefined if there is none. */
   find(w: number, h: number): { x: number; y: number } | undefined {
     if (this.#tooLarge.some((size) => size.w <= w && size.h <= h)) return undefined
     for (const strip of this.#inOrder()) {

@@ -2,14 +2,14 @@ import type { Box } from './box.ts'
 import { Skyline } from './skyline.ts'
 
 /**
- * A band of the board, filled with cards from a starting line downwards (direction 1) or upwards (-1).
+ * A vertical strip of the board. Cards fill it from a starting line downwards (direction 1) or upwards (-1).
  *
- * Its skyline sinks over the boxes in it: the highest place on the skyline is free once all boxes that begin
- * above the card's far edge are under the skyline. Each box goes under once, however many cards are placed,
- * so the search costs no more than what lies in the strip. The price: a hole that was too small for one card
- * is not found for the next one.
+ * The skyline covers boxes from the starting line on. The highest place on the skyline is free when the skyline covers
+ * all boxes that begin above the card's far edge. Each box is covered once, however many cards are placed, so the total
+ * cost is linear in the boxes of the strip. The drawback: a hole that was too small for one card is not used for a
+ * later card.
  *
- * Seen from inside, every strip is filled downwards: one that is filled upwards is mirrored at y = 0.
+ * Inside this class every strip is filled downwards. An upward strip is mirrored at y = 0.
  */
 export class Strip {
   readonly #left: number
@@ -18,11 +18,11 @@ export class Strip {
   readonly #to: number
   readonly #direction: 1 | -1
   readonly #skyline: Skyline
-  /** Boxes that are not yet under the skyline, the highest last. */
+  /** Boxes that the skyline does not cover yet, the highest last. */
   readonly #pending: Box[]
 
   /**
-   * Cards are placed between `left` and `right`, and between `from` and `to`, the first and the last line.
+   * Cards are placed between `left` and `right`, from the line `from` to the line `to`.
    */
   constructor(left: number, right: number, from: number, to: number, boxes: readonly Box[]) {
     this.#left = left
@@ -37,7 +37,7 @@ export class Strip {
     )
   }
 
-  /** Takes notice of a box that came after the strip was made. */
+  /** Adds a box that was occupied after the strip was created. */
   add(box: Box): void {
     if (!this.#holds(box)) return
     const added = this.#inside(box)
@@ -50,7 +50,7 @@ export class Strip {
     this.#pending.splice(index, 0, added)
   }
 
-  /** The first free place for the top left corner of a card of this size; undefined if the strip has none. */
+  /** Returns the first free place for the top left corner of a card of this size. Undefined if the strip has none. */
   find(w: number, h: number): { x: number; y: number } | undefined {
     for (;;) {
       const place = this.#skyline.highest(w)
@@ -59,7 +59,7 @@ export class Strip {
     }
   }
 
-  /** Brings the boxes that begin above `y` under the skyline; false if there were none. */
+  /** Extends the skyline over the boxes that begin above `y`. Returns false if there were none. */
   #sinkTo(y: number): boolean {
     const before = this.#pending.length
     for (let box = this.#pending.at(-1); box && box.top < y; box = this.#pending.at(-1)) {
@@ -80,8 +80,8 @@ export class Strip {
 }
 
 /**
- * Packs top and index into one number: sorting these takes a tenth of the time of comparing boxes. All tops
- * above `from` are alike.
+ * Sorts boxes, the highest last. Top and index are packed into one number, because sorting numbers takes a tenth of the
+ * time of comparing boxes. Tops above `from` count as equal.
  */
 function highestLast(boxes: readonly Box[], from: number): Box[] {
   const count = boxes.length

@@ -1,14 +1,14 @@
-/** Which addresses may be connected to. */
+/** Decides to which addresses the service may connect. */
 import ipaddr from 'ipaddr.js'
 
-/** `public`: anybody's. `named`: not public, or not necessarily, but in the operator's list. */
+/** `public`: a public address. `named`: an address in EGRESS_ALLOW, public or not. `forbidden`: any other. */
 export type AddressClass = 'public' | 'named' | 'forbidden'
 
 export type ClassifyAddress = (address: string) => AddressClass
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Where clouds hand out credentials. Never, also not by a range of the operator's that happens to hold one. */
+/** Addresses at which clouds serve credentials. They are always forbidden, even inside a range of EGRESS_ALLOW. */
 const metadata = new Set([
   '169.254.169.254', // most of them
   '168.63.129.16', // Azure, a public address
@@ -17,22 +17,22 @@ const metadata = new Set([
   'fd00:ec2::254', // AWS
 ])
 
-/** Of IPv6 only this is given out to the public; `unicast` is also what nobody has defined yet, `::7f00:1` among it. */
+/** The public IPv6 range. ipaddr.js also calls undefined ranges `unicast`, for example that of `::7f00:1`. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** @throws Error when it is neither an address nor a range in CIDR notation */
+/** @throws Error when the text is neither an address nor a range in CIDR notation */
 export function parseRange(text: string): Range {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.parse(text)
   return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
-/** @param allowed addresses and CIDR ranges of the operator's; @throws Error when one is none */
+/** @param allowed addresses and CIDR ranges of EGRESS_ALLOW. @throws Error when an entry is neither */
 export function addressClasses(allowed: string[]): ClassifyAddress {
   const ranges = allowed.map(parseRange)
   return (text) => {
     if (!ipaddr.isValid(text)) return 'forbidden'
-    const address = ipaddr.process(text) // of an IPv4 address in IPv6 clothes, the IPv4 address
+    const address = ipaddr.process(text) // turns an IPv4-mapped IPv6 address into the IPv4 address
     if (metadata.has(address.toString())) return 'forbidden'
     if (ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits)))
       return 'named'

@@ -1,4 +1,4 @@
-/** Opens connections, to permitted addresses only. */
+/** Opens connections, only to permitted addresses. */
 import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { buildConnector } from 'undici'
@@ -6,17 +6,17 @@ import type { ClassifyAddress } from './addresses.ts'
 import type { Resolve } from './resolve.ts'
 import { addressFault, permitted, type Target } from './target.ts'
 
-/** The rules forbid the connection. The message follows "url". */
+/** The address rules forbid the connection. The message continues a sentence that begins with "url". */
 export class RefusedError extends Error {}
 
-/** One connection at a time; undici asks for it, and again when the one before was closed. */
+/** The connection of one undici client. undici calls `connect` again after the previous connection was closed. */
 export interface Connection {
   connect: buildConnector.connector
-  /** It is there, and leads to a permitted address. */
+  /** True while the connection is open. Its address is then permitted. */
   established(): boolean
-  /** How often one was. */
+  /** Number of connections established so far. */
   times(): number
-  /** What came over it, in clear. */
+  /** Bytes received, after decryption. */
   bytesRead(): number
   destroy(): void
 }
@@ -24,14 +24,17 @@ export interface Connection {
 export interface ConnectorOptions {
   classify: ClassifyAddress
   resolve: Resolve
-  /** Certificates that are trusted besides the usual ones. */
+  /** Certificates to trust in addition to the system's. */
   ca?: string | undefined
 }
 
 export type OpenConnection = (target: Target) => Connection
 
 export function buildOpener({ classify, resolve, ca }: ConnectorOptions): OpenConnection {
-  /** Names are judged by their addresses at the moment of connecting: what they were before says nothing. */
+  /**
+   * Checks a name's addresses when it connects. An earlier check proves nothing, because the addresses may have
+   * changed.
+   */
   const lookupFor =
     (namedOnly: boolean): LookupFunction =>
     (hostname, { all }, found) => {
@@ -47,7 +50,7 @@ export function buildOpener({ classify, resolve, ca }: ConnectorOptions): OpenCo
         (error: NodeJS.ErrnoException) => found(error, ''),
       )
     }
-  // Its own time limit is off: whoever asks for a connection destroys it when it takes too long.
+  // undici's own timeout is off. The caller destroys a connection that takes too long.
   const build = (namedOnly: boolean) =>
     buildConnector({
       ...{ allowH2: false, timeout: 0, autoSelectFamily: true, lookup: lookupFor(namedOnly) },
@@ -63,7 +66,7 @@ export function buildOpener({ classify, resolve, ca }: ConnectorOptions): OpenCo
     return {
       connect(where, done) {
         established = false
-        // `lookup` is not asked about addresses.
+        // Node calls `lookup` only for names, so addresses are checked here.
         const fault = isIP(hostname) ? addressFault([hostname], namedOnly, classify) : null
         if (fault) return done(new RefusedError(fault), null)
         socket = (namedOnly ? toNamed : toAny)(where, (error, connected) => {

@@ -1,6 +1,6 @@
 /**
- * The one way out: every HTTP request to a URL that somebody gave goes through here. `send` follows no redirects,
- * `fetch` does, each hop with all the checks.
+ * Sends every HTTP request to a URL that a user gave. `send` follows no redirects. `fetch` follows them and checks
+ * every hop.
  */
 import { isIP } from 'node:net'
 import { addressClasses } from './addresses.ts'
@@ -16,27 +16,27 @@ export type { Fetched, FetchOutcome, FetchRequest, Receive } from './fetch.ts'
 
 export interface Egress {
   /**
-   * Whether requests to a URL may be sent, as far as can be told before they are. Null, or what is wrong in words that
-   * follow the name of the field. A name that cannot be resolved now passes: each connection is checked again.
+   * Checks a URL before any request is sent. Returns null, or a text that follows the field's name and says what is
+   * wrong. A name that does not resolve now is accepted, because each connection is checked again.
    */
   checkUrl(url: string): Promise<string | null>
-  /** Never rejects for what the other side does. */
+  /** Sends one request. Faults of the receiver are outcomes and never reject the promise. */
   send(request: OutgoingRequest): Promise<Outcome>
-  /** Ends the connections that are kept. */
+  /** Closes the idle connections. */
   close(): void
-  /** GET, along redirects. Rejects only with what `receive` throws of its own. */
+  /** Sends a GET and follows redirects. Rejects only with an error that `receive` itself throws. */
   fetch<T>(request: FetchRequest, receive: Receive<T>): Promise<FetchOutcome<T>>
 }
 
 export interface EgressOptions {
-  /** Addresses and CIDR ranges that are not public and may be reached all the same, there also by http and on any port. */
+  /** Addresses and CIDR ranges that are not public but permitted, also by http and on any port. */
   allow: string[]
   resolve?: Resolve
-  /** Certificates that are trusted besides the usual ones. */
+  /** Certificates to trust in addition to the system's. */
   ca?: string
 }
 
-/** A check of a URL waits no longer for its name. */
+/** `checkUrl` waits at most this long for DNS. */
 const resolveForCheckMs = 1000
 
 export function openEgress({ allow, resolve = openResolver(), ca }: EgressOptions): Egress {
@@ -51,7 +51,9 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
       if (isIP(target.hostname)) return null
       const addresses = await within(resolveForCheckMs, resolve(target.hostname))
       if (addresses) return addressFault(addresses, target.namedOnly, classify)
-      return target.namedOnly ? 'must lead to an address that is known: its name does not resolve' : null
+      return target.namedOnly
+        ? 'must have a host that resolves to an address: with http or a port, the address must be in EGRESS_ALLOW'
+        : null
     },
     send(request) {
       const target = read(request.url)
@@ -66,7 +68,7 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
 
 const targetsKept = 1000
 
-/** A URL is read once while it is in use: what comes of it depends on nothing else. */
+/** Caches the result of `read` for each URL. The result depends only on the URL. */
 function kept<T>(read: (url: string) => T): (url: string) => T {
   const found = new Map<string, T>()
   return (url) => {
@@ -79,7 +81,7 @@ function kept<T>(read: (url: string) => T): (url: string) => T {
   }
 }
 
-/** Null when it fails or takes longer. */
+/** Returns the result of `work`. Null when it fails or takes longer than `limitMs`. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => {

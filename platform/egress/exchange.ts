@@ -1,4 +1,4 @@
-/** One request and its answer, within bounds of time and size, whatever the other side does. */
+/** Sends one request and reads its answer, within limits of time and size, whatever the receiver does. */
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
@@ -11,9 +11,9 @@ export interface OutgoingRequest {
   method: 'GET' | 'POST'
   headers: Record<string, string>
   body?: string | Uint8Array
-  /** For all of it: the name, the connection, the request, the answer. */
+  /** Limit for the whole exchange: DNS, connection, request and answer. */
   timeoutMs: number
-  /** What is read of the answer's body, as it comes over the wire; then the connection is closed. Nothing is kept of it. */
+  /** Most compressed bytes to read of the answer's body. Then the connection is closed. The body is discarded. */
   maxAnswerBytes: number
 }
 
@@ -22,15 +22,16 @@ export type Outcome =
   | { outcome: Failure; error: string; durationMs: number }
 
 /**
- * `refused`: by our rules. `unreachable`: no connection came about. `timeout`: not done in time, at whatever step.
- * `broken`: the connection broke off or what came over it is not HTTP; the other side may have had the request.
+ * `refused`: our rules forbid the request. `unreachable`: no connection could be established. `timeout`: the exchange
+ * took too long, at any step. `broken`: the connection failed, or its bytes are not HTTP. The receiver may have
+ * received the request.
  */
 export type Failure = 'refused' | 'unreachable' | 'timeout' | 'broken'
 
 /**
- * Over a connection that is kept from an earlier request to the origin, or over one of its own. When a kept one is closed
- * before anything of an answer came, the request is sent once more, over a new one: the other side has most likely closed
- * it as idle. It can have had the request all the same, so that who sends must not mind that it arrives twice.
+ * Sends a request over an idle connection to the origin, or over a new one. If a reused connection closes before any
+ * byte of an answer, the receiver has probably closed it as idle. The request is then sent once more over a new
+ * connection. The receiver may have received it both times, so callers must accept duplicates.
  */
 export function exchange(pool: Pool, target: Target, request: OutgoingRequest): Promise<Outcome> {
   return new Promise((resolve) => new Exchange(pool, target, request, resolve).begin())
@@ -48,13 +49,13 @@ class Answered {
     this.durationMs = durationMs
   }
 
-  /** Seldom asked for. */
+  /** Computed on access, because few callers need it. */
   get headers(): Record<string, string> {
     return oneValueEach(this.given)
   }
 }
 
-/** One object for what undici asks for and what is known meanwhile: there are thousands of them in a second. */
+/** The undici handler and the state of an exchange. They are one object because thousands are made per second. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly pool: Pool
   private readonly target: Target
@@ -63,7 +64,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private readonly startedAt = performance.now()
   private readonly timer: NodeJS.Timeout
   private line: Line
-  /** Of the connection, when the request went out: how often one was established (0: not yet), and what had come over it. */
+  /** When the request was sent: the number of connections established (0: not connected), and the bytes received. */
   private timesBefore = 0
   private bytesBefore = 0
   private status = 0
@@ -78,7 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.request = request
     this.resolve = resolve
     this.line = pool.take(target)
-    // A signal would not do: it is not heeded before there is a connection.
+    // Not an AbortSignal: undici ignores it until a connection is established.
     this.timer = setTimeout(() => {
       this.isLate = true
       this.line.close()
@@ -126,7 +127,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.end({ outcome: failure, error: text, durationMs: this.durationMs() })
   }
 
-  /** @param isWhole it was read to its end: the connection can be used again */
+  /** @param isWhole the answer was read to its end, so the connection can be reused */
   private answered(isWhole: boolean): void {
     if (this.isOver) return
     this.end(new Answered(this.status, this.headers, this.durationMs()))
@@ -154,7 +155,7 @@ export function oneValueEach(headers: IncomingHttpHeaders): Record<string, strin
   return Object.fromEntries(found)
 }
 
-/** Not: what came over it is not HTTP. */
+/** True when the connection was closed. False for other faults, such as bytes that are not HTTP. */
 const wasClosed = (error: unknown) =>
   ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
@@ -179,6 +180,6 @@ export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
   if (error instanceof RefusedError) return `url ${error.message}`
   const { code = '', message } = error as NodeJS.ErrnoException
-  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return 'no secure connection came about'
+  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return 'the TLS connection failed'
   return words[code] ?? (message || code || 'the request failed').slice(0, 300)
 }

@@ -1,4 +1,4 @@
-/** What is at a URL, along its redirects, within bounds of time and size, whatever the other side does. */
+/** Fetches a URL and follows redirects, within limits of time and size, whatever the server does. */
 import { performance } from 'node:perf_hooks'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip, type BrotliDecompress, type Unzip } from 'node:zlib'
@@ -10,32 +10,32 @@ import type { Refusal, Target } from './target.ts'
 export interface FetchRequest {
   url: string
   headers: Record<string, string>
-  /** For all of it: each hop, and until what was answered is received. */
+  /** Limit for all hops together, until the body of the answer is received. */
   timeoutMs: number
   maxRedirects: number
-  /** Of the body as it is handed on, and as it comes over the wire. */
+  /** Limit for the body, before and after decompression. */
   maxBytes: number
 }
 
 export interface Fetched {
-  /** Where the redirects led. */
+  /** URL of the last hop. */
   url: string
   status: number
   headers: Record<string, string>
-  /** Decompressed. Fails when it breaks off, takes too long or is too large. */
+  /** Decompressed. The stream fails when the connection breaks, time runs out or the body is too large. */
   body: Readable
 }
 
 export type FetchOutcome<T> =
   { outcome: 'received'; value: T } | { outcome: Failure | 'redirects' | 'too-large'; error: string }
 
-/** Works on an answer; its connection is open for so long. */
+/** Processes an answer. Its connection stays open until the promise settles. */
 export type Receive<T> = (answer: Fetched) => Promise<T>
 
 /**
- * Each hop is a request of its own, with all checks and a connection of its own.
+ * Fetches a URL and follows redirects. Each hop is a separate request with all checks and a new connection.
  *
- * @throws what `receive` throws of its own
+ * @throws an error that `receive` itself throws
  */
 export async function fetchAlong<T>(
   { read, open }: { read: (url: string) => Target | Refusal; open: OpenConnection },
@@ -58,7 +58,7 @@ export async function fetchAlong<T>(
 }
 
 const named = (redirected: boolean, fault: string) =>
-  redirected ? `a redirect leads to where it may not: it ${fault}` : `url ${fault}`
+  redirected ? `a redirect leads to a forbidden URL, which ${fault}` : `url ${fault}`
 
 async function hop<T>(
   open: OpenConnection,
@@ -74,7 +74,7 @@ async function hop<T>(
     bodyTimeout: 0,
   })
   const close = () => {
-    connection.destroy() // also one that is still being established, which the client does not know
+    connection.destroy() // undici does not close a connection that is still being established
     return client.destroy()
   }
   let fault: FetchOutcome<T> | null = null
@@ -103,7 +103,9 @@ async function hop<T>(
     const location = isRedirect.has(answer.statusCode) ? headers['location'] : undefined
     if (location !== undefined) {
       const next = URL.parse(location, target.url.href)
-      return next ? { location: next.href } : { outcome: 'broken', error: 'a redirect leads nowhere' }
+      return next
+        ? { location: next.href }
+        : { outcome: 'broken', error: 'the location of a redirect is not a URL' }
     }
     body = decoded(answer.body, headers['content-encoding'], request.maxBytes, (outcome, error) => {
       fault ??= { outcome, error }
@@ -141,13 +143,13 @@ function decoded(
   }
   const decoder = decoderOf(encoding)
   const body = counting()
-  body.on('error', () => undefined) // whoever reads it learns of it
+  body.on('error', () => undefined) // the reader of the stream gets the error
   const ended = (error: NodeJS.ErrnoException | null | undefined) => {
-    // The reader has had enough.
+    // A premature close means that the reader stopped reading. That is no fault.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') failed('broken', describe(error))
   }
   if (decoder === 'unknown') {
-    failed('broken', 'the answer is compressed in a way that was not asked for')
+    failed('broken', 'the answer has a content-encoding that the request did not accept')
     body.destroy(new Error('unknown encoding'))
     source.destroy()
   } else if (decoder) pipeline(source, counting(), decoder, body, ended)

@@ -1,32 +1,32 @@
 /**
- * Connections that are kept for a moment after an answer, for the next request to the same origin. Each was judged when
- * it was made, and leads nowhere else as long as it lives.
+ * Keeps connections open for a few seconds after an answer, for the next request to the same origin. Its address was
+ * checked when a connection was made and cannot change while it is open.
  */
 import { performance } from 'node:perf_hooks'
 import { Client } from 'undici'
 import type { Connection, OpenConnection } from './connector.ts'
 import type { Target } from './target.ts'
 
-/** One connection at a time, and one request at a time on it. */
+/** A client with one connection, which carries one request at a time. */
 export interface Line {
   client: Client
   connection: Connection
-  /** For the next request; only when the answer was complete. */
+  /** Returns the line to the pool. Call it only when the answer was complete. */
   keep(): void
   close(): void
 }
 
 export interface Pool {
-  /** The one that was used last, or a new one, which connects when it is asked something. */
+  /** Returns the line that was used last, or a new one. A new line connects with its first request. */
   take(target: Target): Line
-  /** A new one in any case. */
+  /** Returns a new line. */
   fresh(target: Target): Line
   close(): void
 }
 
-/** Receivers close idle connections, often after 5 s: what is that old might be closed as it is used. */
+/** Many receivers close idle connections after 5 s. A connection idle for longer might close just as it is used. */
 const idleMs = 4000
-/** A name that has moved is noticed at the latest then. */
+/** Connections are not reused when they are older, so that changes in DNS take effect. */
 const oldestMs = 60_000
 const most = { ofOneOrigin: 64, inAll: 512 }
 
@@ -69,11 +69,11 @@ export function openPool(open: OpenConnection): Pool {
       },
       close() {
         forget(origin, line)
-        connection.destroy() // also one that is still being established, which the client does not know
+        connection.destroy() // undici does not close a connection that is still being established
         void client.destroy()
       },
     }
-    // Closed by the other side, or by the client when it has been idle.
+    // The receiver closed the connection, or the client did because it was idle.
     client.on('disconnect', () => forget(origin, line))
     return line
   }

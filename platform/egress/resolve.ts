@@ -1,12 +1,12 @@
-/** Names to addresses. */
+/** Resolves names to addresses. */
 import { Resolver } from 'node:dns/promises'
 
-/** All addresses of a name. Rejects, with the `code` of a DNS failure, when there is none. */
+/** Returns all addresses of a name. Rejects with the `code` of a DNS failure when the name has no address. */
 export type Resolve = (hostname: string) => Promise<string[]>
 
 /**
- * Asks the name servers itself: the system's way, `getaddrinfo`, blocks one of the process's four worker threads for as
- * long as a hostile name server likes. `/etc/hosts` does not count.
+ * Makes a resolver that queries the name servers directly and ignores `/etc/hosts`. It does not use `getaddrinfo`,
+ * which blocks one of the four threads of libuv: a hostile name server could block them all.
  */
 export function openResolver(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 })

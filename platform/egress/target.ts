@@ -1,27 +1,27 @@
-/** What a URL has to be like before anything is connected to: its form, and its host as it is written. */
+/** Checks a URL before a connection is opened: its form and its host. */
 import { isIP } from 'node:net'
 import type { ClassifyAddress } from './addresses.ts'
 
 export interface Target {
   url: URL
   origin: string
-  /** With the query. */
+  /** The path with the query string. */
   path: string
   /** Without the brackets of an IPv6 address and the dot at the end of a name. */
   hostname: string
-  /** http, or a port of its own: only for addresses in the operator's list. */
+  /** The URL uses http or a port. Then only addresses in EGRESS_ALLOW are permitted. */
   namedOnly: boolean
 }
 
-/** Words for a person, to follow "url". */
+/** Says what is wrong, as the rest of a sentence that begins with "url". */
 export interface Refusal {
   refused: string
 }
 
-/** Networks' own names, which no public name server knows. */
+/** Names that exist only in local networks. */
 const privateName = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/
 
-/** Names under which clouds serve credentials. They are refused always, whatever addresses the operator allows. */
+/** Names under which clouds serve credentials. They are always refused, whatever EGRESS_ALLOW contains. */
 const metadataNames = new Set([
   'metadata',
   'metadata.google.internal',
@@ -32,12 +32,16 @@ const metadataNames = new Set([
   'instance-data.ec2.internal',
 ])
 
-/** @param namesAreOpen the operator has a list: then a name is judged by its addresses alone */
+/**
+ * Parses and checks a URL.
+ *
+ * @param namesAreOpen true when EGRESS_ALLOW is set. Then only the addresses of a name are checked, not the name itself
+ */
 export function readTarget(text: string, classify: ClassifyAddress, namesAreOpen: boolean): Target | Refusal {
   const url = URL.parse(text)
-  if (!url) return { refused: 'must be a whole URL such as https://example.com/hook' }
+  if (!url) return { refused: 'must be an absolute URL such as https://example.com/hook' }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { refused: 'must begin with https://' }
-  if (url.username || url.password) return { refused: 'must not hold a user name or a password' }
+  if (url.username || url.password) return { refused: 'must not contain a user name or a password' }
   const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (hostname === '') return { refused: 'must name a host' }
   const { origin } = url
@@ -54,7 +58,7 @@ export function readTarget(text: string, classify: ClassifyAddress, namesAreOpen
   return target
 }
 
-/** The addresses that may be connected to. */
+/** Returns the addresses to which the service may connect. */
 export function permitted(addresses: string[], namedOnly: boolean, classify: ClassifyAddress): string[] {
   return addresses.filter((address) => {
     const found = classify(address)
@@ -62,7 +66,7 @@ export function permitted(addresses: string[], namedOnly: boolean, classify: Cla
   })
 }
 
-/** Null when one of them may be connected to; else words for a person, to follow "url". */
+/** Returns null when an address is permitted. Otherwise returns a text that continues "url" and says what is wrong. */
 export function addressFault(
   addresses: string[],
   namedOnly: boolean,

@@ -1,6 +1,6 @@
 /**
- * What the first bytes of an image say: its type and its size. Nothing is decoded, and nothing beyond the given bytes is
- * believed: every length is checked against them. The libraries at hand read no rotation of HEIF, PNG and WebP.
+ * Reads the type and the size of an image from its first bytes, without decoding it. Every length is checked against
+ * the given bytes. Available libraries do not read the rotation of HEIF, PNG and WebP.
  *
  * ISO/IEC 10918-1 (JPEG), PNG third edition, GIF89a, RFC 9649 (WebP), ISO/IEC 23008-12 (HEIF), CIPA DC-008 (EXIF).
  */
@@ -16,11 +16,11 @@ export type ImageType = (typeof imageTypes)[number]
 
 export interface ImageHeader {
   type: ImageType
-  /** In pixels, as it is shown: turned as EXIF or HEIF say. Null when these bytes don't tell. */
+  /** Size in pixels after the rotation of EXIF or HEIF. Null when these bytes do not contain it. */
   size: { width: number; height: number } | null
 }
 
-/** Of a file's first bytes; null when they are of no such image. */
+/** @param bytes the first bytes of a file. @returns null when they begin no image of a known type */
 export function readImageHeader(bytes: Buffer): ImageHeader | null {
   const type = typeOf(bytes)
   if (!type) return null
@@ -33,7 +33,7 @@ export function readImageHeader(bytes: Buffer): ImageHeader | null {
 interface Found {
   width: number
   height: number
-  /** By a quarter: width and height change places. */
+  /** The image is rotated by 90 or 270 degrees, so width and height are swapped. */
   turned: boolean
 }
 
@@ -49,7 +49,7 @@ function typeOf(bytes: Buffer): ImageType | null {
   for (let at = 16; at + 4 <= end; at += 4) brands.push(ascii(at, at + 4))
   if (brands[0] === 'avif' || brands[0] === 'avis') return 'image/avif'
   if (/^(hei[cxms]|hev[cmsx])$/.test(brands[0]!)) return 'image/heic'
-  // A general brand: what it is compatible with decides.
+  // `mif1` and `msf1` are generic brands. The compatible brands decide.
   if (brands[0] !== 'mif1' && brands[0] !== 'msf1') return null
   if (brands.includes('avif')) return 'image/avif'
   return brands.some((brand) => /^hei[cx]$/.test(brand)) ? 'image/heic' : null
@@ -78,7 +78,7 @@ function readJpeg(bytes: Buffer): Found | null {
       at += 2 // markers without a segment
       continue
     }
-    if (marker === 0xd9 || marker === 0xda) return null // the image begins, and no size was given
+    if (marker === 0xd9 || marker === 0xda) return null // the image data begins, and no size came before it
     const length = bytes.readUInt16BE(at + 2)
     if (length < 2) return null
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
@@ -141,11 +141,10 @@ function readWebp(bytes: Buffer): Found | null {
 
 interface Box {
   name: string
-  /** What is in it. */
   content: Buffer
 }
 
-/** The boxes one after the other; the last may be cut off. */
+/** Yields the boxes in order. The last box may be truncated. */
 function* boxesIn(bytes: Buffer): Generator<Box> {
   for (let at = 0; at + 8 <= bytes.length;) {
     let length = bytes.readUInt32BE(at)
@@ -168,7 +167,7 @@ const findBox = (bytes: Buffer, name: string) => {
   return null
 }
 
-/** The size and the rotation that belong to the primary item. */
+/** Reads the size and the rotation of the primary item. */
 function readHeif(bytes: Buffer): Found | null {
   const meta = findBox(bytes, 'meta')?.subarray(4)
   const primary = meta && findBox(meta, 'pitm')
@@ -190,7 +189,7 @@ function readHeif(bytes: Buffer): Found | null {
   }
 }
 
-/** The numbers, from 1, of an item's properties: the content of an `ipma` box. */
+/** Returns the numbers of an item's properties, counted from 1. @param box content of the `ipma` box */
 function propertiesOf(item: number, box: Buffer): number[] {
   if (box.length < 8) return []
   const wideItems = box[0]! >= 1
@@ -213,7 +212,7 @@ function propertiesOf(item: number, box: Buffer): number[] {
   return []
 }
 
-/** Whether the orientation (tag 0x0112) in a TIFF block is one that lies on its side. */
+/** True when the orientation (tag 0x0112) in a TIFF block rotates the image by 90 or 270 degrees. */
 function isTurned(tiff: Buffer): boolean {
   if (tiff.length < 8) return false
   const order = tiff.toString('latin1', 0, 2)

@@ -1,4 +1,7 @@
-/** Makes smaller pictures of images. Decoding is expensive: few at a time, in turns by account, of bounded size and time. */
+/**
+ * Makes smaller versions of images. Decoding is expensive, so few images are decoded at a time, and accounts take
+ * turns. The size of an image and the time for it are limited.
+ */
 import { buffer } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
 import sharp from 'sharp'
@@ -8,32 +11,35 @@ import { FairQueue, QueueFull, type FairQueueBounds } from '../work/fair-queue.t
 export interface ResizeRequest {
   /** Names the image. The bytes under a key never change. */
   key: string
-  /** Whose turn it takes. */
+  /** The account that the work counts for in the fair queue. */
   account: string
   width: number
   format: 'webp' | 'avif'
   open(): Promise<Readable>
-  /** Stores the result. It is called once for all requests that waited for the same picture. */
+  /** Stores the result. Called once for all concurrent requests for the same picture. */
   keep(made: Buffer): Promise<unknown>
 }
 
 export interface Resizer {
   /**
-   * @returns the picture, turned upright and never made larger; of an animation the first frame. Null when the image
+   * @returns the picture, rotated upright and never enlarged; the first frame of an animation. Null when the image
    * can't be decoded, which is remembered.
-   * @throws ServiceError `storage_unavailable` when too many images wait
+   * @throws ServiceError `storage_unavailable` when the queue is full
    */
   resize(request: ResizeRequest): Promise<Buffer | null>
 }
 
 export interface ResizerBounds extends FairQueueBounds {
-  /** Larger images are not decoded. Their header tells the size. */
+  /** Images with more pixels are not decoded. Their size is read from the header. */
   pixels: number
   /** Time limit for one image. */
   seconds: number
 }
 
-/** Images that could not be decoded are remembered by this process: so many, so long. A slow hour is no verdict for ever. */
+/**
+ * How many undecodable images the process remembers, and for how long. They expire because decoding may also fail on a
+ * busy machine.
+ */
 const undecodableKept = { most: 10_000, ms: 3_600_000 }
 
 export function openResizer({ pixels, seconds, ...bounds }: ResizerBounds): Resizer {
@@ -41,7 +47,7 @@ export function openResizer({ pixels, seconds, ...bounds }: ResizerBounds): Resi
   sharp.concurrency(1)
   const queue = new FairQueue(bounds)
   const underWay = new Map<string, Promise<Buffer | null>>()
-  /** Key → when it is tried again (`performance.now()`). */
+  /** Image key → time after which the image is tried again, as of `performance.now()`. */
   const undecodable = new Map<string, number>()
   const isUndecodable = (key: string) => (undecodable.get(key) ?? 0) > performance.now()
 
@@ -81,12 +87,12 @@ export function openResizer({ pixels, seconds, ...bounds }: ResizerBounds): Resi
         if (!(error instanceof QueueFull)) throw error
         throw new ServiceError(
           'storage_unavailable',
-          'Too many images wait to be made smaller. Try again in a few seconds.',
+          'Too many images are waiting to be resized. Try again in a few seconds.',
         )
       }
     },
   }
 }
 
-/** What sharp fails with is about the image. */
+/** Returns null when sharp fails, because its errors mean that the image can't be decoded. */
 const decoded = (work: Promise<Buffer>): Promise<Buffer | null> => work.catch(() => null)

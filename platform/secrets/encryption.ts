@@ -1,13 +1,13 @@
 /**
- * Encrypts what has to be read back, for storage. AES-256-GCM under a key of its own for each purpose, derived from the
- * configuration's SECRET_KEY.
+ * Encrypts secrets that the service stores and must read again. It uses AES-256-GCM with a separate key for each
+ * purpose, derived from SECRET_KEY. Format:
  *
  * version (1 byte) | key id (4) | nonce (12) | ciphertext | tag (16)
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 
 export interface Encryption {
-  /** @param about what the text belongs to; it can be opened with the same again only */
+  /** @param about names the object to which the text belongs. `open` must get the same value */
   seal(text: string, about: string): Buffer
   /** @throws DecryptionError */
   open(sealed: Uint8Array, about: string): string
@@ -22,14 +22,14 @@ const tagBytes = 16
 const headBytes = 1 + keyIdBytes + nonceBytes
 const minSecretLength = 32
 
-/** 32 bytes that only the holder of the key can tell. @param purpose no two have a key in common */
+/** Derives a key of 32 bytes from the secret key. @param purpose each purpose has a different key */
 export function deriveKey(secretKey: string, purpose: string): Buffer {
   if (secretKey.length < minSecretLength)
     throw new Error(`SECRET_KEY must be at least ${minSecretLength} characters.`)
   return Buffer.from(hkdfSync('sha256', secretKey, '', `corkboard ${purpose} ${version}`, 32))
 }
 
-/** @param purpose no two have a key in common */
+/** @param purpose each purpose has a different key */
 export function openEncryption(secretKey: string, purpose: string): Encryption {
   const key = deriveKey(secretKey, purpose)
   const keyId = createHash('sha256').update(key).digest().subarray(0, keyIdBytes)
@@ -45,11 +45,11 @@ export function openEncryption(secretKey: string, purpose: string): Encryption {
     open(sealed, about) {
       const bytes = Buffer.from(sealed)
       if (bytes.length < headBytes + tagBytes || bytes[0] !== version) {
-        throw new DecryptionError('This is nothing that was encrypted here.')
+        throw new DecryptionError('These bytes were not encrypted by this service.')
       }
       if (!bytes.subarray(1, 1 + keyIdBytes).equals(keyId)) {
         throw new DecryptionError(
-          'This was encrypted with another SECRET_KEY: the one of that time is needed to read it.',
+          'The text was encrypted with another SECRET_KEY. Set the earlier SECRET_KEY again to read it.',
         )
       }
       const decipher = createDecipheriv(
@@ -63,7 +63,7 @@ export function openEncryption(secretKey: string, purpose: string): Encryption {
       try {
         return decipher.update(bytes.subarray(headBytes, -tagBytes)).toString('utf8') + decipher.final('utf8')
       } catch (cause) {
-        throw new DecryptionError('This was changed since it was encrypted, or belongs to something else.', {
+        throw new DecryptionError('The encrypted text was modified, or it belongs to another object.', {
           cause,
         })
       }

@@ -1,7 +1,7 @@
 /**
- * Passwords as argon2id (RFC 9106) in the PHC string format, with the parameters in each: they can be raised, and what
- * was hashed before goes on until its next use. Off the main thread, few at a time: each takes 19 MB and a core for tens
- * of milliseconds.
+ * Hashes passwords with argon2id (RFC 9106), in the PHC string format. Each hash contains its parameters. So they can
+ * be raised, and an older hash stays valid until its next use. Hashing runs in other threads, few at a time, because
+ * one hash takes 19 MB and a core for tens of milliseconds.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -15,22 +15,22 @@ export interface PasswordCost {
 
 export interface PasswordCheck {
   isRight: boolean
-  /** It was hashed at another cost than is now asked for. */
+  /** The hash has other parameters than new hashes. */
   isOutdated: boolean
 }
 
 export interface Passwords {
-  /** @throws ServiceError `storage_unavailable` when too many wait */
+  /** @throws ServiceError `storage_unavailable` when the queue is full */
   hash(password: string): Promise<string>
-  /** The same work, whether there is anything to check against or not. @throws as `hash` */
+  /** Takes the same time when `phc` is null, so that timing does not reveal it. @throws as `hash` */
   check(password: string, phc: string | null): Promise<PasswordCheck>
 }
 
-/** What OWASP's Password Storage Cheat Sheet asks for at least, of memory 19 MiB. */
+/** The minimum in OWASP's Password Storage Cheat Sheet. */
 const defaultCost: PasswordCost = { memoryKib: 19_456, passes: 2, parallelism: 1 }
 const saltBytes = 16
 const tagBytes = 32
-/** The pool of threads has four: file and name look-ups need some. */
+/** libuv has four threads. File access needs the others. */
 const atOnce = 2
 const mostWaiting = 64
 
@@ -41,7 +41,7 @@ export function openPasswords(cost: PasswordCost = defaultCost): Passwords {
   async function tagOf(password: string, salt: Buffer, by: PasswordCost, tagLength: number): Promise<Buffer> {
     if (running < atOnce) running += 1
     else if (queue.length < mostWaiting) await new Promise<void>((resolve) => queue.push(resolve))
-    else throw new ServiceError('storage_unavailable', 'Too many are signing in. Try again shortly.')
+    else throw new ServiceError('storage_unavailable', 'Too many users are signing in. Try again shortly.')
     try {
       return await promisify(argon2)('argon2id', {
         message: password.normalize('NFKC'),
@@ -81,7 +81,7 @@ const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
 const phcOf = ({ memoryKib, passes, parallelism }: PasswordCost, salt: Buffer, tag: Buffer) =>
   `$argon2id$v=19$m=${memoryKib},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
 
-/** @throws when it is none */
+/** @throws when the text is not an argon2id hash in the PHC format */
 function parsePhc(phc: string): { cost: PasswordCost; salt: Buffer; tag: Buffer } {
   const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(phc)
   if (!parts) throw new Error('A stored password is not in the format of argon2id.')

@@ -1,9 +1,10 @@
 /**
- * Files in a folder. Nothing is ever seen half: what comes is written beside, synced, and then renamed.
+ * Stores files in a folder. A file becomes visible only when it is complete: it is written to a temporary file, synced,
+ * and then renamed.
  *
- *   objects/<two characters>/<key>       the objects; a key's slashes are folders
- *   parts/<upload id>/<number>.<md5>     the parts of uploads that are not completed
- *   incoming/<random>                    what is being written
+ *   objects/<two characters>/<key>       the objects; slashes in a key make subfolders
+ *   parts/<upload id>/<number>.<md5>     the parts of uploads in progress
+ *   incoming/<random>                    temporary files of writes in flight
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -21,16 +22,16 @@ export interface DiskStoreOptions {
   folder: string
   urls: PartUrls
   clock: Clock
-  /** Where clients reach the service, without a slash. */
+  /** URL at which clients reach the service, without a slash at the end. */
   publicUrl(): string
 }
 
-/** `unknown`: no such upload any more. */
+/** `unknown`: the upload does not exist, or not any more. */
 export type PartOutcome =
   { outcome: 'stored'; etag: string } | { outcome: 'unknown' } | { outcome: 'wrong-size' }
 
 export interface DiskStore extends ObjectStore {
-  /** Takes a part whose URL was verified. */
+  /** Stores a part. The caller has verified its signed URL. */
   putPart(part: { uploadId: string; partNumber: number; bytes: number }, body: Readable): Promise<PartOutcome>
 }
 
@@ -42,11 +43,12 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
   ]
   const objectPath = (key: string) => {
     if (!keyPattern.test(key) || key.split('/').some((part) => /^\.*$/.test(part)))
-      throw new Error(`${JSON.stringify(key)} is no key of a file`)
+      throw new Error(`${JSON.stringify(key)} is not a valid file key`)
     return join(objects, key.slice(0, 2), key)
   }
   const uploadPath = (uploadId: string) => {
-    if (!uploadIdPattern.test(uploadId)) throw new Error(`${JSON.stringify(uploadId)} is no upload`)
+    if (!uploadIdPattern.test(uploadId))
+      throw new Error(`${JSON.stringify(uploadId)} is not a valid upload id`)
     return join(parts, uploadId)
   }
 
@@ -65,9 +67,12 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
         await (await open(probe, 'wx')).close()
         await rm(probe)
       } catch (error) {
-        throw new Error(`The folder of files ${folder} cannot be written: ${(error as Error).message}.`, {
-          cause: error,
-        })
+        throw new Error(
+          `The folder of files ${folder} cannot be written: ${(error as Error).message}. Check DATA_DIR and its permissions.`,
+          {
+            cause: error,
+          },
+        )
       }
     },
 
@@ -76,7 +81,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
         for (const name of await readdir(incoming).catch(whenMissing([]))) {
           const draft = join(incoming, name)
           const found = await stat(draft).catch(whenMissing(null))
-          // What is still being written has been written lately.
+          // A draft without a write for this long belongs to a process that was killed.
           if (found && found.mtimeMs < Date.now() - draftIdleMs) await rm(draft, { force: true })
         }
       }),
@@ -96,7 +101,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
 
     get: (key, range) =>
       faults(async () => {
-        // Not by a FileHandle, whose reads are promises.
+        // Not with a FileHandle: its reads are promises, which cost more.
         const stream = createReadStream(objectPath(key), { ...range, highWaterMark: fileChunkBytes })
         const opened = once(stream, 'open').then(() => stream)
         return opened.catch(whenMissing(null))
@@ -147,7 +152,7 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
         if (names.length === 0 || !names.every((name) => there.includes(name)))
           return { outcome: 'wrong-parts' }
         const body = allParts(names.map((name) => join(uploadPath(uploadId), name)))
-        // A part that was sent again meanwhile is gone under its old ETag.
+        // If a part was uploaded again meanwhile, the file with its old ETag is gone.
         const stored = await writeDurably({ incoming, body, place: () => path, makesFolder: true }).catch(
           whenMissing(null),
         )
@@ -200,7 +205,7 @@ const whenMissing =
     throw error
   }
 
-/** Faults of the file system are the store's; what a body fails with is passed on. */
+/** Turns file system errors into `storage_unavailable`. Errors of the request body are passed on. */
 async function faults<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -210,7 +215,7 @@ async function faults<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A socket's `read` and `write` fail with a name of their own. */
-const syscallsOnFiles = new Set([
-  'open', 'write', 'writev', 'fsync', 'fdatasync', 'rename', 'mkdir', 'stat', 'lstat', 'scandir', 'rm', 'rmdir', 'unlink', 'close',
-]) // prettier-ignore
+/** System calls on files. Errors of sockets name other calls. */
+const syscallsOnFiles = new Set(
+  'open write writev fsync fdatasync rename mkdir stat lstat scandir rm rmdir unlink close'.split(' '),
+)

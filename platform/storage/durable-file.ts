@@ -1,4 +1,4 @@
-/** Files that are never seen half, and that stay when the power goes. */
+/** Writes files that become visible only when complete, and that survive a power failure. */
 import { randomUUID, type Hash } from 'node:crypto'
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,27 +6,27 @@ import { Writable, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 export interface DurableFile {
-  /** Where it is written. Made when it isn't there. */
+  /** Folder for the temporary file. It is created if it does not exist. */
   incoming: string
   body: Readable | AsyncIterable<Buffer>
-  /** Where it goes, once so many bytes came and are synced; null: nowhere. */
+  /** Returns the final path for a body of this size. Null discards the file. */
   place(bytes: number): string | null
-  /** The folder that it goes to is made when it isn't there. */
+  /** Create the folder of the final path if it does not exist. */
   makesFolder?: boolean
-  /** Once more than so many bytes came, no more is written. */
+  /** Most bytes to write. Further bytes are counted but not written. */
   limit?: number
-  /** Gets its bytes. */
+  /** Updated with the bytes of the file. */
   md5?: Hash
-  /** It goes nowhere before this resolves; when it rejects, no more is written. */
+  /** The file gets its final path only after this resolves. If it rejects, the write stops. */
   granted?: Promise<void> | undefined
-  /** What the chunks of the body hold may be freed once it is written. */
+  /** The memory of the body's chunks may be freed once they are written. */
   ownsChunks?: boolean | undefined
 }
 
 /**
- * Writes a file beside, syncs it, renames it and syncs its folder.
+ * Writes a temporary file, syncs it, renames it and syncs its folder.
  *
- * @returns how many bytes came; null when it went nowhere. @throws what the body fails with
+ * @returns the size in bytes, or null when `place` discarded the file. @throws the error of the body
  */
 export async function writeDurably({ incoming, body, place, ...file }: DurableFile): Promise<number | null> {
   const draft = join(incoming, randomUUID())
@@ -48,7 +48,7 @@ export async function writeDurably({ incoming, body, place, ...file }: DurableFi
   }
 }
 
-/** A name in a folder is durable when the folder is synced. */
+/** Syncs a folder. Only then are the names of new files in it durable. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
@@ -60,7 +60,7 @@ export async function syncFolder(path: string): Promise<void> {
 
 export const fileChunkBytes = 256 * 1024
 
-/** While one write is under way, the next gathers: each is a way to another thread and back. */
+/** Writes the body. Chunks that arrive during a write are batched into the next one, since a write switches threads. */
 async function fill(
   file: FileHandle,
   body: DurableFile['body'],
@@ -104,7 +104,7 @@ async function fill(
   try {
     await pipeline(body, sink)
   } finally {
-    // The file is closed next: its number, in a write that is still under way, would soon be another's.
+    // The caller closes the file next. A write still in flight would then hit another file with the same descriptor.
     await writing.catch(() => undefined)
     await early.over()
   }
@@ -113,21 +113,22 @@ async function fill(
 }
 
 /**
- * A chunk of a socket is 64 KB outside the heap, which otherwise stays until the whole heap is collected: nine uploads of
- * 4 MB were one such collection, a fifth of all that an upload cost. One that shares its memory is left alone.
+ * Frees the memory of a chunk at once. A chunk of a socket takes 64 KB outside the heap, which otherwise stay until a
+ * full garbage collection. Nine uploads of 4 MB caused one, which was a fifth of the cost of an upload. A chunk that
+ * shares its memory is not freed.
  */
 function free({ buffer, length }: Buffer): void {
   if (length >= 16 * 1024 && buffer.byteLength === length) (buffer as ArrayBuffer).transfer(0)
 }
 
-/** Begins to bring a file to disk while more of it comes, so that little is left for its sync to wait for. */
+/** Syncs a file while more of it arrives, so that the final sync has little left to do. */
 class EarlySync {
-  /** Over all files, so that threads are left for what else works on files. */
+  /** Number of syncs in flight over all files. It is limited, so that threads stay free for other file operations. */
   static #underWay = 0
   readonly #file: FileHandle
   #waiting = 0
   #syncing: Promise<void> | null = null
-  /** The system tells of it once: the sync at the end would succeed. */
+  /** Kept because the system reports a failed sync only once. The final sync would succeed. */
   fault: Error | null = null
 
   constructor(file: FileHandle) {
@@ -150,7 +151,7 @@ class EarlySync {
       })
   }
 
-  /** When it resolves, the file may be closed. */
+  /** Resolves when no sync is in flight, so the file may be closed. */
   async over(): Promise<void> {
     await this.#syncing
   }
@@ -165,10 +166,10 @@ async function writeAll(file: FileHandle, chunks: Buffer[], length: number): Pro
   while (at < length) at += (await file.write(all, at)).bytesWritten
 }
 
-/** Folders that are being made. */
+/** Folders that are being created. */
 const making = new Map<string, Promise<void>>()
 
-/** Does it, and again when its folder had to be made first. That folder is durable then. */
+/** Does the work. If the folder does not exist, creates it durably and does the work again. */
 async function orWithFolder<T>(folder: string, makesFolder: boolean, work: () => Promise<T>): Promise<T> {
   if (!makesFolder) return work()
   const done = await work().catch(async (error: NodeJS.ErrnoException) => {
@@ -182,7 +183,7 @@ async function orWithFolder<T>(folder: string, makesFolder: boolean, work: () =>
     await making.get(folder)
     return work()
   })
-  await making.get(folder) // somebody else's, in which the name was seen before it was durable
+  await making.get(folder) // another call created the folder, and it may not be durable yet
   return done
 }
 

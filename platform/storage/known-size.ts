@@ -1,4 +1,4 @@
-/** For stores that have to be told the size of an object before it comes. */
+/** Determines the size of a body, for stores that need it before the first byte. */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** Hands on a body with its size. One of unknown size is written to a temporary file first. */
+/** Calls `work` with a body and its size. A body of unknown size is written to a temporary file first. */
 export async function withKnownSize<T>(
   body: Readable,
   bytes: number | null,

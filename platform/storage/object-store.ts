@@ -1,37 +1,37 @@
 /**
- * Where the bytes of files are. Types, sizes and owners are in the database; a store knows keys and bytes alone.
+ * The store of files. It knows only keys and bytes; types, sizes and owners are in the database.
  *
- * Three drivers: a folder (disk-store.ts), S3 (s3-store.ts), Supabase Storage (supabase-store.ts). One suite of tests
- * holds them to the same contract (test/platform/object-store.ts).
+ * There are three drivers: a folder (disk-store.ts), S3 (s3-store.ts) and Supabase Storage (supabase-store.ts). One
+ * test suite checks that all of them keep the same contract (test/platform/object-store.ts).
  */
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 
-/** Of a stored object: first and last byte, both included, as in HTTP. */
+/** First and last byte of a range, both included, as in HTTP. */
 export interface ByteRange {
   start: number
   end: number
 }
 
 export interface PutOptions {
-  /** How many there are to come; null when that isn't known. */
+  /** Size of the body; null when unknown. */
   bytes: number | null
   contentType: string
-  /** Nothing is under the key before it resolves, nor when it rejects. What comes meanwhile may be taken in. */
+  /** The object exists only after this resolves. Until then the store may receive the body. */
   granted?: Promise<void>
-  /** Nobody else has the chunks of the body: what they hold may be freed as soon as it is written. */
+  /** Nothing else uses the chunks of the body, so their memory may be freed once they are written. */
   ownsChunks?: boolean
 }
 
 export interface PartPlan {
   partNumber: number
-  /** What its URL accepts, exactly. */
+  /** Exact size that the part's URL accepts. */
   bytes: number
 }
 
 export interface CompletedPart {
   partNumber: number
-  /** Without quotes. */
+  /** The ETag without quotes. */
   etag: string
 }
 
@@ -40,49 +40,52 @@ export interface StoredObject {
   bytes: number
 }
 
-/** `unknown`: the upload was never begun, or is completed or aborted. `wrong-parts`: one is missing, or has another ETag. */
+/**
+ * `unknown`: the upload does not exist, or is completed or aborted. `wrong-parts`: a part is missing or its ETag
+ * differs.
+ */
 export type CompleteOutcome = { outcome: 'stored' } | { outcome: 'unknown' } | { outcome: 'wrong-parts' }
 
 /**
- * Keys are made by this service, of `[A-Za-z0-9_./-]`. What the store can't do now throws a ServiceError
- * `storage_unavailable`.
+ * This service makes the keys, of the characters `[A-Za-z0-9_./-]`. Every method throws a ServiceError
+ * `storage_unavailable` when the store fails.
  */
 export interface ObjectStore {
-  /** At the start: is it there, and may we write? @throws Error whose message is one line for the operator */
+  /** Checks at the start that the store exists and is writable. @throws Error with one line for the operator */
   check(): Promise<void>
   /**
-   * Whole or not at all; durable when it resolves. What is under the key is replaced.
+   * Stores an object atomically, and replaces the one with the same key. It is durable when the promise resolves.
    *
-   * @returns how many bytes came
-   * @throws what `body` and `granted` fail with
+   * @returns the size in bytes
+   * @throws the error of `body` or `granted`
    */
   put(key: string, body: Readable, options: PutOptions): Promise<number>
   head(key: string): Promise<{ bytes: number } | null>
-  /** Null when there is no such object. The stream fails when the store breaks off. */
+  /** Returns null when the object does not exist. The stream fails when the connection to the store breaks. */
   get(key: string, range?: ByteRange): Promise<Readable | null>
-  /** One that is not there is none the less removed. */
+  /** Removes objects. It is no error when one does not exist. */
   remove(keys: string[]): Promise<void>
-  /** All objects, in no order. */
+  /** Yields all objects, in no particular order. */
   list(): AsyncIterable<StoredObject>
   /** @returns the upload's id */
   beginMultipart(key: string, contentType: string): Promise<string>
-  /** URLs to PUT parts to, by part number. Each answers with the part's ETag. */
+  /** Returns the URLs for PUT requests, by part number. The answer to a PUT has the part's ETag. */
   signParts(
     key: string,
     uploadId: string,
     parts: PartPlan[],
     lifetimeSeconds: number,
   ): Promise<Map<number, string>>
-  /** The object is what the parts are, in the order of their numbers. */
+  /** Makes the object from its parts, in the order of their numbers. */
   complete(key: string, uploadId: string, parts: CompletedPart[]): Promise<CompleteOutcome>
-  /** Removes what writes left that broke off together with their process. */
+  /** Removes temporary files of processes that were killed. */
   tidy(): Promise<void>
-  /** Throws the parts away. An upload that isn't there is none the less aborted. */
+  /** Removes the parts of an upload. It is no error when the upload does not exist. */
   abort(key: string, uploadId: string): Promise<void>
 }
 
 export function storeUnavailable(cause: unknown): ServiceError {
-  return new ServiceError('storage_unavailable', 'The file store is out of reach. Try again shortly.', {
+  return new ServiceError('storage_unavailable', 'The file store cannot be reached. Try again shortly.', {
     cause,
   })
 }

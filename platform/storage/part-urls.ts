@@ -1,7 +1,7 @@
-/** Signed URLs to which the parts of an upload are sent when the files are in a folder of ours. */
+/** Signed URLs for the parts of multipart uploads to the disk store. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** What a URL allows: one part, of so many bytes, until then. */
+/** The rights that a URL grants: to upload one part of exactly `bytes` bytes until `expires`. */
 export interface PartGrant {
   key: string
   uploadId: string
@@ -12,13 +12,13 @@ export interface PartGrant {
 }
 
 export interface PartUrls {
-  /** Path and query. */
+  /** Returns the path and query of the URL. */
   sign(grant: PartGrant): string
-  /** Null when it was not signed here. @param query of the URL */
+  /** Returns null when the signature is wrong. @param query the URL's query parameters */
   verify(query: Record<string, unknown>): PartGrant | null
 }
 
-/** Outside the API: no token, no rate limit, no JSON. */
+/** This path is outside the API. It needs no token, has no rate limit and takes no JSON. */
 export const partPath = '/storage/parts'
 
 export function openPartUrls(secretKey: string): PartUrls {

@@ -1,4 +1,4 @@
-/** Files in a bucket of an S3 API. Buckets are addressed by path, which every implementation takes. */
+/** Stores files in an S3 bucket. URLs contain the bucket in their path, which every implementation supports. */
 import { AwsV4Signer } from 'aws4fetch'
 import type { Readable } from 'node:stream'
 import { request, type Dispatcher } from 'undici'
@@ -51,7 +51,7 @@ export function openS3Store(options: S3Options): ObjectStore {
     }
   }
 
-  /** @returns the text of the answer when it is a success */
+  /** @returns the body of a successful answer. @throws ServiceError for any other answer */
   async function succeed(call: Call): Promise<string> {
     const answer = await send(call)
     const text = await textOf(answer)
@@ -119,7 +119,7 @@ export function openS3Store(options: S3Options): ObjectStore {
       throw refusal({ method: 'GET', key }, answer, text)
     },
 
-    // One by one: the bulk call needs an MD5 of its body here and none there.
+    // One request per key: some S3 implementations require an MD5 of the body of a bulk delete, others do not.
     async remove(keys) {
       for (const key of keys) {
         const answer = await send({ method: 'DELETE', key })
@@ -145,14 +145,14 @@ export function openS3Store(options: S3Options): ObjectStore {
       const headers = { 'content-type': contentType }
       const xml = await succeed({ method: 'POST', key, query: { uploads: '' }, headers })
       const uploadId = element(xml, 'UploadId')
-      if (!uploadId) throw storeUnavailable(new Error('the store began an upload without an id'))
+      if (!uploadId) throw storeUnavailable(new Error('the store returned no upload id'))
       return uploadId
     },
 
     async signParts(key, uploadId, parts, lifetimeSeconds) {
       const urls = parts.map(async ({ partNumber, bytes }): Promise<[number, string]> => {
         const query = { partNumber: String(partNumber), uploadId, 'X-Amz-Expires': String(lifetimeSeconds) }
-        // The length is part of what is signed: a part of another size is refused.
+        // The length is signed too, so the store refuses a part of another size.
         const headers = { 'content-length': String(bytes) }
         const url = urlOf(key, query)
         const signer = new AwsV4Signer({
@@ -185,7 +185,7 @@ export function openS3Store(options: S3Options): ObjectStore {
       }
       const answer = await send(call)
       const text = await textOf(answer)
-      // A failure can come with 200: the status is sent before the parts are put together.
+      // An error can have status 200, because S3 sends the status before it combines the parts.
       const code = element(text, 'Code')
       if (answer.statusCode < 300 && !code) return { outcome: 'stored' }
       if (code === 'NoSuchUpload') return { outcome: 'unknown' }
@@ -210,7 +210,7 @@ export function openS3Store(options: S3Options): ObjectStore {
   }
 }
 
-/** What the body failed with, or that the store is out of reach. */
+/** Returns the error of the body, if it failed, or else `storage_unavailable`. */
 function failureOf(error: unknown, body: Readable | string | undefined): unknown {
   const ofBody = typeof body === 'object' ? body.errored : null
   return ofBody ?? storeUnavailable(error)
@@ -231,7 +231,7 @@ function refusal({ method, key }: Call, { statusCode }: Answer, text: string) {
   )
 }
 
-/** The text of the first element of that name. */
+/** Returns the text of the first element with this name. */
 function element(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
   return text === undefined

@@ -1,6 +1,6 @@
 /**
- * Files in a bucket of Supabase Storage. Its own API serves whole objects; uploads in parts go through its S3 endpoint,
- * since neither its signed uploads nor TUS answer with an ETag.
+ * Stores files in a bucket of Supabase Storage. Its own API handles whole objects. Multipart uploads use its S3
+ * endpoint, because its signed uploads and TUS return no ETag.
  */
 import { StorageClient } from '@supabase/storage-js'
 import { Readable } from 'node:stream'
@@ -10,15 +10,15 @@ import { storeUnavailable, type ObjectStore, type StoredObject } from './object-
 import { openS3Store, type S3Options } from './s3-store.ts'
 
 export interface SupabaseOptions {
-  /** Of the project. */
+  /** URL of the Supabase project. */
   url: string
   serviceKey: string
   bucket: string
-  /** Null: no uploads in parts. */
+  /** Null: multipart uploads are refused. */
   s3: S3Options | null
 }
 
-/** The shape of what storage-js returns as `error`; a server that is dead is one, too. */
+/** The `error` that storage-js returns, also when the server can't be reached. */
 interface StorageFault {
   message: string
   status?: number
@@ -35,7 +35,7 @@ export function openSupabaseStore({ url, serviceKey, bucket, s3 }: SupabaseOptio
     if (parts) return parts
     throw new ServiceError(
       'storage_unavailable',
-      'Uploads in parts are not set up on this server: its storage has no S3 keys.',
+      'Multipart uploads are not configured on this server, because its storage has no S3 keys. Upload the file in one request.',
     )
   }
 
@@ -121,7 +121,7 @@ export function openSupabaseStore({ url, serviceKey, bucket, s3 }: SupabaseOptio
 const listPageSize = 1000
 const removePageSize = 500
 
-/** The server's errors come as HTTP 400; the truth is in `statusCode`. */
+/** The server sends many errors with HTTP status 400 and puts the real status into `statusCode`. */
 const isMissing = ({ status, statusCode }: StorageFault) =>
   status === 404 || statusCode === '404' || statusCode === 'NoSuchKey'
 

@@ -1,13 +1,13 @@
 /**
- * Runs work a few at a time, with turns by account: an account that queues a thousand pieces delays another's first piece
- * by one piece at most for each slot. What waits is bounded, for each account and in all.
+ * Runs pieces of work with limited concurrency, and lets accounts take turns. If one account queues a thousand pieces,
+ * another account's first piece waits for at most one of them per slot. The queue is bounded, per account and in total.
  */
 export interface FairQueueBounds {
-  /** Units that are in use at the same time. A piece takes one unit, or as many as it says: bytes, for example. */
+  /** Units in use at the same time. A piece takes one unit by default; units may also be bytes, for example. */
   atOnce: number
   /** Units that one account may use at the same time. Default `atOnce`. */
   atOncePerAccount?: number
-  /** Pieces that may wait. Default: no bound, for queues whose callers are bounded already. */
+  /** Most pieces that may wait. Default: no limit, for queues whose callers are limited already. */
   waiting?: number
   waitingPerAccount?: number
 }
@@ -15,13 +15,13 @@ export interface FairQueueBounds {
 export interface Turn {
   /** Default 1. */
   units?: number
-  /** Gives up while the piece still waits. */
+  /** Removes the piece from the queue while it still waits. Work that has started continues. */
   signal?: AbortSignal
 }
 
-/** Thrown instead of queueing. The caller says what is busy, and when to try again. */
+/** Thrown when the queue is full. The caller turns it into a message that says what is busy and when to try again. */
 export class QueueFull extends Error {
-  /** Whose bound is reached. */
+  /** The limit that was reached: that of the account, or that of the whole queue. */
   readonly whose: 'account' | 'all'
 
   constructor(whose: 'account' | 'all') {
@@ -38,7 +38,7 @@ interface Waiting {
 
 export class FairQueue {
   readonly #bounds: Required<FairQueueBounds>
-  /** By account, each first in first out. The account whose turn is next comes first. */
+  /** Waiting pieces by account, each list first in, first out. The account with the next turn comes first. */
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #used = new Map<string, number>()
   #usedCount = 0
@@ -58,16 +58,16 @@ export class FairQueue {
     return this.#usedCount
   }
 
-  /** Pieces that wait. */
+  /** Number of waiting pieces. */
   get waiting(): number {
     return this.#waitingCount
   }
 
   /**
-   * Resolves or rejects as `work` does. `work` begins at once when there is room.
+   * Runs `work` when units are free, and settles as `work` does.
    *
-   * @throws {QueueFull} when the queue, or the account's part of it, is full
-   * @throws the signal's reason, when it is aborted while `work` still waits
+   * @throws {QueueFull} when the queue, or the account's part of the queue, is full
+   * @throws the signal's reason, when the signal is aborted while `work` still waits
    */
   async run<Result>(account: string, work: () => Result | Promise<Result>, turn: Turn = {}): Promise<Result> {
     const begun = this.#begin(account, turn)
@@ -80,7 +80,7 @@ export class FairQueue {
   }
 
   /**
-   * For work that has no single function: the caller says when it ends.
+   * Waits for units, for work that is not one function. The caller ends the turn.
    *
    * @returns a function that ends the turn; calling it again does nothing
    * @throws as `run` does
@@ -95,7 +95,7 @@ export class FairQueue {
     }
   }
 
-  /** Null when the piece has its units already. */
+  /** Returns null when the piece got its units at once, or a promise that resolves when it gets them. */
   #begin(account: string, { units = 1, signal }: Turn): Promise<void> | null {
     signal?.throwIfAborted()
     if (this.#waiting.has(account) || !this.#fits(account, units)) return this.#wait(account, units, signal)
@@ -111,7 +111,7 @@ export class FairQueue {
     const giveUp = () => {
       this.#remove(account, line, line.indexOf(waiting))
       reject(signal!.reason as Error)
-      this.#startNext() // the others may have waited behind it
+      this.#startNext() // other pieces may have waited behind this one
     }
     const waiting: Waiting = {
       units,
@@ -153,7 +153,9 @@ export class FairQueue {
     this.#startNext()
   }
 
-  /** Starts what fits, in turns. Smaller pieces do not overtake one that waits for units of all. */
+  /**
+   * Starts every piece that fits, in turns. If the next piece waits for free units, smaller ones do not overtake it.
+   */
   #startNext(): void {
     for (const [account, line] of [...this.#waiting]) {
       const first = line[0]!

@@ -1,5 +1,6 @@
-/** Long work on the main thread, cut into turns of the event loop. */
-/** Who waits for a turn, the longest first. Each turn of the loop goes to one of them, however many there are. */
+/** Splits long work on the main thread into several turns of the event loop. */
+
+/** Pieces of work that wait for a turn, in order. Each turn of the event loop runs one of them. */
 const waiting: (() => void)[] = []
 
 function goOn(): void {
@@ -14,12 +15,12 @@ function nextTurn(): Promise<void> {
   })
 }
 
-/** Well under the 50 ms that one synchronous step may take: a step may begin when a turn is nearly over. */
+/** Far below the 50 ms that one synchronous step may take, because a step may begin at the end of a turn. */
 const turnMs = 8
 
 /**
- * One piece of long work. Between its steps: `if (turn.isOver()) await turn.next()`. The test costs about 50 ns, so that
- * steps may be small.
+ * Limits how long a piece of work blocks the event loop. Between its steps the work calls
+ * `if (turn.isOver()) await turn.next()`. The test takes about 50 ns, so steps may be small.
  */
 export class LoopTurn {
   #beganAt = performance.now()
@@ -28,7 +29,7 @@ export class LoopTurn {
     return performance.now() - this.#beganAt >= turnMs
   }
 
-  /** Lets everything else run that is ready to. */
+  /** Lets other work that is ready run, then starts the next turn. */
   async next(): Promise<void> {
     await nextTurn()
     this.#beganAt = performance.now()
@@ -36,12 +37,12 @@ export class LoopTurn {
 }
 
 /**
- * Work that may be interrupted at each `yield`. What lies between two of them takes a few milliseconds at most. A promise
- * that it yields has to be awaited before it goes on.
+ * Work that may be interrupted at each `yield`. The code between two of them takes a few milliseconds at most. If it
+ * yields a promise, the caller awaits it before the next step.
  */
 export type Steps<Result> = Generator<Promise<unknown> | void, Result, void>
 
-/** The result of work that is not done here. */
+/** Waits for a promise inside steps, and returns its result. */
 export function* awaited<Result>(work: () => Promise<Result>): Steps<Result> {
   let result!: Result
   yield work().then((value) => {
@@ -50,7 +51,7 @@ export function* awaited<Result>(work: () => Promise<Result>): Steps<Result> {
   return result
 }
 
-/** Does steps of work, and lets others have the loop in between. */
+/** Runs steps, and lets other work use the event loop between them. */
 export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   const turn = new LoopTurn()
   for (;;) {
@@ -61,7 +62,7 @@ export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** `list.map(map)`, in turns. */
+/** Computes `list.map(map)` in several turns of the event loop. */
 export function mapInTurns<From, To>(
   list: readonly From[],
   map: (from: From, at: number) => To,
@@ -78,7 +79,7 @@ export function mapInTurns<From, To>(
   )
 }
 
-/** Does steps of work that await nothing, without an interruption. */
+/** Runs steps without interruption. They must not yield promises. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next()

@@ -1,15 +1,15 @@
 /**
- * Logs each time that the event loop stood still: nothing was read, answered or passed on meanwhile. What ran is told by
- * marks, which are set where work begins (a request, a frame, a commit, a round of a background loop).
+ * Logs each time the event loop was blocked. During that time the process reads and answers nothing. Marks tell which
+ * work ran. They are set where work begins: a request, a frame, a commit, or a round of a background loop.
  */
 import type { Logger } from '../log.ts'
 
-/** The last marks: what began, and when (`performance.now()`). */
+/** The last marks: name of the work, and its time (`performance.now()`). */
 const names: string[] = Array.from({ length: 32 }, () => '')
 const times = new Float64Array(names.length)
 let next = 0
 
-/** Tells the watchdog that work of this name begins or goes on. `name` has no ids: it is for a person to read. */
+/** Records that work with this name begins or continues. `name` is for people and contains no ids. */
 export function mark(name: string): void {
   names[next] = name
   times[next] = performance.now()
@@ -22,7 +22,7 @@ export interface LoopWatchdogOptions {
   stallMs?: number
 }
 
-/** How often the loop is looked at. */
+/** Interval of the checks. */
 const lookMs = 50
 
 export class LoopWatchdog {
@@ -42,11 +42,11 @@ export class LoopWatchdog {
         log.warn(
           {
             stalledMs: Math.round(stalledMs),
-            // Far below the stall: the process was paused, or had no core.
+            // If this is far below the stall, the process was paused or had no core.
             cpuMs: Math.round((used.user + used.system - cpu.user - cpu.system) / 1000),
             operations: markedSince(lookedAt),
           },
-          'the event loop stood still',
+          'the event loop was blocked',
         )
       }
       lookedAt = now
@@ -54,7 +54,7 @@ export class LoopWatchdog {
     }, lookMs).unref()
   }
 
-  /** @returns the longest stall in ms since this was last asked; 0 when there was none */
+  /** @returns the longest stall in ms since the last call; 0 without a stall */
   longestMs(): number {
     const longest = this.#longestMs
     this.#longestMs = 0
@@ -66,7 +66,9 @@ export class LoopWatchdog {
   }
 }
 
-/** @returns each name once, the latest first: those since `time`, and the last one before it, which may still run */
+/**
+ * @returns the names of the marks since `time` and of the last mark before it, whose work may still run; latest first
+ */
 function markedSince(time: number): string[] {
   const found = new Set<string>()
   for (let back = 1; back <= names.length; back += 1) {

@@ -1,23 +1,23 @@
 /**
- * Runs pure functions in worker threads, for work that would hold up the main thread. Accounts take turns; each piece has
- * a time limit, and past it its thread is ended, whatever it does.
+ * Runs pure functions in worker threads, for work that would block the main thread. Accounts take turns. Each piece has
+ * a time limit. If it takes longer, its thread is terminated.
  *
- * On piscina: maintained by Node.js contributors, no dependencies; it starts, recycles and ends the threads.
+ * Piscina starts, reuses and terminates the threads. Node.js contributors maintain it, and it has no dependencies.
  */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { FairQueue, type FairQueueBounds } from './fair-queue.ts'
 
-/** A function that a worker thread can load: its file and its export's name. It gets one argument, which is cloned. */
+/** A function that a worker thread can load, by its file and export name. It gets one argument, which is cloned. */
 export interface Task<Input, Output> {
   readonly file: string
   readonly name: string
-  /** Only for the types. */
+  /** Exists only for type inference. */
   readonly signature?: (input: Input) => Output | Promise<Output>
 }
 
-/** `task<typeof merge>(new URL('./merge.ts', import.meta.url), 'merge')` */
+/** Example: `task<typeof merge>(new URL('./merge.ts', import.meta.url), 'merge')` */
 export function task<Work extends (input: never) => unknown>(
   file: URL,
   name: string,
@@ -25,7 +25,7 @@ export function task<Work extends (input: never) => unknown>(
   return { file: fileURLToPath(file), name }
 }
 
-/** The work took longer than its time limit. Doing it again would, too. */
+/** The work took longer than its time limit. A retry would, too. */
 export class TaskTimedOut extends Error {
   constructor(name: string, timeoutMs: number, options?: ErrorOptions) {
     super(`${name} took more than ${timeoutMs} ms`, options)
@@ -34,24 +34,24 @@ export class TaskTimedOut extends Error {
 }
 
 export interface RunOptions {
-  /** Whose turn it takes. For the work of a board: the account that owns the board's workspace. */
+  /** The account that the work counts for. For a board, it is the owner of the board's workspace. */
   account: string
-  /** From its start, not from its queueing. */
+  /** Time limit, without the time in the queue. */
   timeoutMs?: number
-  /** Buffers that are moved instead of copied; the caller can't use them afterwards. */
+  /** Buffers to transfer instead of copying. The caller can't use them afterwards. */
   transfer?: ArrayBuffer[]
 }
 
 export interface WorkerPoolOptions extends Partial<FairQueueBounds> {
   threads?: number
-  /** A thread whose heap grows past this is ended, and its work fails. */
+  /** Largest heap of a thread. A thread that exceeds it is terminated, and its work fails. */
   heapMb?: number
 }
 
 const defaultTimeoutMs = 10_000
 /** A thread without work ends after this. */
 const idleMs = 10_000
-/** Threads yield to the main thread, which everybody waits for. */
+/** Gives threads a lower priority than the main thread, on which all requests depend. */
 const niceIncrement = 5
 
 export class WorkerPool {
@@ -64,7 +64,7 @@ export class WorkerPool {
     ...bounds
   }: WorkerPoolOptions = {}) {
     this.#queue = new FairQueue({
-      // One account never has all threads.
+      // One account never uses all threads.
       ...{ atOnce: threads, atOncePerAccount: Math.max(1, threads - 1) },
       ...{ waiting: 1000, waitingPerAccount: 100 },
       ...bounds,
@@ -72,20 +72,20 @@ export class WorkerPool {
     this.#pool = new Piscina({
       ...{ minThreads: 0, maxThreads: threads, idleTimeout: idleMs, niceIncrement },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // What the process was started with (`--import`, a test runner's loaders) is not for a thread that computes.
+      // Threads don't need the flags of the process, such as `--import` or the loaders of a test runner.
       execArgv: [],
       env: compileCache(),
     })
   }
 
-  /** Pieces that wait for a thread. */
+  /** Number of pieces that wait for a thread. */
   get waiting(): number {
     return this.#queue.waiting
   }
 
   /**
-   * @throws {QueueFull} when too much waits, in all or of this account
-   * @throws {TaskTimedOut} when it took longer than `timeoutMs`
+   * @throws {QueueFull} when the queue, or the account's part of the queue, is full
+   * @throws {TaskTimedOut} when the work took longer than `timeoutMs`
    */
   run<Input, Output>(
     { file, name }: Task<Input, Output>,
@@ -105,13 +105,13 @@ export class WorkerPool {
     })
   }
 
-  /** Ends the threads; what runs or waits is rejected. */
+  /** Terminates the threads. Work that runs or waits is rejected. */
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
 }
 
-/** Threads get none of the process's variables: some are secrets. */
+/** Returns the environment of threads: only the compile cache, because other variables contain secrets. */
 function compileCache(): Record<string, string> {
   const folder = process.env['NODE_COMPILE_CACHE']
   return folder ? { NODE_COMPILE_CACHE: folder } : {}

@@ -1,4 +1,4 @@
-/** What a command has to say, for programs: one JSON object on one line. */
+/** Prints a command's result on standard output: one JSON object on one line. */
 export function answer(body: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(body)}\n`)
 }

@@ -13,7 +13,7 @@ export function boardCommands(program: Command): void {
   board
     .command('share')
     .description(
-      'Opens one board, not its children, to an account; `none` takes that away:\n{"board_id","email","role"}',
+      'Shares one board with an account, without the boards below it. The role `none` ends the share:\n{"board_id","email","role"}',
     )
     .addOption(idOption('--board <board-id>', 'id of the board'))
     .addOption(emailOption())
@@ -32,10 +32,10 @@ export function boardCommands(program: Command): void {
   scheduleCommand(
     board,
     'publish',
-    'Publishes a board’s schedule as an account that may: a new version of its call sheet',
+    'Publishes a board’s schedule, which makes a new version of its call sheet',
     publishBoard,
   )
-  scheduleCommand(board, 'cancel', 'Cancels a board’s schedule as an account that may', cancelBoard)
+  scheduleCommand(board, 'cancel', 'Cancels a board’s schedule', cancelBoard)
 }
 
 function scheduleCommand(
@@ -48,7 +48,12 @@ function scheduleCommand(
     .command(name)
     .description(`${description}:\n{"board_id","email","sched_status","sched_version","sched_published_at"}`)
     .addOption(idOption('--board <board-id>', 'id of the board'))
-    .addOption(emailOption('--email <email>', 'e-mail address of the account that does it'))
+    .addOption(
+      emailOption(
+        '--email <email>',
+        'e-mail address of the acting account, which needs write access to the workspace',
+      ),
+    )
     .addHelpText(
       'after',
       `\nExample:\n  npm run -s corkboard -- board ${name} --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --email ada@example.com`,

@@ -1,4 +1,7 @@
-/** The database of the running instance; without one, the embedded server for as long as the command takes. */
+/**
+ * Opens the database for a command. If no instance runs, the command starts the embedded server and stops it at its
+ * end.
+ */
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { findEmbedded, startEmbedded } from '../../sql/embedded/embedded.ts'
 import { migrate, schemaState } from '../../sql/migrate.ts'
@@ -6,12 +9,16 @@ import { readConfig, type Config } from '../config.ts'
 
 interface Reached {
   url: string
-  /** Whether a service may be at work on it. */
+  /** True when a running service may be using this database. */
   shared: boolean
   release(): Promise<void>
 }
 
-/** @throws ConfigError, or an Error whose message is a sentence for the operator */
+/**
+ * Calls `work` with an open database and returns its result.
+ *
+ * @throws ConfigError, or an Error whose message is written for the operator
+ */
 export async function withDatabase<T>(
   work: (database: Database, context: { shared: boolean }) => Promise<T>,
 ): Promise<T> {
@@ -36,7 +43,7 @@ async function reach({ databaseUrl, dataDir }: Config): Promise<Reached> {
   try {
     return await startOwn(dataDir)
   } catch (error) {
-    // An instance may have been starting, and was waited for.
+    // `startOwn` may have failed because an instance was starting at the same moment. Use that instance.
     const started = await findRunning(dataDir)
     if (started) return started
     throw error
@@ -63,13 +70,13 @@ async function startOwn(dataDir: string): Promise<Reached> {
   }
 }
 
-/** A schema that a running service of another version works with is not to be changed under it. */
+/** Migrates the schema, unless a service of another version may be using the database. */
 async function bringSchema(url: string, shared: boolean): Promise<void> {
   const state = await schemaState(url)
   if (state === 'current') return
   if (shared && state === 'other')
     throw new Error(
-      'The database is of another version of Corkboard: start this version once, or use that one.',
+      'The database has the schema of another version of Corkboard. Start the service of this version once, which migrates the database, or run the command of the other version.',
     )
   await migrate(url)
 }

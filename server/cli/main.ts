@@ -1,4 +1,4 @@
-/** `npm run -s corkboard -- …`: the command line, one file for each group of commands. */
+/** The command line, `npm run -s corkboard -- …`. Each group of commands has a file. */
 import { Command, CommanderError } from 'commander'
 import { describeFault } from '../describe-fault.ts'
 import { boardCommands } from './board.ts'
@@ -12,14 +12,14 @@ const exitCodes = { done: 0, refused: 1, usage: 2 } as const
 
 const program = new Command('corkboard')
   .description(
-    'Administers a Corkboard. Works on the database of the running instance: that of DATABASE_URL, or the embedded ' +
-      'one under DATA_DIR, which it starts for as long as a command takes when no instance runs.',
+    'Administers Corkboard. Commands use the database of DATABASE_URL. If DATABASE_URL is not set, they use the ' +
+      'embedded database in DATA_DIR. If no instance runs, the command starts that database and stops it at the end.',
   )
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
   .addHelpText(
     'after',
-    '\nExit codes: 0 done, 1 refused or failed (verify: differences), 2 a wrong command line.' +
+    '\nExit codes: 0 done, 1 refused or failed (verify: found differences), 2 invalid command line.' +
       '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada',
   )
 

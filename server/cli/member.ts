@@ -11,8 +11,8 @@ export function memberCommands(program: Command): void {
   member
     .command('set')
     .description(
-      'Gives an account a role in a workspace; `none` takes it away, `owner` hands the workspace over, and who\n' +
-        'owned it stays as an editor:\n{"workspace_id","email","role"}',
+      'Gives an account a role in a workspace. The role `none` removes the account. The role `owner` transfers the\n' +
+        'workspace; the previous owner becomes an editor:\n{"workspace_id","email","role"}',
     )
     .addOption(idOption('--workspace <workspace-id>', 'id of the workspace'))
     .addOption(emailOption())

@@ -1,4 +1,4 @@
-/** The values that commands take, checked before anything is touched. */
+/** The options of commands. Their values are checked before the command opens the database. */
 import { InvalidArgumentError, Option } from 'commander'
 import { limits } from '../../core/limits.ts'
 import { readConfig } from '../config.ts'
@@ -18,43 +18,43 @@ export const idOption = (flags: string, description: string) =>
   new Option(flags, description).argParser(parseId).makeOptionMandatory()
 
 export const roleOption = (roles: readonly string[]) =>
-  new Option('--role <role>', 'what the account may do there').choices(roles).makeOptionMandatory()
+  new Option('--role <role>', 'role of the account').choices(roles).makeOptionMandatory()
 
 export const scopesOption = (preset: readonly Scope[]) =>
-  new Option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}`)
+  new Option('--scopes <scopes>', `comma-separated list of ${scopes.join(', ')}`)
     .argParser(parseScopes)
     .default([...preset], preset.join(','))
 
 export const ttlOption = () =>
   new Option(
     '--ttl-days <days>',
-    `how long the token lives, 1 to ${limits.tokenLifetimeDays} days; until it is revoked when left out`,
+    `days until the token expires, 1 to ${limits.tokenLifetimeDays}; by default it does not expire`,
   ).argParser((text: string) => parseCount(text, limits.tokenLifetimeDays, 'days'))
 
 export const rateLimitOption = () =>
   new Option(
     '--rate-limit <requests>',
-    'requests an hour, 1 to MAX_RATE_LIMIT_PER_HOUR; RATE_LIMIT_PER_HOUR when left out',
+    'requests per hour, 1 to MAX_RATE_LIMIT_PER_HOUR; the default is RATE_LIMIT_PER_HOUR',
   ).argParser((text: string) =>
-    parseCount(text, readConfig(process.env).maxRateLimitPerHour, 'requests an hour'),
+    parseCount(text, readConfig(process.env).maxRateLimitPerHour, 'requests per hour'),
   )
 
 export function parseId(text: string): string {
-  if (!uuidPattern.test(text)) throw new InvalidArgumentError('It takes a UUID.')
+  if (!uuidPattern.test(text)) throw new InvalidArgumentError('Use a UUID.')
   return text.toLowerCase()
 }
 
 function parseEmail(text: string): string {
   const email = text.trim()
   if (!emailPattern.test(email) || email.length > maxEmailLength)
-    throw new InvalidArgumentError('It takes an e-mail address.')
+    throw new InvalidArgumentError('Use an e-mail address.')
   return email
 }
 
 function parseName(text: string): string {
   const name = text.trim()
   if (name === '' || Array.from(name).length > limits.name)
-    throw new InvalidArgumentError(`It takes 1 to ${limits.name} characters.`)
+    throw new InvalidArgumentError(`Use 1 to ${limits.name} characters.`)
   return name
 }
 
@@ -62,13 +62,13 @@ function parseScopes(text: string): Scope[] {
   const named = text.split(',').map((scope) => scope.trim())
   const unknown = named.find((name) => !scopes.some((scope) => scope === name))
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`It takes a comma-separated list of ${scopes.join(', ')}.`)
+    throw new InvalidArgumentError(`Use a comma-separated list of ${scopes.join(', ')}.`)
   return scopes.filter((scope) => named.includes(scope))
 }
 
 export function parseCount(text: string, maximum: number, unit: string): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > maximum)
-    throw new InvalidArgumentError(`It takes a whole number of ${unit}, 1 to ${maximum}.`)
+    throw new InvalidArgumentError(`Use a whole number of ${unit}, 1 to ${maximum}.`)
   return value
 }

@@ -1,22 +1,29 @@
-/** Reads a password: never from the command line itself, where every process of the machine can see it. */
+/**
+ * Reads a password from the terminal or from standard input. A command line option would show it to every process on
+ * the machine.
+ */
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Writable } from 'node:stream'
 import { passwordFault } from '../../core/password.ts'
 import { AccountError } from '../../sql/accounts/accounts.ts'
 
-/** All of standard input, but for a line's end. @throws AccountError when it is none */
+/** Returns standard input without its last line break. @throws AccountError when that is not a valid password */
 export async function passwordFromStdin(): Promise<string> {
   const password = (await text(process.stdin)).replace(/\r?\n$/, '')
-  if (/[\r\n]/.test(password)) throw new AccountError('A password is one line; standard input holds more.')
+  if (/[\r\n]/.test(password))
+    throw new AccountError(
+      'A password must be one line, and standard input has several. Send the password alone.',
+    )
   return checked(password)
 }
 
-/** Asked for twice on a terminal, which does not show it; from a pipe as it is. */
+/** Asks for the password twice on a terminal, without showing it. Without a terminal, reads standard input. */
 export async function readPassword(): Promise<string> {
   if (!process.stdin.isTTY) return passwordFromStdin()
   const password = checked(await ask('New password: '))
-  if ((await ask('Once more: ')) !== password) throw new AccountError('The two are not the same.')
+  if ((await ask('Repeat the password: ')) !== password)
+    throw new AccountError('The two passwords differ. Run the command again.')
   return password
 }
 

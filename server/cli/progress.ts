@@ -1,4 +1,4 @@
-/** Progress of long work, for a person: one line on a terminal's standard error, nothing where that is not one. */
+/** Shows progress in one line on standard error. Shows nothing when standard error is not a terminal. */
 export function showProgress(
   unit: string,
   total: number,

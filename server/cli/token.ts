@@ -18,7 +18,7 @@ export function tokenCommands(program: Command): void {
   token
     .command('add')
     .description(
-      'Makes another token of an account, which is shown this once:\n{"user_id","email","token","token_id"}',
+      'Makes a token for an account. The token is shown only once:\n{"user_id","email","token","token_id"}',
     )
     .addOption(emailOption())
     .addOption(nameOption('what the token is for'))
@@ -42,9 +42,9 @@ export function tokenCommands(program: Command): void {
   token
     .command('revoke')
     .description(
-      'Ends a token: it is refused everywhere within a second, and its open sockets are closed within two:\n{"token_id","revoked"}',
+      'Revokes a token. Every process refuses it within 1 second and closes its sockets within 2 seconds:\n{"token_id","revoked"}',
     )
-    .addOption(idOption('--id <token-id>', 'id of the token, as `user add` and `token add` gave it'))
+    .addOption(idOption('--id <token-id>', 'id of the token, from the output of `user add` or `token add`'))
     .addHelpText(
       'after',
       '\nExample:\n  npm run -s corkboard -- token revoke --id 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11',
@@ -53,7 +53,7 @@ export function tokenCommands(program: Command): void {
       await withDatabase((database) =>
         database.asSystem(async (tx) => {
           if (!(await revokeToken(tx, id)))
-            throw new AccountError(`There is no token ${id}, or it is revoked already.`)
+            throw new AccountError(`Token ${id} does not exist or is already revoked.`)
         }),
       )
       answer({ token_id: id, revoked: true })

@@ -19,8 +19,8 @@ export function userPasswordCommands(user: Command): void {
   user
     .command('passwd')
     .description(
-      'Sets the password of an account, and ends its sessions. The password is asked for, or read from standard\n' +
-        'input when that is no terminal; it is never an option:\n{"user_id","email"}',
+      'Sets the password of an account and ends its sessions. On a terminal the command asks for the password.\n' +
+        'Otherwise it reads the password from standard input:\n{"user_id","email"}',
     )
     .addOption(emailOption())
     .addHelpText(
@@ -43,12 +43,12 @@ export function userPasswordCommands(user: Command): void {
   user
     .command('link')
     .description(
-      'Makes a link by which somebody chooses the password of an account and is signed in, once. A newer link\n' +
-        'replaces it:\n{"user_id","email","url","expires_at"}',
+      'Makes a link for an account. Its user chooses a password there and is signed in. The link works once, and a\n' +
+        'newer link replaces it:\n{"user_id","email","url","expires_at"}',
     )
     .addOption(emailOption())
     .addOption(
-      new Option('--ttl-hours <hours>', `how long the link works, 1 to ${mostHours} hours`)
+      new Option('--ttl-hours <hours>', `hours until the link expires, 1 to ${mostHours}`)
         .argParser((text: string) => parseCount(text, mostHours, 'hours'))
         .default(usualHours),
     )
@@ -58,7 +58,7 @@ export function userPasswordCommands(user: Command): void {
       const url = config.publicUrl ?? (await findRunningUrl(config.dataDir)) ?? serviceUrl(config)
       if (url === null)
         throw new AccountError(
-          'The address of the service is unknown, because PORT is 0 and no instance runs. Start it, or set PUBLIC_URL.',
+          'The address of the service is unknown, because PORT is 0 and no instance runs. Start the service or set PUBLIC_URL.',
         )
       const { userId, code, expiresAt } = await withDatabase((database) =>
         database.asSystem(async (tx) => {

@@ -23,15 +23,15 @@ export function userCommands(program: Command): void {
   user
     .command('add')
     .description(
-      'Makes an account with its personal workspace and a first token, which is shown this once:\n' +
+      'Makes an account with a personal workspace and a first token. The token is shown only once:\n' +
         '{"user_id","email","workspace_id","token","token_id"}',
     )
-    .addOption(emailOption('--email <email>', 'e-mail address, one account each'))
-    .addOption(nameOption('display name, also of the personal workspace'))
+    .addOption(emailOption('--email <email>', 'e-mail address, which no other account may have'))
+    .addOption(nameOption('display name of the account and name of its personal workspace'))
     .addOption(new Option('--tier <tier>', 'plan of the account').choices(['free', 'pro']).default('free'))
     .addOption(scopesOption(scopes))
     .addOption(ttlOption())
-    .option('--password-stdin', 'read a password to sign in with from standard input')
+    .option('--password-stdin', 'read the password of the account from standard input')
     .addHelpText(
       'after',
       '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada --tier pro',

@@ -23,17 +23,20 @@ interface VerifyOptions {
 export function verifyCommand(program: Command): void {
   program
     .command('verify')
-    .summary('holds the card index against the documents, and files against their bytes')
+    .summary('compares the card index with the documents, and the rows of files with the stored files')
     .description(
-      'Holds the card index against the documents, board by board, and the rows of files against their bytes. Exits\n' +
-        'with 0 when they are equal, else with 1 and a table of the differences. With --json: one line of JSON in its place.',
+      'Compares the card index with the documents of all boards, and the rows of files with the stored files.\n' +
+        'Exits with 0 when they are equal. Otherwise prints a table of the differences and exits with 1.',
     )
-    .addOption(new Option('--board <board-id>', 'this board only').argParser(parseId))
+    .addOption(new Option('--board <board-id>', 'compare only this board, and no files').argParser(parseId))
     .option(
       '--repair',
-      'write the index anew where it differs, remove bytes of no file; 0 when all is equal afterwards',
+      'rewrite the index where it differs and delete stored files without a row; exits with 0 when all is equal then',
     )
-    .option('--json', 'print one line of JSON: counts, the differences, and those that a repair left')
+    .option(
+      '--json',
+      'print one line of JSON: counts, differences, and differences that remain after a repair',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  npm run -s corkboard -- verify' +
@@ -50,7 +53,8 @@ async function verify(database: Database, options: VerifyOptions, shared: boolea
   if (options.board !== undefined && !all.includes(options.board))
     throw new AccountError(`There is no board ${options.board}.`)
   const boards = options.board === undefined ? all : [options.board]
-  // A running service indexes the last seconds' edits by itself; where none runs, nobody would.
+  // A running service indexes the edits of the last seconds by itself, so wait for it. If none runs, waiting is
+  // useless.
   const wait = shared ? {} : { waitMs: 0 }
   const found: Difference[] = []
   const left: Difference[] = []
@@ -74,10 +78,10 @@ async function verify(database: Database, options: VerifyOptions, shared: boolea
 }
 
 interface Findings<Fault> {
-  /** Boards or files that were looked at. */
+  /** Number of boards or files that were checked. */
   count: number
   found: Fault[]
-  /** What a repair did not mend; null without one. */
+  /** Differences that remain after a repair. Null without `--repair`. */
   left: Fault[] | null
 }
 
@@ -92,7 +96,7 @@ const presentFindings = ({ count, found, left }: Findings<Difference | FileDiffe
 async function verifyAllFiles(database: Database, repair: boolean): Promise<Findings<FileDifference>> {
   const config = readConfig(process.env)
   const secretKey = await resolveSecretKey(config)
-  const log = { warn: () => undefined } // about uploads in parts, which nobody sends here
+  const log = { warn: () => undefined } // the only warning concerns multipart uploads, which a command never takes
   const { store } = openStorage({ ...config, secretKey }, { clock: systemClock, publicUrl: () => '', log })
   const { count, differences } = await verifyFiles(database, store)
   return { count, found: differences, left: repair ? await repairFiles(store, differences) : null }
@@ -101,13 +105,12 @@ async function verifyAllFiles(database: Database, repair: boolean): Promise<Find
 function reportFiles({ count, found, left }: Findings<FileDifference>): void {
   const files = `${count} ${count === 1 ? 'file' : 'files'}`
   if (found.length === 0) {
-    process.stdout.write(`${files}: bytes and rows agree.\n`)
+    process.stdout.write(`${files}: the stored files equal their rows.\n`)
     return
   }
   const rows = found.map(({ key, fault, detail }) => [key, fault, detail])
   process.stdout.write(formatTable(['file', 'fault', 'detail'], rows))
-  const mended = left === null ? '' : left.length === 0 ? ', all mended' : `, ${left.length} not mended`
-  process.stdout.write(`${files}: ${found.length} differences${mended}.\n`)
+  process.stdout.write(`${files}: ${found.length} differences${describeRepair(left)}.\n`)
 }
 
 function report({ count: boards, found, left }: Findings<Difference>): void {
@@ -118,6 +121,10 @@ function report({ count: boards, found, left }: Findings<Difference>): void {
   }
   const rows = found.map(({ boardId, what, id, fault, detail }) => [boardId, what, id, fault, detail])
   process.stdout.write(formatTable(['board', 'what', 'id', 'fault', 'detail'], rows))
-  const mended = left === null ? '' : left.length === 0 ? ', all mended' : `, ${left.length} not mended`
-  process.stdout.write(`${count}: ${found.length} differences${mended}.\n`)
+  process.stdout.write(`${count}: ${found.length} differences${describeRepair(left)}.\n`)
+}
+
+function describeRepair(left: unknown[] | null): string {
+  if (left === null) return ''
+  return left.length === 0 ? ', all repaired' : `, ${left.length} not repaired`
 }

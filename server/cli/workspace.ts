@@ -8,7 +8,9 @@ export function workspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('workspaces')
   workspace
     .command('add')
-    .description('Makes a workspace; its boards are charged to its owner:\n{"workspace_id","name","owner"}')
+    .description(
+      'Makes a workspace. Its boards count towards the limits of its owner:\n{"workspace_id","name","owner"}',
+    )
     .addOption(nameOption('name of the workspace'))
     .addOption(emailOption('--owner <email>', 'e-mail address of the account that owns it'))
     .addHelpText(

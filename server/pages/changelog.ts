@@ -1,4 +1,4 @@
-/** `/changelog`, outside the API root: CHANGELOG.md for people (HTML) and for programs (JSON, Markdown). */
+/** Serves CHANGELOG.md at `/changelog`, outside the API root, as HTML, JSON or Markdown. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ export interface Release {
   version: string
   /** `YYYY-MM-DD`. */
   date: string | null
-  /** Markdown, one for each entry, with the heading that it stands under if there is one. */
+  /** One Markdown text for each entry, with the heading above it. Null when the entry has no heading. */
   changes: { heading: string | null; text: string }[]
 }
 
@@ -40,7 +40,7 @@ export async function registerChangelog(app: FastifyInstance): Promise<void> {
       'link',
       '</changelog.md>; rel="alternate"; type="text/markdown", </changelog.json>; rel="alternate"; type="application/json"',
     )
-    // A client that accepts none of them gets the page.
+    // If the client accepts none of these types, it gets HTML.
     const [type = 'text/html'] = new Negotiator(request.raw).mediaTypes(types)
     return answer(shown[type as keyof typeof shown], request, reply)
   })
@@ -85,7 +85,7 @@ export function readReleases(markdown: string): Release[] {
 
 const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading'
 
-/** The text is the project's own, and its HTML needs no cleaning. */
+/** Renders the changelog as a page. The text comes from this repository, so its HTML needs no sanitizing. */
 const htmlOf = (markdown: string): string =>
   renderPage({
     title: 'Changelog',

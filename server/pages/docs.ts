@@ -1,4 +1,6 @@
-/** `/docs`, outside the API root: the API description in Swagger UI, whose files are served from here. */
+/**
+ * Serves the API description in Swagger UI at `/docs`, outside the API root. The service hosts all files of Swagger UI.
+ */
 import { readFile } from 'node:fs/promises'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
@@ -18,14 +20,14 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
       js: [{ filename: 'corkboard.js', content: await read('corkboard.js') }],
       favicon: [{ filename: 'icon.svg', rel: 'icon', sizes: 'any', type: 'image/svg+xml', content: icon }],
     },
-    logo: null as never, // its own names its maker
-    // Requests that are tried out go to where the page came from: the policy lets them go nowhere else.
+    logo: null as never, // the default is the logo of Swagger
+    // "Try it out" sends its requests to the page's own origin, because the policy allows no other.
     transformSpecification: () => ({ ...describeApi(app.publicUrl()), servers: [{ url: apiRoot }] }),
     transformSpecificationClone: false,
     uiConfig: {
-      layout: 'BaseLayout', // without the viewer's own bar and logo; corkboard.js puts a bar of ours there
+      layout: 'BaseLayout', // without the top bar and logo of Swagger UI; corkboard.js adds our own bar
       plugins: [accessibleParts],
-      validatorUrl: null, // its default would send the description elsewhere
+      validatorUrl: null, // the default sends the description to another site
       deepLinking: true,
       docExpansion: 'list',
       displayRequestDuration: true,
@@ -36,8 +38,9 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * A plugin of Swagger UI, sent to the browser as text. The viewer puts links into buttons, which screen readers and
- * keyboards cannot reach. The text alone stays there; opening an operation still writes its address into the URL.
+ * A plugin for Swagger UI, which is sent to the browser as source text. Swagger UI puts links inside buttons, where
+ * screen readers and keyboards cannot reach them. The plugin replaces such a link with its text. Opening an operation
+ * still puts its address into the URL.
  */
 function accessibleParts(this: never, system: { React: { createElement(...parts: unknown[]): unknown } }) {
   const { React } = system

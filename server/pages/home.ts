@@ -1,4 +1,4 @@
-/** `/`: what this service is, and where to go on. */
+/** The start page at `/`: says what the service is and links to the other pages. */
 import type { FastifyInstance } from 'fastify'
 import { apiRoot } from '../../api/http/root.ts'
 import { html } from '../../api/sign-in/html.ts'

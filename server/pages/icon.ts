@@ -1,4 +1,6 @@
-/** The icon of all pages. Without one browsers ask for `/favicon.ico` and complain about the pages' policy. */
+/**
+ * The icon of all pages. Without an icon browsers request `/favicon.ico` and report a violation of the pages' policy.
+ */
 import type { FastifyInstance } from 'fastify'
 import { iconPath } from '../../api/sign-in/page.ts'
 

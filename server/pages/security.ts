@@ -1,4 +1,6 @@
-/** What the service's own pages may load: what the service itself serves, and nothing else. */
+/**
+ * Returns the content security policy of the service's own pages. They may load only what the service itself serves.
+ */
 
 export function contentSecurityPolicy({
   style = '',

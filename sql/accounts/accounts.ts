@@ -1,4 +1,4 @@
-/** Writes accounts, workspaces, memberships and shares. The service itself does this, not a request: run it `asSystem`. */
+/** Writes accounts, workspaces, memberships and shares, for the command line. Run it `asSystem`. */
 import type { Transaction } from '../database.ts'
 
 export class AccountError extends Error {}
@@ -6,7 +6,7 @@ export class AccountError extends Error {}
 export type MemberRole = 'owner' | 'editor' | 'viewer' | 'none'
 export type ShareRole = 'editor' | 'viewer' | 'none'
 
-/** An account with its personal workspace. @throws AccountError when the address is taken */
+/** Makes an account with its personal workspace. @throws AccountError when another account has the address */
 export async function addUser(
   tx: Transaction,
   user: { email: string; name: string; tier: 'free' | 'pro' },
@@ -15,13 +15,13 @@ export async function addUser(
     insert into users (email, display_name, tier) values (${user.email}, ${user.name}, ${user.tier})
     on conflict (lower(email)) do nothing
     returning id`
-  if (!row) throw new AccountError(`There is an account with the e-mail ${user.email} already.`)
+  if (!row) throw new AccountError(`There is already an account with the e-mail ${user.email}.`)
   const [workspace] = await tx<{ id: string }[]>`
     insert into workspaces (name, owner_id, personal) values (${user.name}, ${row.id}, true) returning id`
   return { userId: row.id, workspaceId: workspace!.id }
 }
 
-/** @throws AccountError when there is none */
+/** @throws AccountError when no account has this address */
 export async function findUser(tx: Transaction, email: string): Promise<string> {
   const [row] = await tx<{ id: string }[]>`
     select id from users u
@@ -39,7 +39,7 @@ export async function addWorkspace(
   return row!.id
 }
 
-/** A new owner takes the workspace over, and who owned it stays as an editor. */
+/** Sets an account's role in a workspace. With the role `owner` the previous owner becomes an editor. */
 export async function setMember(
   tx: Transaction,
   member: { workspaceId: string; userId: string; role: MemberRole },
@@ -50,12 +50,13 @@ export async function setMember(
   if (!workspace) throw new AccountError(`There is no workspace ${workspaceId}.`)
   if (workspace.owner_id === userId) {
     if (role === 'owner') return
-    throw new AccountError('This account owns the workspace. Make another one the owner first.')
+    throw new AccountError('This account owns the workspace. Make another account the owner first.')
   }
   await tx`delete from workspace_members where workspace_id = ${workspaceId} and user_id = ${userId}`
   if (role === 'none') return
   if (role === 'owner') {
-    if (workspace.personal) throw new AccountError('A personal workspace stays with its account.')
+    if (workspace.personal)
+      throw new AccountError('A personal workspace cannot be transferred to another account.')
     await tx`update workspaces set owner_id = ${userId} where id = ${workspaceId}`
     await tx`
       insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${workspace.owner_id}, 'editor')`

@@ -1,4 +1,4 @@
-/** Writes passwords, as their hashes in the PHC string format. */
+/** Writes the hashes of passwords, in the PHC string format. */
 import type { Transaction } from '../database.ts'
 import { endSessions } from './sessions.ts'
 import { dropLink } from './sign-in-links.ts'
@@ -6,11 +6,11 @@ import { dropLink } from './sign-in-links.ts'
 export interface PasswordRow {
   userId: string
   name: string | null
-  /** Null where no password was set. */
+  /** Null when the account has no password. */
   phc: string | null
 }
 
-/** @param of an account by its e-mail or its id; null for an account that there is none of, or that no person signs in as */
+/** @param of the account's e-mail or id. @returns null when the account does not exist or is a service account */
 export async function findPassword(
   tx: Transaction,
   of: { email: string } | { userId: string },
@@ -24,13 +24,13 @@ export async function findPassword(
   return row ?? null
 }
 
-/** Whether it is the account's password still; until the transaction ends nobody sets another. */
+/** Returns whether this is still the account's password, and locks the row until the transaction ends. */
 export async function holdPassword(tx: Transaction, userId: string, phc: string): Promise<boolean> {
   const rows = await tx`select from passwords where user_id = ${userId} and phc = ${phc} for update`
   return rows.length > 0
 }
 
-/** Ends all sessions of the account, and the link that may be under way. */
+/** Sets the password, ends all sessions of the account and removes its sign-in link. */
 export async function setPassword(tx: Transaction, userId: string, phc: string): Promise<void> {
   await tx`
     insert into passwords (user_id, phc) values (${userId}, ${phc})
@@ -39,7 +39,7 @@ export async function setPassword(tx: Transaction, userId: string, phc: string):
   await endSessions(tx, userId)
 }
 
-/** The same password, hashed anew. */
+/** Stores a new hash of the same password. */
 export async function rehashPassword(tx: Transaction, userId: string, phc: string): Promise<void> {
   await tx`update passwords set phc = ${phc} where user_id = ${userId}`
 }

@@ -1,17 +1,17 @@
-/** Writes the tokens of a person, as that person: run it `asUser`. */
+/** Writes the tokens of a user. Run it `asUser`. */
 import { endsTokens, type Transaction } from '../database.ts'
 import { makeToken, tokenHash, type Scope } from './tokens.ts'
 
 export interface NewPersonalToken {
-  /** Of a form: sent again, it makes no second token. */
+  /** Id from the form. If the form is sent twice, the second request makes no token. */
   id: string
   name: string
   scopes: Scope[]
-  /** Null: until it is revoked. */
+  /** Null: the token does not expire. */
   ttlDays: number | null
 }
 
-/** @returns the token itself, this once; null when it was made already */
+/** @returns the token, which is not stored and cannot be read again; null when it already exists */
 export async function makePersonalToken(
   tx: Transaction,
   { id, name, scopes, ttlDays }: NewPersonalToken,
@@ -24,7 +24,7 @@ export async function makePersonalToken(
   return row!.made ? value : null
 }
 
-/** @returns whether the account has such a token that was not revoked yet */
+/** @returns false when the account has no such token, or it is already revoked */
 export async function revokePersonalToken(tx: Transaction, id: string): Promise<boolean> {
   endsTokens(tx)
   const [row] = await tx<{ done: boolean }[]>`select revoke_personal_token(${id}) as done`

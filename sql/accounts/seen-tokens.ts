@@ -1,8 +1,8 @@
-/** What look-ups of tokens came to, by their hashes: so that a stranger's token costs a look-up once, or none. */
+/** Remembers results of token look-ups, by the token's hash. So an invalid token causes at most one look-up. */
 
-/** A token that is not known now is not looked up again for so long. */
+/** How long an unknown token is not looked up again. */
 const unknownMs = 10_000
-/** A token that was valid is looked up for so long wherever it comes from. */
+/** How long after its last success a token is always looked up, even if its client may look up no other. */
 const validMs = 60 * 60 * 1000
 const mostOfEach = 20_000
 
@@ -29,7 +29,7 @@ export class SeenTokens {
   }
 }
 
-/** What was remembered longest ago goes first. */
+/** Stores an entry, and removes the oldest one when the map is full. */
 function remember(times: Map<string, number>, hash: string, now: number): void {
   times.delete(hash)
   times.set(hash, now)

@@ -1,4 +1,4 @@
-/** Writes service accounts and their tokens, as the owner of their workspace: run it `asUser`. */
+/** Writes service accounts and their tokens. Run it `asUser`, as the owner of the workspace. */
 import { endsTokens, type Transaction } from '../database.ts'
 import { makeToken, tokenHash, type Scope } from './tokens.ts'
 
@@ -6,7 +6,7 @@ export interface NewServiceAccount {
   id: string
   workspaceId: string
   name: string
-  /** Requests per hour of tokens that are minted without a limit of their own. */
+  /** Requests per hour for tokens without a limit of their own. */
   rateLimit: number | null
 }
 
@@ -23,7 +23,7 @@ export async function createServiceAccount(tx: Transaction, account: NewServiceA
   await tx`select create_service_account(${id}, ${workspaceId}, ${name}, ${rateLimit})`
 }
 
-/** @returns the token itself, this once, and its id; null when the account is retired */
+/** @returns the token, which cannot be read again, and its id; null when the account is retired */
 export async function mintServiceToken(
   tx: Transaction,
   { accountId, name, scopes, rateLimit, ttlDays }: NewServiceToken,
@@ -36,7 +36,7 @@ export async function mintServiceToken(
   return row?.id ? { value, id: row.id } : null
 }
 
-/** Its tokens are refused at once here, within a second everywhere, and its sockets are closed. */
+/** Retires an account. This process refuses its tokens at once, others within a second. Its sockets are closed. */
 export async function retireServiceAccount(tx: Transaction, accountId: string): Promise<void> {
   endsTokens(tx)
   await tx`select retire_service_account(${accountId})`

@@ -1,4 +1,4 @@
-/** Writes the sessions of people who signed in. Times are the database's, as with tokens: all processes share them. */
+/** Writes the sessions of signed-in users. Times come from the database's clock, which all processes share. */
 import { createHash, randomBytes } from 'node:crypto'
 import { limits } from '../../core/limits.ts'
 import type { Database, Transaction } from '../database.ts'
@@ -17,20 +17,20 @@ export interface NewSession {
   userAgent: string | null
 }
 
-/** 256 random bits, as a cookie or a link carries them. */
+/** Makes a secret of 256 random bits for a cookie or a link. */
 export const makeSecret = () => randomBytes(32).toString('base64url')
 
-/** What is stored of a secret; null for what cannot be one. */
+/** Returns the hash under which a secret is stored; null when the text cannot be a secret. */
 export function secretHash(secret: string): Buffer | null {
   return /^[\w-]{43}$/.test(secret) ? createHash('sha256').update(secret).digest() : null
 }
 
 const { idleDays, days } = limits.signIn.session
 
-/** Of an account; a newer one ends the one that was used longest ago. */
+/** Most sessions of one account. A new session ends the least recently used one. */
 const mostSessions = 100
 
-/** @returns the cookie's value, this once, and the session's id */
+/** @returns the cookie's value, which cannot be read again, and the session's id */
 export async function startSession(
   tx: Transaction,
   { userId, ip, userAgent }: NewSession,
@@ -46,7 +46,10 @@ export async function startSession(
   return { secret, sessionId: row!.id }
 }
 
-/** Who has this cookie; notes, to the minute, that it was used. Null when the session ended. */
+/**
+ * Returns the user of a session cookie, or null when the session has ended. Stores its time of use, at most each
+ * minute.
+ */
 export async function findSession(database: Database, secret: string): Promise<SignedIn | null> {
   const hash = secretHash(secret)
   if (!hash) return null
@@ -69,7 +72,7 @@ export async function findSession(database: Database, secret: string): Promise<S
   return row ? { ...row } : null
 }
 
-/** Its open sockets are closed within two seconds. @returns whether the account had such a session */
+/** Ends a session; its sockets are closed within 2 seconds. @returns false when the account has no such session */
 export async function endSession(tx: Transaction, userId: string, sessionId: string): Promise<boolean> {
   const ended = await tx`delete from sessions where id = ${sessionId} and user_id = ${userId}`
   return ended.count > 0
@@ -79,7 +82,7 @@ export async function endSessionOf(tx: Transaction, secret: string): Promise<voi
   await tx`delete from sessions where hash = ${secretHash(secret)}`
 }
 
-/** Everywhere. */
+/** Ends all sessions of an account. */
 export async function endSessions(tx: Transaction, userId: string): Promise<void> {
   await tx`delete from sessions where user_id = ${userId}`
 }

@@ -1,19 +1,23 @@
 /**
- * Writes how often somebody may still try to sign in, for each address, account and browser: a burst, and then one in
- * each interval (GCRA: one time is all that is kept of a bucket). An attempt is counted before the password is looked
- * at, so that those that come at once are counted, too, and given back when it was right.
+ * Limits sign-in attempts for each address, account and browser. A bucket allows a burst, and then one attempt per
+ * interval. The algorithm is GCRA, which stores one time per bucket. An attempt is counted before the password is
+ * checked, so that concurrent attempts count too. It is given back when the password was right.
  */
 import { createHash } from 'node:crypto'
 import type { Transaction } from '../database.ts'
 
 export interface Allowance {
-  /** Whose it is; stored as a hash. */
+  /** Name of the bucket. It is stored as a hash. */
   name: string
   burst: number
   seconds: number
 }
 
-/** @returns 0 when all allow it, which is then counted in all; else the seconds until they will, and nothing is counted */
+/**
+ * Counts an attempt in all buckets if all of them allow it.
+ *
+ * @returns 0 when the attempt is allowed; otherwise the seconds until it will be, and nothing is counted
+ */
 export async function takeAttempt(tx: Transaction, allowances: readonly Allowance[]): Promise<number> {
   const buckets = allowances.map(({ name }) => bucketOf(name))
   const rows = await tx<{ bucket: string; ahead: number }[]>`
@@ -49,7 +53,7 @@ export async function giveBackAttempt(tx: Transaction, allowances: readonly Allo
     where a.bucket = s.bucket`
 }
 
-/** As a table `s (bucket, seconds)`. */
+/** Returns the allowances as a table `s (bucket, seconds)`. */
 const stepsOf = (tx: Transaction, allowances: readonly Allowance[]) => tx`(
   select decode(v.bucket, 'hex') as bucket, v.seconds
   from unnest(${allowances.map(({ name }) => bucketOf(name))}::text[], ${allowances.map(({ seconds }) => seconds)}::integer[])

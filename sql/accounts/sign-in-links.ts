@@ -1,4 +1,6 @@
-/** Writes one-time links: who opens one may set a password. The newest of an account is its only one. */
+/**
+ * Writes one-time links with which a user sets a password. An account has one link: a new link replaces the old one.
+ */
 import type { Transaction } from '../database.ts'
 import { makeSecret, secretHash } from './sessions.ts'
 
@@ -8,7 +10,7 @@ export interface LinkOwner {
   name: string | null
 }
 
-/** @returns the link's code, this once, and until when it works */
+/** @returns the link's code, which cannot be read again, and the time at which it expires */
 export async function makeLink(
   tx: Transaction,
   { userId, hours }: { userId: string; hours: number },
@@ -22,7 +24,7 @@ export async function makeLink(
   return { code, expiresAt: row!.expires_at }
 }
 
-/** Whose link it is; null for one that was used, replaced, or is too old. */
+/** Returns the account of a link; null when the link was used or replaced, or has expired. */
 export async function findLink(tx: Transaction, code: string): Promise<LinkOwner | null> {
   const hash = secretHash(code)
   if (!hash) return null
@@ -34,7 +36,7 @@ export async function findLink(tx: Transaction, code: string): Promise<LinkOwner
   return row ?? null
 }
 
-/** Of several that come with the same link at the same moment one gets the account. */
+/** Uses a link and returns its account. If several requests use one link at once, only one gets the account. */
 export async function takeLink(tx: Transaction, code: string): Promise<string | null> {
   const [row] = await tx<{ userId: string }[]>`
     delete from sign_in_links

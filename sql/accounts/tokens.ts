@@ -1,4 +1,7 @@
-/** Access tokens: 256 random bits, a prefix to recognise them by, a checksum to tell a typo; SHA-256 at rest. */
+/**
+ * Access tokens. A token has a prefix by which it is recognized, 256 random bits, and a checksum that reveals typing
+ * errors. The database stores its SHA-256 hash.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { endsTokens, type Database, type Transaction } from '../database.ts'
@@ -12,13 +15,13 @@ interface Clock {
   now(): number
 }
 
-/** Who is behind a request or a socket. */
+/** The authenticated account of a request or a socket. */
 export interface Principal {
   userId: string
   tokenId: string
-  /** Null for a person. */
+  /** Null when the account belongs to a person. */
   serviceAccountId: string | null
-  /** Of an access token that an application got: what it was allowed, whose tokens share an hour, and who it is. */
+  /** For a token of an OAuth application: its grant and its client. All tokens of a grant share one rate limit. */
   grantId: string | null
   clientId: string | null
   email: string
@@ -26,7 +29,7 @@ export interface Principal {
   tier: 'free' | 'pro'
   /** `write` and `delete` imply `read`. */
   scopes: Scope[]
-  /** Requests per hour; null takes the configured one. */
+  /** Requests per hour; null uses the configured limit. */
   rateLimit: number | null
 }
 
@@ -38,7 +41,7 @@ export function makeToken(): string {
   return `${tokenPrefix}${secret}${checksum(secret)}`
 }
 
-/** The hash under which a token is stored, or null for what cannot be one. */
+/** Returns the hash under which a token is stored; null when the text cannot be a token. */
 export function tokenHash(token: string): Buffer | null {
   const [, secret, sum] = tokenPattern.exec(token) ?? []
   if (secret === undefined || sum !== checksum(secret)) return null
@@ -57,7 +60,7 @@ export interface NewToken {
   rateLimit?: number | undefined
 }
 
-/** @returns the token itself, this once, and its id */
+/** @returns the token, which cannot be read again, and its id */
 export async function mintToken(
   tx: Transaction,
   token: NewToken,
@@ -77,13 +80,13 @@ export interface NewAccessToken {
   value: string
   grantId: string
   userId: string
-  /** Of its client. */
+  /** Name of the client. */
   name: string
   scopes: Scope[]
   lastsSeconds: number
 }
 
-/** The token of an application, under what its user has allowed it. */
+/** Stores the access token of an OAuth application, under a grant of its user. */
 export async function saveAccessToken(tx: Transaction, token: NewAccessToken): Promise<void> {
   await tx`
     insert into tokens (user_id, name, prefix, hash, scopes, expires_at, grant_id)
@@ -98,7 +101,7 @@ export async function revokeAccessToken(tx: Transaction, value: string): Promise
   await tx`update tokens set revoked_at = now() where hash = ${tokenHash(value)} and revoked_at is null`
 }
 
-/** Of applications, a day after their end. @returns how many */
+/** Deletes tokens of OAuth applications a day after they expired. @returns their number */
 export async function purgeAccessTokens(tx: Transaction, now: Date, batch: number): Promise<number> {
   const { count } = await tx`
     delete from tokens
@@ -111,7 +114,7 @@ export async function purgeAccessTokens(tx: Transaction, now: Date, batch: numbe
   return count
 }
 
-/** @returns whether there was such a token that was not revoked yet */
+/** @returns false when the token does not exist or is already revoked */
 export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
   endsTokens(tx)
   const rows =
@@ -120,9 +123,9 @@ export async function revokeToken(tx: Transaction, tokenId: string): Promise<boo
 }
 
 /**
- * Looks tokens up, and remembers each answer for a second: a look-up for every request would cost a third of the
- * throughput. All answers are forgotten as soon as a token is revoked: at once in the process that revokes it, elsewhere
- * when the database's message arrives, or after the second.
+ * Looks up tokens and caches each result for a second. A look-up for every request would cost a third of the
+ * throughput. When a token is revoked, the whole cache is cleared: at once in the process that revokes it, in other
+ * processes when the database's notification arrives, and at the latest after the second.
  */
 export class TokenVerifier {
   readonly #database: Database
@@ -139,15 +142,16 @@ export class TokenVerifier {
     this.#database.onTokensEnded(() => this.forget())
   }
 
-  /** The next request with any token looks it up. */
+  /** Clears the cache. */
   forget(): void {
     this.#known.clear()
   }
 
   /**
-   * Null for a token that is unknown, revoked or expired. Throws `storage_unavailable`.
+   * Returns null for a token that is unknown, revoked or expired. Throws `storage_unavailable`.
    *
-   * @param mayLookUp whether a token that was not valid in the last hour is looked up; if not, it counts as unknown
+   * @param mayLookUp called for a token without a success in the last hour. If it returns false, the token counts as
+   * unknown
    */
   async verify(token: string, mayLookUp: () => boolean = () => true): Promise<Principal | null> {
     const hash = tokenHash(token)
@@ -165,7 +169,7 @@ export class TokenVerifier {
       if (found) this.#seen.found(key, now)
       else {
         this.#seen.missed(key, now)
-        this.#known.delete(key) // tokens of strangers take no room from those of others
+        this.#known.delete(key) // invalid tokens must not fill the cache
       }
       return found
     } catch (error) {

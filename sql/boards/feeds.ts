@@ -1,15 +1,15 @@
-/** The change feeds as a whole; see functions/feed.sql. */
+/** The state of the change feeds; see functions/feed.sql. */
 import type { Transaction } from '../database.ts'
 import { locks } from '../locks.ts'
 
-/** How far the feeds are behind, in milliseconds. Up to a second and a bit under steady writing. */
+/** Returns the delay of the feeds in milliseconds. It is a little over a second at most under steady writing. */
 export async function feedLagMs(tx: Transaction): Promise<number> {
   const [row] = await tx<{ lag: number }[]>`
     select greatest(0, round(extract(epoch from statement_timestamp() - feed_horizon()) * 1000))::integer as lag`
   return row!.lag
 }
 
-/** The sessions (process ids of PostgreSQL) whose transactions began to write longest ago; null for a prepared transaction. */
+/** Returns the PostgreSQL process ids of the oldest writing transactions; null stands for a prepared transaction. */
 export async function feedHolders(tx: Transaction): Promise<(number | null)[]> {
   const rows = await tx<{ pid: number | null }[]>`
     with holders as materialized (

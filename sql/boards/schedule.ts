@@ -1,4 +1,4 @@
-/** Publishing and cancelling a board's schedule, as an account: run it `asUser`. */
+/** Publishes and cancels a board's schedule. Run it `asUser`. */
 import { AccountError } from '../accounts/accounts.ts'
 import { errorCode, type Transaction } from '../database.ts'
 
@@ -8,7 +8,7 @@ export interface Schedule {
   sched_published_at: Date | null
 }
 
-/** @throws AccountError when the account can't see the board, may not do that, or the board is in the trash */
+/** @throws AccountError when the account can't see or write the board, or the board is in the trash */
 export const publishBoard = (tx: Transaction, boardId: string): Promise<Schedule> =>
   refusalsNamed(tx<Schedule[]>`select * from publish_board(${boardId})`)
 

@@ -9,9 +9,9 @@ interface Owner {
   gid: number
 }
 
-/** The system user that PostgreSQL runs as. */
+/** The system user as which PostgreSQL runs. */
 export interface Account {
-  /** Owner of its files; null for the user of this process. */
+  /** Owner of PostgreSQL's files; null means the user of this process. */
   owner: Owner | null
   /** Command and arguments that run a program as this user. */
   command(program: string, args: string[]): { file: string; args: string[]; uid?: number; gid?: number }
@@ -20,15 +20,18 @@ export interface Account {
 const sameUser: Account = { owner: null, command: (file, args) => ({ file, args }) }
 
 /**
- * PostgreSQL refuses to run as root. As root, its programs run as the system user `postgres`, which is made
- * when there is none; otherwise as the user of this process.
+ * Chooses the system user as which PostgreSQL runs. PostgreSQL refuses to run as root. If this process is root, the
+ * user is `postgres`, which is created if it does not exist. Otherwise it is the user of this process.
  *
  * @param folder existing folder that the account must be able to reach
  */
 export async function chooseAccount(binaries: Binaries, folder: string): Promise<Account> {
   if (process.getuid?.() !== 0) {
     const fault = await tryOut(sameUser, binaries, folder)
-    if (fault) throw new Error(`The embedded PostgreSQL can't be run here: ${fault}`)
+    if (fault)
+      throw new Error(
+        `The embedded PostgreSQL can't run on this machine: ${fault}. Set DATABASE_URL to a PostgreSQL server instead.`,
+      )
     return sameUser
   }
 
@@ -44,8 +47,8 @@ export async function chooseAccount(binaries: Binaries, folder: string): Promise
     if (!fault) return account
   }
   throw new Error(
-    `PostgreSQL can't run as root, and its user \`postgres\` can't reach ${folder} or ${binaries.postgres}: ` +
-      `move them out of folders that only root may enter, or start as another user. (${fault})`,
+    `PostgreSQL can't run as root, and its user \`postgres\` can't access ${folder} or ${binaries.postgres}. ` +
+      `Move them out of folders that only root may enter, or start as another user. (${fault})`,
   )
 }
 
@@ -54,9 +57,9 @@ function switchTo(owner: Owner): Account {
 }
 
 /**
- * A checkout under /root is out of reach for every other user. As root may go anywhere, it hands that right on,
- * and no other: the alternative, opening /root to everybody, would outlast the process. Containers often know
- * `dac_override` only, which includes writing.
+ * Runs programs as `owner` with one capability, which lets them enter any folder. Other users cannot access a checkout
+ * under /root. The alternative, opening /root to all users, would outlast the process. Many containers have only
+ * `dac_override`, which also permits writing.
  */
 function switchWithCapability(owner: Owner, capability: 'dac_read_search' | 'dac_override'): Account {
   const only = `-all,+${capability}`
@@ -70,7 +73,7 @@ function switchWithCapability(owner: Owner, capability: 'dac_read_search' | 'dac
   return { owner, command: (file, args) => ({ file: 'setpriv', args: [...options, '--', file, ...args] }) }
 }
 
-/** Why the account can't run PostgreSQL on the folder; empty when it can. */
+/** Returns why the account can't run PostgreSQL on the folder; empty when it can. */
 async function tryOut(account: Account, { postgres }: Binaries, folder: string): Promise<string> {
   const script = 'cd "$1" && "$2" --version'
   const { file, args, ...user } = account.command('sh', ['-c', script, 'sh', folder, postgres])
@@ -98,11 +101,11 @@ async function createUser(): Promise<Owner> {
   const hasGroup = (await failure(run('getent', ['group', 'postgres']))) === ''
   const group = hasGroup ? ['--gid', 'postgres'] : ['--user-group']
   const fault = await failure(run('useradd', [...options, ...group, 'postgres']))
-  // Asked again even after a failure: another process may have made it at the same moment.
+  // Look again even after a failure, because another process may have created the user at the same moment.
   const user = await findUser()
   if (user) return user
   throw new Error(
-    `PostgreSQL can't run as root, and making the system user \`postgres\` for it failed: start as another user. (${fault})`,
+    `PostgreSQL can't run as root, and creating the system user \`postgres\` failed. Start as another user. (${fault})`,
   )
 }
 

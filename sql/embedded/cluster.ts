@@ -8,19 +8,19 @@ import type { Binaries } from './binaries.ts'
 
 const run = promisify(execFile)
 
-/** A database cluster, in PostgreSQL's sense: one data folder that one server serves. */
+/** A database cluster, in PostgreSQL's terms: one data folder with one server. */
 export interface Cluster {
   /** Absolute path without symbolic links. */
   folder: string
-  /** PostgreSQL's `cluster_name`, the same for the same folder: marks all its processes. */
+  /** PostgreSQL's `cluster_name`, derived from the folder. It identifies all processes of the cluster. */
   name: string
 }
 
-/** What is needed to reach the cluster; kept in a file that only this process's user may read. */
+/** Passwords and port of the cluster. They are stored in a file that only this process's user may read. */
 export interface Access {
   superuserPassword: string
   servicePassword: string
-  /** Port of the last start, taken again when it is free. */
+  /** Port of the last start. It is used again when it is free. */
   port: number | null
 }
 
@@ -39,7 +39,7 @@ export async function readAccess(cluster: Cluster): Promise<Access | null> {
   }
 }
 
-/** Replaces the file in one step, flushed to the disk: a torn one would lock everybody out of the data. */
+/** Replaces the file atomically and durably. With a damaged file, the data would be inaccessible. */
 export async function writeAccess(cluster: Cluster, access: Access): Promise<void> {
   const draft = `${accessFile(cluster)}.new`
   await rm(draft, { force: true })
@@ -54,7 +54,7 @@ function accessFile(cluster: Cluster): string {
   return `${cluster.folder}.json`
 }
 
-/** The cluster's passwords; makes them, and the cluster itself, at the first start. */
+/** Returns the cluster's passwords. At the first start, creates them and the cluster. */
 export async function ensureCluster(cluster: Cluster, binaries: Binaries, account: Account): Promise<Access> {
   const exists = await stat(path.join(cluster.folder, 'PG_VERSION')).then(
     () => true,
@@ -62,7 +62,9 @@ export async function ensureCluster(cluster: Cluster, binaries: Binaries, accoun
   )
   let access = await readAccess(cluster)
   if (exists && !access)
-    throw new Error(`${accessFile(cluster)}, the passwords of ${cluster.folder}, is missing: restore it.`)
+    throw new Error(
+      `${accessFile(cluster)} is missing. It contains the passwords of ${cluster.folder}. Restore it.`,
+    )
   if (!access) {
     access = { superuserPassword: secret(), servicePassword: secret(), port: null }
     await writeAccess(cluster, access)
@@ -72,13 +74,18 @@ export async function ensureCluster(cluster: Cluster, binaries: Binaries, accoun
   return access
 }
 
-/** A container made anew may give the system user another id than the one that owns the kept data. */
+/**
+ * Gives the files to the current system user. In a new container this user may have another id than the files' owner.
+ */
 async function handOver({ folder }: Cluster, { owner }: Account): Promise<void> {
   if (!owner || (await stat(folder)).uid === owner.uid) return
   await run('chown', ['-R', `${owner.uid}:${owner.gid}`, folder])
 }
 
-/** Works in a folder beside it and renames that at the end: an interrupted first start leaves no half cluster. */
+/**
+ * Creates the cluster in a temporary folder and renames it at the end. So an interrupted start leaves no partial
+ * cluster.
+ */
 async function initialise(
   cluster: Cluster,
   binaries: Binaries,
@@ -102,8 +109,8 @@ async function initialise(
 }
 
 /**
- * Collation is by code point and built in, the same on every machine. `LC_CTYPE` comes from the system's C
- * library, and must know UTF-8: pg_trgm takes from it what a letter is. Its name differs between systems.
+ * Runs initdb. Collation is by code point and built in, so it is the same on every machine. `LC_CTYPE` comes from the
+ * system's C library and must support UTF-8, because pg_trgm uses it to recognize letters. Its name differs by system.
  */
 async function initdb(
   folder: string,

@@ -13,35 +13,35 @@ import { clusterProcesses, endLeftovers, readPidFile } from './processes.ts'
 
 /** A PostgreSQL server on this machine, on 127.0.0.1 only. */
 export interface RunningPostgres {
-  /** URL of the service's login role `corkboard`: no superuser, may create roles, owns the database `corkboard`. */
+  /** URL of the service's role `corkboard`. It is no superuser, may create roles, and owns the database `corkboard`. */
   url: string
-  /** URL of the superuser, database `postgres`: for maintenance and for tests. */
+  /** URL of the superuser, with the database `postgres`, for maintenance and tests. */
   adminUrl: string
   port: number
-  /** Process id of the postmaster; another one after it died and was started again. */
+  /** Process id of the postmaster. It changes when the postmaster is restarted. */
   readonly pid: number
 }
 
-/** The server that this process started. It is started again, on the same port, whenever it dies. */
+/** The server that this process started. Whenever it ends unexpectedly, it is restarted on the same port. */
 export interface EmbeddedPostgres extends RunningPostgres {
   /** Fast shutdown; waits until the server is down. */
   stop(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** The server's files lie under `${dataDir}/postgres`, its passwords in `${dataDir}/postgres.json`. */
+  /** The server's files are in `${dataDir}/postgres`, its passwords in `${dataDir}/postgres.json`. */
   dataDir: string
   log?: (line: string) => void
-  /** PostgreSQL's settings, over the ones chosen here. */
+  /** PostgreSQL settings that override the defaults of `startPostmaster`. */
   settings?: Record<string, string>
 }
 
 /**
- * Starts PostgreSQL, making its data at the first start. A server that a killed process left running is shut
- * down first and not taken over: what its sessions had under way or locked must not outlive that process.
+ * Starts PostgreSQL, and creates its data at the first start. If a killed process left a server running, that server is
+ * shut down first. It is not reused, because transactions and locks of the killed process must end with that process.
  *
- * Throws one sentence when another process runs on the folder (after waiting 10 s for it to end), when the
- * binaries are missing, or when no system user can run them.
+ * Throws an Error for the operator in three cases: another process uses the folder and does not end within 10 s,
+ * binaries are missing, or no system user can run them.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log = () => {}, settings = {} } = options
@@ -73,7 +73,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       async stop() {
         stopping.abort()
         await supervision
-        await endLeftovers(cluster, log) // its logger ends a moment after it
+        await endLeftovers(cluster, log) // PostgreSQL's logging process ends a moment after the postmaster
         await release()
       },
     }
@@ -83,7 +83,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** The server that another process runs under `dataDir` now, or null. */
+/** Returns the server that another process runs in `dataDir`, or null. */
 export async function findEmbedded(dataDir: string): Promise<RunningPostgres | null> {
   const cluster = await locateCluster(dataDir)
   const access = await readAccess(cluster)
@@ -92,7 +92,9 @@ export async function findEmbedded(dataDir: string): Promise<RunningPostgres | n
   return { ...urls(access, file.port), pid: file.pid }
 }
 
-/** Another process may take the port between the look and the start. */
+/**
+ * Starts the server on a free port. Tries again, because another process may take the port before the server starts.
+ */
 async function startOnFreePort(
   options: Omit<PostmasterOptions, 'port'>,
   lastPort: number | null,
@@ -123,7 +125,7 @@ async function supervise(
     if (postmaster) {
       const end = await Promise.race([postmaster.ended, aborted])
       if (signal.aborted) break
-      log(`PostgreSQL ended unexpectedly (${String(end)}) and is started again`)
+      log(`PostgreSQL ended unexpectedly (${String(end)}); restarting it`)
       postmaster = null
       waitMs = 50
     }
@@ -131,7 +133,7 @@ async function supervise(
       await endLeftovers(cluster, log)
       postmaster = await startPostmaster(options)
       onStart(postmaster.pid)
-      log(`PostgreSQL runs again (pid ${postmaster.pid})`)
+      log(`PostgreSQL is running again (pid ${postmaster.pid})`)
     } catch (error) {
       if (signal.aborted) break
       log((error as Error).message)
@@ -142,7 +144,9 @@ async function supervise(
   await postmaster?.stop()
 }
 
-/** The service's role and database. Looks before it makes each: the first start may have ended in between. */
+/**
+ * Creates the service's role and database if they don't exist. The first start may have been interrupted between them.
+ */
 async function ensureDatabase(access: Access, port: number): Promise<void> {
   const sql = postgres(urls(access, port).adminUrl, { max: 1, fetch_types: false, answer_timeout: 30 })
   try {

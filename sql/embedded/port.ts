@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import net from 'node:net'
 
 /**
- * Below the ranges that systems take outgoing ports from (Linux 32768 up, macOS 49152 up). In such a range a
- * client that dials a server which is down can be given the very port it dials: it then talks to itself, and
- * holds the port that the server needs to come back.
+ * Ports for the server, below the range of ephemeral ports (Linux from 32768, macOS from 49152). In that range a client
+ * that connects to a stopped server can get the server's own port as its source port. The client then connects to
+ * itself and occupies the port that the server needs for its restart.
  */
 const ports = { from: 16384, below: 32768 }
 
-/** The wanted port of 127.0.0.1 if it is free, else a random free one. */
+/** Returns `wanted` if it is free on 127.0.0.1, otherwise a random free port. */
 export async function choosePort(wanted: number | null): Promise<number> {
   let port = wanted ?? randomInt(ports.from, ports.below)
   while (!(await isFree(port))) port = randomInt(ports.from, ports.below)

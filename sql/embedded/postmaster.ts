@@ -9,12 +9,12 @@ import type { Binaries } from './binaries.ts'
 import type { Cluster } from './cluster.ts'
 import { readPidFile } from './processes.ts'
 
-/** The server process that this process started; it forks one backend for each connection. */
+/** The server process that this process started. It forks one backend for each connection. */
 export interface Postmaster {
   pid: number
-  /** Resolves to a few words on how it ended. */
+  /** Resolves when the process ends, with its signal or exit code. */
   ended: Promise<string>
-  /** Fast shutdown: open transactions are rolled back, clients cut off. Waits until it is down. */
+  /** Shuts down fast: rolls back open transactions and disconnects clients. Resolves when the process has ended. */
   stop(): Promise<void>
 }
 
@@ -28,7 +28,9 @@ export interface PostmasterOptions {
   signal: AbortSignal
 }
 
-/** Starts the server and waits until it takes connections, crash recovery included. Throws with its own words. */
+/**
+ * Starts the server and waits until it accepts connections, including crash recovery. Throws with the server's output.
+ */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const { cluster, binaries, account, port, signal } = options
   const settings = {
@@ -60,7 +62,8 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     ...user,
     cwd: '/',
     env: { PATH: process.env.PATH },
-    // A session of its own: Ctrl-C in a terminal is for this process, which still needs its database then.
+    // In a separate session the server ignores Ctrl-C in the terminal. This process needs its database to stop in
+    // order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -76,7 +79,9 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     const failed = await Promise.race([ended, ready(cluster, child)])
     if (failed) {
       const log = path.join(cluster.folder, 'log')
-      throw new Error(`PostgreSQL did not start (${failed}; its log is under ${log}): ${words.join(' ')}`)
+      throw new Error(
+        `PostgreSQL did not start (${failed}). See its log in ${log}. ${words.join(' ')}`.trim(),
+      )
     }
   } finally {
     signal.removeEventListener('abort', interrupt)
@@ -84,7 +89,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   return { pid: child.pid!, ended, stop: () => stop(child, ended) }
 }
 
-/** Resolves to null when the server takes connections; never, when it ended before. */
+/** Resolves to null when the server accepts connections. Never resolves when the server ends before that. */
 async function ready(cluster: Cluster, child: ChildProcess): Promise<null> {
   for (;;) {
     const file = await readPidFile(cluster)
@@ -95,7 +100,7 @@ async function ready(cluster: Cluster, child: ChildProcess): Promise<null> {
 }
 
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
-  // Fast, then immediate (the next start recovers from the log), then by force.
+  // Fast shutdown, then immediate shutdown (the next start recovers from the log), then kill.
   for (const name of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     child.kill(name)
     const done = new AbortController()
@@ -106,7 +111,7 @@ async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> 
   }
 }
 
-/** What the server says before its own log begins. */
+/** Returns the server's lines on standard error. It writes there until its own log begins. */
 function firstWords(child: ChildProcess): string[] {
   const words: string[] = []
   createInterface({ input: child.stderr! }).on('line', (line) => words.push(line))

@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts'
 
 const run = promisify(execFile)
 
-/** What PostgreSQL writes about itself into `postmaster.pid`. */
+/** The content of PostgreSQL's `postmaster.pid`. */
 export interface PidFile {
   pid: number
   port: number
@@ -21,9 +21,9 @@ export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
 }
 
 /**
- * Ids of all live server processes of the cluster, backends without a postmaster among them. They are known by
- * the `cluster_name` in their command line, which anybody may read; their working folder tells as much, but is
- * hidden from root in most containers. A recorded process id may belong to something else by now.
+ * Returns the ids of all live server processes of the cluster, including backends without a postmaster. The
+ * `cluster_name` in their command line identifies them. Their working folder would, too, but even root can't read it in
+ * most containers. A recorded process id is not enough, because another process may have it by now.
  */
 export async function clusterProcesses(cluster: Cluster): Promise<number[]> {
   const processes = process.platform === 'linux' ? await procCommands() : await psCommands()
@@ -33,22 +33,22 @@ export async function clusterProcesses(cluster: Cluster): Promise<number[]> {
 }
 
 /**
- * Ends whatever an earlier process left running on the cluster and clears its `postmaster.pid`, so that
- * PostgreSQL can be started: a server is shut down in order; backends that lost their postmaster leave by
- * themselves, or are killed when they are busy (PostgreSQL refuses to start beside them).
+ * Ends all server processes that an earlier process left running, and removes `postmaster.pid`, so that PostgreSQL can
+ * start. A server is shut down in order. Backends without a postmaster end by themselves; busy ones are killed, because
+ * PostgreSQL refuses to start while they run.
  */
 export async function endLeftovers(cluster: Cluster, log: (line: string) => void): Promise<void> {
   const alive = await clusterProcesses(cluster)
   const postmaster = (await readPidFile(cluster))?.pid
   if (postmaster && alive.includes(postmaster)) {
-    log(`stopping the PostgreSQL server that an earlier process left running (pid ${postmaster})`)
+    log(`stopping a PostgreSQL server that an earlier process left running (pid ${postmaster})`)
     signal(postmaster, 'SIGINT')
     await gone(cluster, 15_000)
   } else if (alive.length > 0) {
     await gone(cluster, 500)
   }
   let rest = await clusterProcesses(cluster)
-  if (rest.length > 0) log(`killing ${rest.length} PostgreSQL processes that do not end by themselves`)
+  if (rest.length > 0) log(`killing ${rest.length} PostgreSQL processes that did not stop`)
   while (rest.length > 0) {
     for (const pid of rest) signal(pid, 'SIGKILL')
     await gone(cluster, 1_000)

@@ -1,13 +1,16 @@
-/** Writes what the OAuth provider keeps for a while: interactions, codes, refresh tokens and the like. Run it `asSystem`. */
+/**
+ * Writes the temporary objects of the OAuth provider, such as interactions, codes and refresh tokens. Run it
+ * `asSystem`.
+ */
 import type { Transaction } from '../database.ts'
 
 export interface Artifact {
   kind: string
   key: Buffer
   payload: Buffer
-  /** The row of its grant. */
+  /** Id of the grant's row. */
   grantId: string | null
-  /** Null: for ever. */
+  /** Null: the object does not expire. */
   lastsSeconds: number | null
 }
 
@@ -29,7 +32,7 @@ export async function findArtifact(
   return row ?? null
 }
 
-/** Of those who use it at the same moment one is told that it was the first. */
+/** Marks an object as consumed. @returns true for the first caller only, also when several call at the same moment */
 export async function consumeArtifact(tx: Transaction, kind: string, key: Buffer): Promise<boolean> {
   const { count } = await tx`
     update oauth_artifacts set consumed_at = now() where kind = ${kind} and key = ${key} and consumed_at is null`
@@ -40,7 +43,7 @@ export async function deleteArtifact(tx: Transaction, kind: string, key: Buffer)
   await tx`delete from oauth_artifacts where kind = ${kind} and key = ${key}`
 }
 
-/** @returns how many */
+/** Deletes expired objects. @returns their number */
 export async function purgeArtifacts(tx: Transaction, now: Date, batch: number): Promise<number> {
   const { count } = await tx`
     delete from oauth_artifacts

@@ -7,7 +7,7 @@ export async function saveClient(tx: Transaction, client: { id: string; metadata
     on conflict (client_id) do update set metadata = excluded.metadata`
 }
 
-/** @returns its metadata as they were saved */
+/** @returns the saved metadata */
 export async function findClient(tx: Transaction, id: string): Promise<Buffer | null> {
   const [row] = await tx<{ metadata: Buffer }[]>`select metadata from oauth_clients where client_id = ${id}`
   return row?.metadata ?? null
@@ -17,7 +17,7 @@ export async function deleteClient(tx: Transaction, id: string): Promise<void> {
   await tx`delete from oauth_clients where client_id = ${id}`
 }
 
-/** To the day, so that it is no write with each token. */
+/** Stores that the client was used, at most once a day, so that not every token causes a write. */
 export async function clientUsed(tx: Transaction, id: string): Promise<void> {
   await tx`
     update oauth_clients set used_at = now()
@@ -25,10 +25,10 @@ export async function clientUsed(tx: Transaction, id: string): Promise<void> {
 }
 
 /**
- * Forgets clients under which nothing is valid: those that nobody ever allowed anything a week after they registered,
- * others when they have not been used for `idleDays`.
+ * Deletes clients without a valid grant. A client that was never used is deleted a week after its registration, another
+ * one after `idleDays` without use.
  *
- * @returns how many
+ * @returns the number of deleted clients
  */
 export async function reapClients(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Writes what accounts have allowed clients. Run it `asSystem`, but for `disconnectApplication`. */
+/** Writes the grants that accounts give to clients. Run it `asSystem`, except for `disconnectApplication`. */
 import { endsTokens, type Transaction } from '../database.ts'
 import type { Scope } from '../accounts/tokens.ts'
 
@@ -10,7 +10,7 @@ export interface StoredGrant {
   scopes: Scope[]
 }
 
-/** How long a grant lasts under which nothing has been issued yet. */
+/** Lifetime of a grant until its first token or code is issued. */
 const untilFirstUseSeconds = 600
 
 export async function saveGrant(tx: Transaction, grant: StoredGrant): Promise<void> {
@@ -23,7 +23,7 @@ export async function saveGrant(tx: Transaction, grant: StoredGrant): Promise<vo
     on conflict (key) do update set payload = excluded.payload, scopes = excluded.scopes`
 }
 
-/** As the account's list shows it. */
+/** Stores the name and host that the account's list of applications shows. */
 export async function describeGrant(
   tx: Transaction,
   key: Buffer,
@@ -40,9 +40,9 @@ export async function findGrant(tx: Transaction, key: Buffer): Promise<Buffer | 
 }
 
 /**
- * Holds a grant still while something is issued under it, which lasts for so long at least.
+ * Locks a grant while a token or code is issued under it, and extends its lifetime to at least `lastsSeconds`.
  *
- * @returns its id and the name of its client; null when it has ended
+ * @returns the grant's id and its client's name; null when the grant has ended
  */
 export async function useGrant(
   tx: Transaction,
@@ -57,20 +57,20 @@ export async function useGrant(
   return row ?? null
 }
 
-/** Nothing that was issued under it is good any more. */
+/** Ends a grant and everything issued under it. */
 export async function endGrant(tx: Transaction, key: Buffer): Promise<void> {
   endsTokens(tx)
   await tx`select end_oauth_grants(array(select id from oauth_grants where key = ${key}))`
 }
 
-/** Run it `asUser`. @returns how many grants of the account ended */
+/** Ends the account's grants for a client. Run it `asUser`. @returns the number of grants that ended */
 export async function disconnectApplication(tx: Transaction, clientId: string): Promise<number> {
   endsTokens(tx)
   const [row] = await tx<{ count: number }[]>`select disconnect_application(${clientId}) as count`
   return row!.count
 }
 
-/** A day after their end, with their tokens. @returns how many */
+/** Deletes grants, with their tokens, a day after their end. @returns their number */
 export async function purgeGrants(tx: Transaction, now: Date, batch: number): Promise<number> {
   const { count } = await tx`
     delete from oauth_grants

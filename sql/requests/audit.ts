@@ -1,4 +1,7 @@
-/** What the audit tells of besides the writes of requests, which their transactions tell of: see operation.ts. */
+/**
+ * Audit entries for reads and for operations of the service itself. Writes record theirs in their own transaction
+ * (operation.ts).
+ */
 import type { Transaction } from '../database.ts'
 import type { Operation } from '../operation.ts'
 
@@ -10,7 +13,7 @@ export interface ReadEntry {
   serviceAccountId: string | null
   clientId: string | null
   method: string
-  /** Without query. */
+  /** Path without the query string. */
   path: string
   status: number
   workspaceId: string | null
@@ -21,7 +24,7 @@ export interface ReadEntry {
   ip: string
 }
 
-/** Run it `asSystem`: the entries are of many accounts. */
+/** Stores audit entries of reads. Run it `asSystem`, because the entries belong to many accounts. */
 export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promise<void> {
   if (entries.length === 0) return
   await tx`
@@ -38,7 +41,9 @@ export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promis
     )`
 }
 
-/** An operation on an account that the service itself carries out, in the transaction of it; run it `asSystem`. */
+/**
+ * Stores the audit entry of an operation on an account by the service itself, in its transaction. Run it `asSystem`.
+ */
 export async function recordFor(tx: Transaction, userId: string, operation: Operation): Promise<void> {
   const told = operation.inTransaction()
   if (told) {

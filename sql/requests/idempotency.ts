@@ -1,18 +1,20 @@
-/** Writes idempotency keys, but for the row that goes with the work itself; see operation.ts. Run it `asSystem`. */
+/**
+ * Writes idempotency keys, except the row that the transaction of the work writes (operation.ts). Run it `asSystem`.
+ */
 import type { Transaction } from '../database.ts'
 import type { OperationKey } from '../operation.ts'
 
 export interface KnownKey {
   fingerprint: string
-  /** What was made, encoded; see made.ts. */
+  /** Objects that the request made, encoded; see made.ts. */
   result: unknown[]
-  /** Encrypted. Null when the work is done, or begun, and its answer was lost. */
+  /** The encrypted answer. Null when the work began or finished, but its answer was lost. */
   response: Buffer | null
 }
 
 /**
- * What is known of a key, if anything; forgotten is what is older than `cutoff`. Of work whose answer was lost the
- * attempt takes over.
+ * Finds a key, and deletes it when it is older than `cutoff`. If the answer was lost, the given attempt takes over the
+ * work.
  */
 export async function openKey(
   tx: Transaction,
@@ -28,7 +30,7 @@ export async function openKey(
   return known ?? null
 }
 
-/** The first answer stays. */
+/** Stores the answer under its key. Does nothing when an answer is already stored. */
 export async function storeResponse(
   tx: Transaction,
   { id, fingerprint, attempt, created_at }: OperationKey,

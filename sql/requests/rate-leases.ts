@@ -1,35 +1,38 @@
-/** Leases of requests, so that several processes share a token's hour without a write per request. Run it `asSystem`. */
+/**
+ * Leases of requests. With them several processes share a token's limit without a write per request. Run it `asSystem`.
+ */
 import type { Transaction } from '../database.ts'
 
 export interface UsedLease {
   id: string
-  /** When it let requests through, in milliseconds, ascending. */
+  /** Times of the requests that used the lease, in milliseconds, ascending. */
   used: number[]
 }
 
 export interface LeaseRequest {
   tokenId: string
-  /** Who asks, and knows what it has let through itself: so many in the last hour. */
+  /** The process that requests the lease. */
   holder: string
+  /** Requests that the holder itself has let through in the last hour. */
   own: number
-  /** Of the lease that is asked for. */
+  /** Id of the new lease. */
   id: string
   now: number
   windowMs: number
-  /** How long it may be used. */
+  /** How long the lease may be used. */
   leaseMs: number
   limit: number
   want: number
-  /** The lease before, which ends with this. */
+  /** The holder's previous lease, which ends now. */
   before: UsedLease | null
 }
 
 export interface Lease {
-  /** What it lets through; 0 when the hour is full. */
+  /** Number of requests that the lease allows; 0 when the limit is reached. */
   permits: number
   /**
-   * What others let through in the last hour, ascending: times, and how many requests each. What they may still let
-   * through is there at the time when their leases end.
+   * Requests that other processes let through in the last hour: times, ascending, with their number. Requests that they
+   * may still let through are listed at the end of their lease.
    */
   others: [atMs: number, count: number][]
 }
@@ -65,7 +68,7 @@ export async function takeLease(tx: Transaction, request: LeaseRequest): Promise
   return { permits, others }
 }
 
-/** Tells what a lease let through; the rest of it is free again. */
+/** Stores the requests that used a lease, and frees the others. */
 export async function settleLease(tx: Transaction, { id, used }: UsedLease): Promise<void> {
   if (used.length === 0) await tx`delete from rate_leases where id = ${id}`
   else {

@@ -109,7 +109,7 @@ test.each([
   ['https://169.254.169.254/latest/meta-data/', /^url must lead to a public address/],
   ['https://metadata.google.internal/', /^url must lead to a public address/],
   ['https://localhost/', /^url must lead to a public address/],
-  ['https://a:b@example.com/', 'url must not hold a user name or a password.'],
+  ['https://a:b@example.com/', 'url must not contain a user name or a password.'],
   ['ftp://example.com/', 'url must begin with https://.'],
   ['example.com/hook', /^url must be a valid uri/],
   ['', /^url must be a valid uri/],

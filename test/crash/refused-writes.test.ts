@@ -35,7 +35,7 @@ async function expectRefused(service: TestService, user: TestUser, cards: string
   ])
   expect(board.status).toBe(503)
   expect(board.body).toMatchObject(refused)
-  expect(board.body.error).toBe('The database takes no writes at the moment. Try again shortly.')
+  expect(board.body.error).toBe('The database accepts no writes at the moment. Try again shortly.')
   expect(card.status).toBe(503)
   expect(card.body).toMatchObject(refused)
   expect(await readyz(service)).toEqual({ status: 503, database: 'takes no writes' })
@@ -51,7 +51,7 @@ async function expectRefusedApplications(service: TestService, known: Applicatio
   expect([registered.status, registered.headers.get('retry-after')]).toEqual([503, '2'])
   expect(await registered.json()).toEqual({
     error: 'temporarily_unavailable',
-    error_description: 'The database takes no writes at the moment. Try again shortly.',
+    error_description: 'The database accepts no writes at the moment. Try again shortly.',
   })
   const { url, state } = await begin(service, known)
   const { headers } = await fetch(url, { redirect: 'manual' })

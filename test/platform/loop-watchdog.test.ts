@@ -16,7 +16,7 @@ test('[WK4] a stall is logged with its length, its CPU time and what ran', async
   mark('commit')
   spin(500)
   await until(() => lines.length > 0, 'the stall is logged')
-  expect(lines[0]).toMatchObject({ message: 'the event loop stood still' })
+  expect(lines[0]).toMatchObject({ message: 'the event loop was blocked' })
   const { stalledMs, cpuMs, operations } = lines[0]!.fields as {
     stalledMs: number
     cpuMs: number

@@ -120,10 +120,10 @@ test('[OS9] a folder that cannot be made gives one line', async () => {
 
 test('[OS10] a storage whose settings are missing stops the start with a line that names them', () => {
   expect(() => readConfig({ STORAGE: 's3', S3_BUCKET: 'b' })).toThrow(
-    'STORAGE=s3 needs S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY.',
+    'STORAGE=s3 requires S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY. Set what is missing.',
   )
   expect(() => readConfig({ STORAGE: 'supabase' })).toThrow(
-    'STORAGE=supabase needs SUPABASE_URL, SUPABASE_SERVICE_KEY, S3_BUCKET.',
+    'STORAGE=supabase requires SUPABASE_URL, SUPABASE_SERVICE_KEY, S3_BUCKET. Set what is missing.',
   )
   expect(() => readConfig({ STORAGE: 'ftp' })).toThrow('STORAGE must be disk, supabase or s3')
   const supabase = {

@@ -85,7 +85,7 @@ test('[O21] token add makes a token that reads, and token revoke ends it within 
   expect((await apiOf(account).get('/me')).status).toBe(200)
   const again = await instance.corkboard('token', 'revoke', '--id', added.token_id)
   expect(again.code).toBe(1)
-  expect(again.stderr).toBe(`corkboard: There is no token ${added.token_id}, or it is revoked already.\n`)
+  expect(again.stderr).toBe(`corkboard: Token ${added.token_id} does not exist or is already revoked.\n`)
 })
 
 test('[O22] workspace add and member set: each role, and handing over', async () => {
@@ -210,11 +210,11 @@ test(
       ]),
     )
     expect(lines.at(-2)).toMatch(/^\d+ boards: [23] differences\.$/)
-    expect(lines.at(-1)).toMatch(/^\d+ files?: bytes and rows agree\.$/)
+    expect(lines.at(-1)).toMatch(/^\d+ files?: the stored files equal their rows\.$/)
 
     const repaired = await verify('--repair')
     expect(repaired.code).toBe(0)
-    expect(repaired.stdout).toMatch(/1 board: [23] differences, all mended\.\n/)
+    expect(repaired.stdout).toMatch(/1 board: [23] differences, all repaired\.\n/)
     expect(await verify()).toEqual(equal)
     const unknown = randomUUID()
     const none = await instance.corkboard('verify', '--board', unknown)
@@ -236,7 +236,9 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
   const [lost, kept] = [await upload(), await upload()]
   const pathOf = (key: string) => join(instance.dataDir, 'files', 'objects', key.slice(0, 2), key)
   const stray = `f${'x'.repeat(24)}.png`
-  expect((await instance.corkboard('verify')).stdout).toMatch(/2 files: bytes and rows agree\.\n$/)
+  expect((await instance.corkboard('verify')).stdout).toMatch(
+    /2 files: the stored files equal their rows\.\n$/,
+  )
   await mkdir(dirname(pathOf(stray)), { recursive: true })
   await rename(pathOf(lost), pathOf(stray))
   const found = await instance.corkboard('verify')
@@ -248,37 +250,39 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
     new RegExp(`${stray} +extra +${png.length} bytes are stored, but no file has them`),
   )
   const repaired = await instance.corkboard('verify', '--repair')
-  expect(repaired.stdout).toMatch(/2 files: 2 differences, 1 not mended\.\n$/)
+  expect(repaired.stdout).toMatch(/2 files: 2 differences, 1 not repaired\.\n$/)
   await admin`delete from images where image_key = ${lost}`
-  expect((await instance.corkboard('verify')).stdout).toMatch(/1 file: bytes and rows agree\.\n$/)
+  expect((await instance.corkboard('verify')).stdout).toMatch(
+    /1 file: the stored files equal their rows\.\n$/,
+  )
   expect(await readdir(dirname(pathOf(kept)))).toContain(kept)
 })
 
 test.each([
   [['user', 'add', '--name', 'A'], "required option '--email <email>' not specified"],
-  [['user', 'add', '--email', 'nobody', '--name', 'A'], 'It takes an e-mail address.'],
-  [['user', 'add', '--email', 'a@b.c', '--name', ' '], 'It takes 1 to 200 characters.'],
+  [['user', 'add', '--email', 'nobody', '--name', 'A'], 'Use an e-mail address.'],
+  [['user', 'add', '--email', 'a@b.c', '--name', ' '], 'Use 1 to 200 characters.'],
   [['user', 'add', '--email', 'a@b.c', '--name', 'A', '--tier', 'gold'], 'Allowed choices are free, pro.'],
   [
     ['user', 'add', '--email', 'a@b.c', '--name', 'A', '--scopes', 'read,all'],
-    'It takes a comma-separated list of read, write, delete.',
+    'Use a comma-separated list of read, write, delete.',
   ],
   [
     ['token', 'add', '--email', 'a@b.c', '--name', 'A', '--ttl-days', '3651'],
-    'It takes a whole number of days, 1 to 3650.',
+    'Use a whole number of days, 1 to 3650.',
   ],
   [
     ['token', 'add', '--email', 'a@b.c', '--name', 'A', '--rate-limit', '1.5'],
-    'It takes a whole number of requests an hour, 1 to 100000.',
+    'Use a whole number of requests per hour, 1 to 100000.',
   ],
-  [['token', 'revoke', '--id', '17'], 'It takes a UUID.'],
-  [['workspace', 'add', '--name', 'W', '--owner', '@'], 'It takes an e-mail address.'],
-  [['member', 'set', '--workspace', 'w', '--email', 'a@b.c', '--role', 'editor'], 'It takes a UUID.'],
+  [['token', 'revoke', '--id', '17'], 'Use a UUID.'],
+  [['workspace', 'add', '--name', 'W', '--owner', '@'], 'Use an e-mail address.'],
+  [['member', 'set', '--workspace', 'w', '--email', 'a@b.c', '--role', 'editor'], 'Use a UUID.'],
   [
     ['board', 'share', '--board', randomUUID(), '--email', 'a@b.c', '--role', 'owner'],
     'Allowed choices are editor, viewer, none.',
   ],
-  [['verify', '--board', 'all'], 'It takes a UUID.'],
+  [['verify', '--board', 'all'], 'Use a UUID.'],
   [['verify', '--repiar'], "unknown option '--repiar' (Did you mean --repair?)"],
   [['usre'], "unknown command 'usre' (Did you mean user?)"],
 ])('[O25] %j is refused in one line, before a database is looked for', async (args, message) => {
@@ -295,7 +299,7 @@ test('[O26] what cannot be done is refused in one line', async () => {
   const refusals: [string[], string][] = [
     [
       ['user', 'add', '--email', 'REFUSED@example.com', '--name', 'A'],
-      'There is an account with the e-mail REFUSED@example.com already.',
+      'There is already an account with the e-mail REFUSED@example.com.',
     ],
     [
       ['token', 'add', '--email', 'ghost@example.com', '--name', 'A'],
@@ -307,7 +311,7 @@ test('[O26] what cannot be done is refused in one line', async () => {
     ],
     [
       ['member', 'set', '--workspace', owner.workspace_id, '--email', 'refused@example.com', ...role],
-      'This account owns the workspace. Make another one the owner first.',
+      'This account owns the workspace. Make another account the owner first.',
     ],
     [
       ['member', 'set', '--workspace', owner.user_id, '--email', 'refused@example.com', ...role],
@@ -383,7 +387,9 @@ test('[O28] an external database is taken as it is, or migrated when it is empty
   await external`update corkboard.schema_files set checksum = 'of another version' where name like 'functions/%'`
   const refused = await corkboard(dataDir, ['verify'], env)
   expect(refused.code).toBe(1)
-  expect(refused.stderr).toMatch(/^corkboard: The database is of another version of Corkboard: [^\n]+\n$/)
+  expect(refused.stderr).toMatch(
+    /^corkboard: The database has the schema of another version of Corkboard\. [^\n]+\n$/,
+  )
 })
 
 test('[O29] progress is shown on a terminal, and nowhere else', async () => {

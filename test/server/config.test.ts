@@ -15,28 +15,28 @@ const defaults = Object.fromEntries(
 )
 
 test.each([
-  ['PORT', '65536', 'PORT must be a whole number from 0 to 65535; it is "65536".'],
-  ['PORT', '80.5', 'PORT must be a whole number from 0 to 65535; it is "80.5".'],
-  ['PORT', 'http', 'PORT must be a whole number from 0 to 65535; it is "http".'],
-  ['RATE_LIMIT_PER_HOUR', '0', 'RATE_LIMIT_PER_HOUR must be a whole number of at least 1; it is "0".'],
-  ['TRUST_PROXY', 'true', 'TRUST_PROXY must be a whole number of at least 0; it is "true".'],
-  ['HOST', 'a b', 'HOST must be an address or a host name to listen on; it is "a b".'],
+  ['PORT', '65536', 'PORT must be a whole number from 0 to 65535. It is "65536".'],
+  ['PORT', '80.5', 'PORT must be a whole number from 0 to 65535. It is "80.5".'],
+  ['PORT', 'http', 'PORT must be a whole number from 0 to 65535. It is "http".'],
+  ['RATE_LIMIT_PER_HOUR', '0', 'RATE_LIMIT_PER_HOUR must be a whole number of at least 1. It is "0".'],
+  ['TRUST_PROXY', 'true', 'TRUST_PROXY must be a whole number of at least 0. It is "true".'],
+  ['HOST', 'a b', 'HOST must be an address or a host name to listen on. It is "a b".'],
   [
     'EGRESS_ALLOW',
     '10.0.0.0/8, intranet',
-    'EGRESS_ALLOW must be a comma list of addresses and CIDR ranges, such as 10.0.0.0/8; it is "10.0.0.0/8, intranet".',
+    'EGRESS_ALLOW must be a comma-separated list of addresses and CIDR ranges, such as 10.0.0.0/8. It is "10.0.0.0/8, intranet".',
   ],
   [
     'WEBHOOK_RETRY_WAITS',
     '60,300,1500,7200',
-    'WEBHOOK_RETRY_WAITS must be five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000; it is "60,300,1500,7200".',
+    'WEBHOOK_RETRY_WAITS must be five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000. It is "60,300,1500,7200".',
   ],
-  ['APP_EVENT_POLL_SECONDS', '61', 'APP_EVENT_POLL_SECONDS must be a whole number from 1 to 60; it is "61".'],
-  ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be debug, info, warn, error or silent; it is "loud".'],
+  ['APP_EVENT_POLL_SECONDS', '61', 'APP_EVENT_POLL_SECONDS must be a whole number from 1 to 60. It is "61".'],
+  ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be debug, info, warn, error or silent. It is "loud".'],
   [
     'PUBLIC_URL',
     'https://a.example/',
-    'PUBLIC_URL must be an http or https URL without a slash at its end; it is "https://a.example/".',
+    'PUBLIC_URL must be an http or https URL without a slash at its end. It is "https://a.example/".',
   ],
 ])('[O4] %s=%s is refused in one line', (name, value, message) => {
   expect(() => readConfig({ [name]: value })).toThrow(message)
@@ -102,7 +102,7 @@ test('[O5] a key file that was spoilt stops the start, and is left alone', async
   const file = join(DATA_DIR, 'secret-key')
   await writeFile(file, 'torn')
   await chmod(file, 0o600)
-  await expect(resolveSecretKey(readConfig({ DATA_DIR }))).rejects.toThrow('restore it, or set SECRET_KEY')
+  await expect(resolveSecretKey(readConfig({ DATA_DIR }))).rejects.toThrow('Restore the file, or set SECRET_KEY')
   expect(await readFile(file, 'utf8')).toBe('torn')
 })
 

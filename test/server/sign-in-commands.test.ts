@@ -129,11 +129,13 @@ test('[SI26] what is no password is refused, and so is one on the command line',
   const account = ['--email', 'eve@example.com']
   const add = ['user', 'add', ...account, '--name', 'Eve']
   const refused = (fault: string) => ({ code: 1, stdout: '', stderr: `corkboard: ${fault}\n` })
-  const short = refused('A password has 12 to 1000 characters.')
+  const short = refused('A password must have 12 to 1000 characters.')
   expect(await withInput('too short\\n', ...add, '--password-stdin')).toEqual(short)
   expect(await withInput('', 'user', 'passwd', ...account)).toEqual(short)
   const lines = await withInput('twelve characters\\nand a line\\n', 'user', 'passwd', ...account)
-  expect(lines).toEqual(refused('A password is one line; standard input holds more.'))
+  expect(lines).toEqual(
+    refused('A password must be one line, and standard input has several. Send the password alone.'),
+  )
   expect((await withInput('', ...add, '--password', password)).code).toBe(2)
   expect((await withInput('', 'user', 'passwd', ...account, password)).code).toBe(2)
   const unknown = refused('There is no account with the e-mail eve@example.com.')

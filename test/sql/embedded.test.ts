@@ -229,7 +229,7 @@ test('[D27] a folder that only its owner may enter serves', async () => {
 test('[D28] one process at a time runs the server of a folder; a successor waits for it to end', async () => {
   const name = `embedded-test-${process.pid}`
   const release = await claim(name, 0)
-  await expect(claim(name, 0)).rejects.toThrow('Another process runs on this data folder')
+  await expect(claim(name, 0)).rejects.toThrow('Another process uses this data folder')
   const waiting = claim(name, 10_000)
   await release()
   await (
@@ -239,7 +239,7 @@ test('[D28] one process at a time runs the server of a folder; a successor waits
 
 test('[D29] binaries that npm left incomplete are reported in one sentence', async () => {
   const root = await newFolder()
-  expect(() => locateBinaries(null)).toThrow('set DATABASE_URL')
+  expect(() => locateBinaries(null)).toThrow('Set DATABASE_URL')
   await mkdir(path.join(root, 'native', 'bin'), { recursive: true })
   for (const name of ['initdb', 'postgres']) await writeFile(path.join(root, 'native', 'bin', name), '')
   expect(locateBinaries(root).postgres).toBe(path.join(root, 'native', 'bin', 'postgres'))
@@ -251,6 +251,6 @@ test('[D22] a lost password file is reported, and the data is left alone', async
   const dataDir = await newFolder()
   await (await start(dataDir)).stop()
   await rm(path.join(dataDir, 'postgres.json'))
-  await expect(startEmbedded({ dataDir })).rejects.toThrow('is missing: restore it')
+  await expect(startEmbedded({ dataDir })).rejects.toThrow('is missing. It contains the passwords')
   expect(await readFile(path.join(dataDir, 'postgres', 'PG_VERSION'), 'utf8')).toBe('18\n')
 })

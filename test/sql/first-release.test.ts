@@ -56,7 +56,7 @@ test('[O54] a migration that has changed since it was applied, or that is unknow
     'migrations/0003-boards.sql has changed after it was applied. Restore it, and put the change into a new numbered file.',
   )
   await expect(migrate(url, [function_, ...release.slice(0, -1)])).rejects.toThrow(
-    'The database is newer than this version of Corkboard: it has migrations/0009-operations.sql.',
+    'The database is newer than this version of Corkboard: it has migrations/0009-operations.sql. Start the newer version.',
   )
   expect(await admin`select * from schema_files order by name`).toEqual(before)
 })

@@ -1,4 +1,4 @@
-/** What the viewer lacks: a bar that leads back, the colours of the system, and names for its fields. */
+/** Adds to Swagger UI: a navigation bar, the system's colour scheme, and accessible names for form fields. */
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', followScheme)
@@ -24,7 +24,7 @@ for (const [text, href] of [
 }
 document.body.prepend(bar)
 
-/** Fields have a name for screen readers: the parameter's, or that of the part of the page. */
+/** Gives each form field a name for screen readers: that of its parameter, or of its part of the page. */
 function nameFields() {
   for (const field of document.querySelectorAll(
     '#swagger-ui :is(input, select, textarea):not([aria-label])',
