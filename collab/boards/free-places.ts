@@ -1,4 +1,4 @@
-/** Free places on a board. Of a large board they are looked for in a worker thread, while its other writes wait. */
+/** Finds free places on a board. For a large board a worker thread does it, while the board's other writes wait. */
 import type * as Y from 'yjs'
 import type { CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -15,10 +15,10 @@ const movedTask = task<typeof placeMoved>(
   'placeMoved',
 )
 
-/** Cards among which places are found on the main thread, in a few milliseconds. */
+/** Largest number of cards for which the main thread finds places. That takes a few milliseconds. */
 export const inlinePlaces = 2000
 
-/** Where threads are, and whose turn it takes. */
+/** The worker threads, and the account whose share of them is used. */
 export interface Threads {
   pool: WorkerPool
   account: string
