@@ -50,7 +50,11 @@ export function presentBoard(
   }
 }
 
-/** @throws ServiceError `not_found` when there is no such board, or none that the caller may see */
+/**
+ * Reads a board.
+ *
+ * @throws ServiceError `not_found` when the board does not exist, or the caller may not see it
+ */
 export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> {
   const [row] = await tx<BoardRow[]>`
     select ${selectBoard(tx)}

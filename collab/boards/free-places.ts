@@ -24,14 +24,22 @@ export interface Threads {
   account: string
 }
 
-/** @throws ServiceError `bad_request` when a layout has no room, `session_unavailable` */
+/**
+ * Finds places for new cards.
+ *
+ * @throws ServiceError `bad_request` when a layout has no room, `session_unavailable` when the worker threads are busy
+ */
 export function* placesOfNew(threads: Threads, input: NewCards): Steps<Places> {
   const found = yield* search(threads, newTask, placeNew, input, input.occupied.length)
   if ('refused' in found) throw new ServiceError('bad_request', found.refused)
   return found.places
 }
 
-/** @throws ServiceError `session_unavailable` */
+/**
+ * Finds places for cards that are moved to this board.
+ *
+ * @throws ServiceError `session_unavailable` when the worker threads are busy
+ */
 export function placesOfMoved(
   threads: Threads,
   input: Parameters<typeof placeMoved>[0],

@@ -23,7 +23,7 @@ import { presentWritten, type PresentedCard } from './read.ts'
 export interface MoveRequest {
   account: string
   boardId: string
-  /** Another board. */
+  /** The target board. It must be another board. */
   toBoardId: string
   ids: string[]
 }

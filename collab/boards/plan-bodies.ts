@@ -23,7 +23,7 @@ const efforts = {
   body: 5_000_000,
 }
 
-/** Characters and search steps for one run of a worker thread: about half a second. */
+/** Limits of one task of a worker thread, in characters and search steps. It takes about half a second. */
 const perRun = { chars: 1_000_000, steps: 30_000_000 }
 
 /** Attempts to plan. When somebody types without pause, the last attempt accepts a coarse plan. */

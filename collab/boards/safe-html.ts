@@ -34,7 +34,7 @@ export class SafeHtml {
   }
 
   /**
-   * Returns the sanitised form of each text.
+   * Sanitises the texts. Returns the results in the same order.
    *
    * @throws ServiceError `session_unavailable`
    */

@@ -228,7 +228,7 @@ export class BoardQueue {
     if (this.#document === document) this.#document = null
   }
 
-  // ---- whether something of it may go
+  // ---- whether its items may go
 
   get isAway(): boolean {
     return this.#state.kind === 'away'
@@ -306,7 +306,7 @@ export class BoardQueue {
     this.#writes.unshift(...writes)
   }
 
-  /** Rejects the writes that were queued before a time. */
+  /** Rejects the writes that were queued before `before`. */
   rejectLate(before: number, error: () => Error): void {
     for (const write of this.#writes) if (write.asked.queuedAt < before) write.reject(error())
     this.#writes = this.#writes.filter((write) => !write.isSettled)

@@ -32,7 +32,7 @@ interface Room {
   added: number
   reserved: number
   readAt: number
-  /** When boards were last compacted to make room. */
+  /** When the owner's boards were last compacted. */
   compactedAt: number
 }
 

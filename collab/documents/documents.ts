@@ -85,7 +85,7 @@ export class Documents {
       this.#tooCostly.delete(boardId)
       await board.load()
     } catch (error) {
-      document.destroy() // Hocuspocus would leave its timers running
+      document.destroy() // without this, its timers would keep running
       const isCostly = isTooCostly(error)
       if (isCostly) {
         if (this.#tooCostly.size >= maxTooCostly) this.#tooCostly.clear()
@@ -101,7 +101,11 @@ export class Documents {
     this.#boards.set(boardId, board)
   }
 
-  /** @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable` */
+  /**
+   * Loads a document if necessary, and keeps it in memory until the lease is released.
+   *
+   * @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable`
+   */
   async lease(boardId: string): Promise<Lease> {
     const hocuspocus = this.#hocuspocus
     if (!hocuspocus) throw new Error('The gateway has not been started yet.')
@@ -109,7 +113,7 @@ export class Documents {
       const document = await hocuspocus.createDocument(boardId, request, 'service', openBySystem, {})
       const board = this.#boards.get(boardId)
       if (!board || board.document !== document || document.isDestroyed) continue
-      document.addDirectConnection() // counts against unloading, from this moment
+      document.addDirectConnection() // prevents unloading from now on
       const release = () => {
         board.use(this.#options.clock.now())
         document.removeDirectConnection()

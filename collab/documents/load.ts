@@ -33,7 +33,7 @@ const smallStructs = 20_000
 const sliceMs = 12
 
 export interface LoadBounds {
-  /** How long a worker thread may merge a log. A document of 4 MB takes about a second. */
+  /** Timeout for merging a log in a worker thread. A document of 4 MB takes about a second. */
   mergeMs: number
   /** Steps that integrating the items of a log may take (meter.ts). */
   maxLoadSteps: number

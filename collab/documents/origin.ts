@@ -34,7 +34,7 @@ interface Author {
   isGuest: boolean
 }
 
-/** Whether a change comes from the log, and so is committed. */
+/** Whether a change comes from the log, and therefore is committed. */
 export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }

@@ -26,7 +26,7 @@ export async function showHere(board: BoardDocument, seq: number): Promise<boole
   return !board.hasMissed(seq)
 }
 
-/** A connection's socket, as the gateway hands it to Hocuspocus. */
+/** The part of a connection's socket that is used here. The gateway passes the socket to Hocuspocus. */
 export interface Canvas {
   /** For how long the socket has had more unread bytes than a small limit; 0 when it is up to date. */
   readonly behindMs: number

@@ -77,7 +77,7 @@ export interface GatewayCounts {
   sockets: number
   /** Sockets on which nobody has authenticated yet. */
   strangers: number
-  /** Boards open on sockets. */
+  /** Open boards, counted once for each socket. */
   connections: number
   /** Accounts with at least one open board. */
   accounts: number

@@ -60,7 +60,7 @@ interface WaitingFrame extends QueuedFrame {
 }
 
 interface Turn {
-  /** `performance.now()` at which it should be over. */
+  /** `performance.now()` at which the turn should end. */
   until: number
   origin: TurnOrigin
   /** Frames to acknowledge. */
@@ -92,7 +92,7 @@ export class Inbox {
   /** Bytes of queued frames, by account. */
   readonly #queuedBytes = new Map<string, number>()
   #flushing: NodeJS.Immediate | NodeJS.Timeout | null = null
-  /** Whether the next flush is at the end of this turn. */
+  /** Whether the next flush runs at the end of this turn. */
   #isSoon = false
 
   constructor(options: InboxOptions) {

@@ -37,7 +37,7 @@ const broadcastShare = 0.1
 /** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
 const sendMs = 0.012
 const sendMsPerByte = 3e-7
-/** One unit of an account's awareness rate. */
+/** Milliseconds of work in one unit of an account's awareness rate. */
 const unitMs = 0.05
 
 interface State {
@@ -93,7 +93,7 @@ export class Presence {
     this.#schedule(room)
   }
 
-  /** Sends a connection all states of its board. */
+  /** Sends all states of a board to a connection. */
   sendAll(connection: EditorConnection): void {
     const room = this.#rooms.get(connection.document)
     if (!room || room.states.size === 0) return

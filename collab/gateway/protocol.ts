@@ -98,14 +98,16 @@ function readWhole(bytes: Uint8Array, from: number): Uint8Array | null {
   return at + size === bytes.byteLength ? bytes.subarray(at) : null
 }
 
-/** The address of a SyncStatus frame (content: varUint 0 or 1); null for any other frame. */
+/** Returns the address of a SyncStatus frame (content: varUint 0 or 1); null for any other frame. */
 export function syncStatusAddress(frame: Uint8Array): string | null {
   const length = frame[0]
   if (length === undefined || length > maxAddressBytes || frame.byteLength !== length + 3) return null
   return frame[length + 1] === frameType.syncStatus ? textOf(frame, 1, 1 + length) : null
 }
 
-/** The reason of a frame that refuses a board (content: varUint 1, varString reason); null for any other frame. */
+/**
+ * Returns the reason in a frame that refuses a board (content: varUint 1, varString reason); null for any other frame.
+ */
 export function refusalReason(frame: Uint8Array): string | null {
   const length = frame[0]
   if (length === undefined || frame[length + 1] !== frameType.auth || frame[length + 2] !== authType.refused)

@@ -208,7 +208,7 @@ const { Sender } = ws as unknown as {
     ): Buffer[]
   }
 }
-/** RFC 6455, 5.2. */
+/** WebSocket opcodes; RFC 6455, section 5.2. */
 const opcode = { binary: 2, pong: 10 } as const
 
 const encode = (data: Uint8Array, opcode: number): Buffer =>

@@ -83,7 +83,7 @@ function continuesKnown({ store, share }: Y.Doc, struct: Y.Item | Y.GC | Y.Skip)
       origin?.client === client && origin.clock === clock - 1 && Y.compareIDs(rightOrigin, known.rightOrigin)
     )
   if (!Y.compareIDs(origin, known.origin) || !Y.compareIDs(rightOrigin, known.rightOrigin)) return false
-  if (origin || rightOrigin) return true // the parent is that of the neighbours
+  if (origin || rightOrigin) return true // then the parent is that of its neighbours
   const knownParent = known.parent as Y.AbstractType<unknown> | null
   const isSameParent =
     typeof parent === 'string'

@@ -65,7 +65,11 @@ let hasProgress = false
 /** Items that the transaction has split so far. */
 let splits = 0
 
-/** Runs `work`, in which updates are applied. @throws {TooCostly} @throws {TurnOver} */
+/**
+ * Runs `work` and counts the steps of the updates that it applies.
+ *
+ * @throws {TooCostly} @throws {TurnOver}
+ */
 export function metered(meter: Meter, work: () => void): void {
   current = meter
   meter.turnSteps = stepsPerTurn

@@ -2,15 +2,15 @@
  * The statements of the search indexer. A batch is read in one transaction. Its texts are then read, folded and written
  * in parts; folding runs outside of any transaction.
  *
- * A board counts as indexed when the `search_pending` rows that the batch read are deleted. A part is written only
- * while all of these rows exist, and holds their locks. So an old text never overwrites a newer one by another process,
- * because that process has deleted the rows.
+ * A board counts as indexed when the `search_pending` rows that the batch read are deleted. Before a part is written,
+ * these rows are locked, and all of them must still exist. So an old text never overwrites a newer one by another
+ * process, because that process has deleted the rows.
  */
 import { setImmediate } from 'node:timers/promises'
 import { fold } from '../../core/fold.ts'
 import type { Transaction } from '../../sql/database.ts'
 
-/** A board of a batch. */
+/** A board in a batch. */
 export interface PendingBoard {
   readonly id: string
   readonly workspaceId: string

@@ -1,6 +1,6 @@
 /**
  * Updates the search index: reads `search_pending`, and writes the folded words of cards and boards. A search first
- * waits for pending changes of its own boards, so that it finds what earlier requests wrote.
+ * indexes the pending changes of its own boards, so that it finds what earlier requests wrote.
  *
  * A batch that fails is split in halves, which are tried separately between other batches. An entry that fails alone is
  * set aside until it changes. The backlog or failures of one account never delay another account's changes.
