@@ -1,7 +1,9 @@
 /**
- * The table of a board's columns that clients may write. Everything that handles them follows from it: reading
- * requests, creating, updating and showing boards, and the schemas of answers and tools. A new column is one entry, and
- * a migration that adds it to `boards` and to the columns that `corkboard_app` may insert and update.
+ * The table of a board's columns that clients may write. Reading requests, creating, updating and showing boards, and
+ * the schemas of answers and tools follow from it.
+ *
+ * A new column is one entry, and a migration. The migration adds the column to `boards`, and lets `corkboard_app`
+ * insert and update it.
  */
 import { distinctIdentifiers, type Identifier } from './card-values.ts'
 import type { JsonType } from './field-types.ts'

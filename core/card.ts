@@ -1,8 +1,9 @@
 /**
- * The table of card fields, and everything that follows from it: reading cards from the document, checking and
- * presenting them, the content hash, the schemas of requests, answers and tools, and the columns of the index. A new
- * field is one entry. If the index has a column for it, it also needs a migration that adds the column to `card_index`
- * and `commit_row`.
+ * The table of card fields, and everything that follows from it: reading, checking and presenting cards, the content
+ * hash, the schemas, and the columns of the index.
+ *
+ * A new field is one entry. If the index has a column for it, it also needs a migration that adds the column to
+ * `card_index` and `commit_row`.
  *
  * - *content*: the fields of a card as the document stores them, clamped.
  * - *card*: content with its id and times, as the API answers it.

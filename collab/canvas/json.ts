@@ -1,6 +1,6 @@
 /**
- * Converts stored values to JSON. A shared document may contain more than JSON (big integers, bytes, undefined, NaN),
- * objects that do not behave like literals, and values of any size.
+ * Converts stored values to JSON. A shared document may contain more than JSON: big integers, bytes, undefined and NaN.
+ * Its objects may not behave like literals, and its values may have any size.
  */
 import * as Y from 'yjs'
 import { isPlainObject } from '../../core/card-values.ts'

@@ -2,7 +2,7 @@
  * The quota for document storage: whether a board's owner has room for what a write adds.
  *
  * The exact usage is a sum over all boards of the owner. It is read from the database when needed, and then updated in
- * memory, so that a commit only needs a lookup in a map:
+ * memory. So a commit only needs a lookup in a map.
  *
  *   - A figure is used for a minute, or until this process has added 1/32 of the room that was left. So 32 processes
  *     together can't add more than that.

@@ -9,8 +9,8 @@ const lookEveryMs = 5
 /**
  * Sends the document's pending changes to its canvases, and waits until the sockets have sent them.
  *
- * @returns false when a canvas may be stale: the document does not contain the position in time, a canvas has too many
- * unread bytes, or one was closed because it reads too slowly
+ * @returns false when a canvas may be stale. This is so when the document does not contain the position in time, when a
+ * canvas has too many unread bytes, or when one was closed because it reads too slowly.
  */
 export async function showHere(board: BoardDocument, seq: number): Promise<boolean> {
   if (board.editors === 0) return !board.hasMissed(seq)

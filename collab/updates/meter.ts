@@ -1,5 +1,5 @@
 /**
- * Counts and limits the cost of integrating an update. Where several items claim the same place, Yjs finds an item's
+ * Counts and limits the cost of integrating an update. Several items may claim the same place. Then Yjs finds an item's
  * place by visiting the items between its left and right origin one by one (Item.integrate of yjs 13.6). An update can
  * be written so that each of its items visits all others: 40 KB took 16 s, here and in every browser.
  *
