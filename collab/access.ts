@@ -1,10 +1,13 @@
-/** Who may open which board, and how; asked when a socket authenticates and again every second. */
+/**
+ * Checks which boards an account may open, and whether it may write. Called when a socket authenticates, and again
+ * every second.
+ */
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import type { BytesByTier } from '../core/limits.ts'
 import type { Database } from '../sql/database.ts'
 import type { Scope } from '../sql/accounts/tokens.ts'
 
-/** `full`: may write, but is a guest who has added as much as guests may. */
+/** `full`: a guest with write access who has added as much as guests may. */
 export interface BoardAccess {
   may: 'write' | 'full' | 'read' | 'none'
   isGuest: boolean
@@ -12,12 +15,15 @@ export interface BoardAccess {
 
 export interface AccessQuestion {
   account: string
-  /** Or the session's, which has all scopes. */
+  /** The id of a token, or of a session, which has all scopes. */
   tokenId: string
   boardId: string
 }
 
-/** The answers, in the order of the questions. A board in the trash, and a token or session that ended, give none. */
+/**
+ * Returns the access for each question, in order. It is `none` for a board in the trash, and for a token or session
+ * that has ended.
+ */
 export async function boardAccess(
   database: Database,
   documentBytes: BytesByTier,
@@ -66,8 +72,8 @@ function mayDo(
 }
 
 /**
- * Before a document is opened for a write: whoever may not write must not make the service load it. The commit decides
- * all the same.
+ * Checks write access before a document is loaded for a write, so that nobody else can make the service load it. The
+ * commit checks again.
  *
  * @param where the field that names the board, for messages
  * @returns the board's workspace

@@ -1,20 +1,22 @@
 /**
- * The columns of a board that a client writes. Reading them from a request, creating, updating and showing boards, and the
- * schemas of answers and tools go by this table. A new column is one entry, and a migration that adds it to `boards` and to
- * what `corkboard_app` may insert and update.
+ * The table of a board's columns that clients may write. Reading requests, creating, updating and showing boards, and
+ * the schemas of answers and tools follow from it.
+ *
+ * A new column is one entry, and a migration. The migration adds the column to `boards`, and lets `corkboard_app`
+ * insert and update it.
  */
 import { distinctIdentifiers, type Identifier } from './card-values.ts'
 import type { JsonType } from './field-types.ts'
 import { limits } from './limits.ts'
 
 interface ColumnType<Value, Given> {
-  /** What a new board has that is created without it. */
+  /** The value of a new board that is created without it. */
   unset: Value
-  /** The value that a request carries, as it is stored. */
+  /** Converts a request's value to the stored one. */
   accept(given: Given): Value
 }
 
-/** Describes a column for answers, requests and tools. Null clears it. */
+/** Describes a column: `says` in answers, `asks` in requests, `tells` in tools. Null clears it. */
 interface Description {
   json: JsonType
   says: string
@@ -46,7 +48,7 @@ const described = (description: Description): ColumnType<string | null, string |
 })
 const date: JsonType = { type: 'string', format: 'date' }
 
-/** Those whose description is the same wherever they are written. */
+/** Columns that have the same description wherever they are written. */
 export const describedColumns = {
   scheduled_date: described({
     json: date,
@@ -56,7 +58,7 @@ export const describedColumns = {
   }),
   scheduled_end: described({
     json: date,
-    says: 'The last day, of a board that is scheduled for several.',
+    says: 'The last scheduled day, if there are several.',
     asks: 'The last day, if there are several. Needs a `scheduled_date`. `YYYY-MM-DD`. Null clears it.',
     tells: 'Last day of several, as YYYY-MM-DD.',
   }),
@@ -87,7 +89,7 @@ export const newBoard = Object.fromEntries(
   Object.entries(boardColumns).map(([name, { unset }]) => [name, unset]),
 ) as BoardValues
 
-/** The columns that a request carries. */
+/** Returns the stored values of the columns in a request. */
 export function acceptColumns(given: BoardInput): Partial<BoardValues> {
   const columns: Partial<Record<BoardColumn, unknown>> = {}
   for (const name of boardColumnNames) {

@@ -1,7 +1,10 @@
-/** Why a board can't be worked on; said alike whoever finds out, so that invisible and missing look the same. */
+/**
+ * Errors for boards that can't be read or changed. Every check uses the same texts, so that invisible and missing
+ * boards look alike.
+ */
 import { ServiceError } from './errors.ts'
 
-/** @param where the field that names the board, such as `to_board_id: `; none for the board of the path */
+/** @param where the field that names the board, such as `to_board_id: `; empty for the board in the path */
 export const noBoard = (where = '') => new ServiceError('not_found', said(where, 'No such board.'))
 export const inTrash = (where = '') =>
   new ServiceError('conflict', said(where, 'The board is in the trash. Restore it first.'))
@@ -11,7 +14,10 @@ export const notWritable = (where = '') =>
 const said = (where: string, sentence: string) =>
   where === '' ? sentence : where + sentence.charAt(0).toLowerCase() + sentence.slice(1)
 
-/** @param used cards that the owner has. @param adds cards that were sent */
+/**
+ * @param used the owner's cards
+ * @param adds cards that were sent
+ */
 export const tooManyCards = (cap: number, used: number, adds: number) =>
   new ServiceError(
     'limit_reached',

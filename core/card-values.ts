@@ -1,4 +1,4 @@
-/** The values of a card's fields, held to their bounds: numbers, texts, links, properties, identifiers. */
+/** Limits the values of a card's fields: numbers, texts, links, properties, identifiers. */
 import { limits } from './limits.ts'
 
 export interface Identifier {
@@ -14,7 +14,7 @@ export const wrapDegrees = (degrees: number) => {
   return (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) + 0
 }
 
-/** Text as Postgres and JSON can hold it: no NUL, no half of a surrogate pair, at most `limit` characters. */
+/** Returns a text that Postgres and JSON can store: no NUL, no unpaired surrogate, at most `limit` characters. */
 export function boundText(text: string, limit: number): string {
   const clean = (text.length > limit * 2 ? text.slice(0, limit * 2) : text)
     .replaceAll('\u0000', '')
@@ -24,15 +24,15 @@ export function boundText(text: string, limit: number): string {
   return characters.length <= limit ? clean : characters.slice(0, limit).join('')
 }
 
-/** What `url` may be: nothing that runs as code where it is clicked. */
+/** Whether a text may be a `url`: an address that doesn't run code when it is clicked. */
 export function isLinkUrl(url: string): boolean {
   const protocol = URL.parse(url)?.protocol
   return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:'
 }
 
 /**
- * The reason why an object cannot be `props`, or null. What is not JSON (editors can write other values) is a reason too.
- * Bounds: those of `limits.props`, and no key `__proto__`.
+ * Returns the reason why a value can't be `props`, or null. The limits are those of `limits.props`; a key `__proto__`
+ * is not accepted. A value that is not JSON is a reason, too, since editors can store such values.
  */
 export function propsFault(props: unknown): string | null {
   if (!isPlainObject(props)) return 'must be an object or null'
@@ -42,9 +42,9 @@ export function propsFault(props: unknown): string | null {
 }
 
 const propsTooLarge = `must be at most ${limits.props.bytes / 1024} KB of JSON`
-const onlyJson = 'must hold JSON values only'
+const onlyJson = 'must contain JSON values only'
 
-/** `budget`: bytes that may still come. Each value takes one at least, so that a huge one is not walked to its end. */
+/** `budget`: bytes that are left. Each value costs at least one, so the check of a huge value stops early. */
 function nestingFault(value: Props | unknown[], level: number, budget: { left: number }): string | null {
   if (level > limits.props.depth) return `must be at most ${limits.props.depth} levels deep`
   const keys = Array.isArray(value) ? [] : Object.keys(value)
@@ -66,18 +66,18 @@ function nestingFault(value: Props | unknown[], level: number, budget: { left: n
   return null
 }
 
-/** Editors can store what JSON has no word for: big integers, bytes, undefined, NaN. */
+/** Whether a value is a JSON scalar. Editors can also store big integers, bytes, undefined and NaN. */
 const isJsonScalar = (value: unknown) =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
-/** Neither a list nor an instance of a class, as shared types are. */
+/** Whether a value is a plain object: not a list, and not an instance of a class, as shared types are. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-/** Identifiers as an editor wrote them: what is not one is left out. */
+/** Returns the valid identifiers in a value that an editor stored. Others are left out. */
 export function boundIdentifiers(value: unknown): Identifier[] {
   if (!Array.isArray(value)) return []
   const identifiers: Identifier[] = []
@@ -95,7 +95,7 @@ export function boundIdentifiers(value: unknown): Identifier[] {
   return identifiers
 }
 
-/** The identifiers without duplicates, and without other fields of what was sent. */
+/** The identifiers without duplicates and without unknown fields. */
 export function distinctIdentifiers(given: Identifier[]): Identifier[] {
   const byText = new Map(given.map(({ scope, value }) => [JSON.stringify([scope, value]), { scope, value }]))
   return [...byText.values()]

@@ -1,9 +1,11 @@
 /**
- * What a card is: the table of its fields, and what follows from it. Reading from the document, checking and presenting,
- * the content hash, the schemas of requests, answers and tools, and the columns of the index go by the table. A new field
- * is one entry; one that the index holds also needs a migration that adds its column to `card_index` and `commit_row`.
+ * The table of card fields, and everything that follows from it: reading, checking and presenting cards, the content
+ * hash, the schemas, and the columns of the index.
  *
- * - *content*: the fields of a card as the document holds them, clamped.
+ * A new field is one entry. If the index has a column for it, it also needs a migration that adds the column to
+ * `card_index` and `commit_row`.
+ *
+ * - *content*: the fields of a card as the document stores them, clamped.
  * - *card*: content with its id and times, as the API answers it.
  */
 import { clamp, wrapDegrees } from './card-values.ts'
@@ -27,13 +29,13 @@ export type Kind = (typeof kinds)[number]
 
 export const isKind = (kind: string): kind is Kind => kinds.some((known) => known === kind)
 
-/** @param where how the card is named, such as `cards[3].` */
+/** @param where how the message names the card, such as `cards[3].` */
 export const unknownKind = (where: string, ...others: string[]) =>
   new ServiceError('bad_request', `${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
 
 const kindPattern = /^[A-Za-z0-9_-]{1,40}$/
 
-/** Any kind that a card may have in a document. */
+/** Whether a value is a kind that a card in a document may have. Editors have more kinds than the API creates. */
 export const isStoredKind = (kind: unknown): kind is string =>
   typeof kind === 'string' && kindPattern.test(kind)
 
@@ -41,13 +43,13 @@ const cardIdPattern = /^[A-Za-z0-9_-]{1,64}$/
 export const isCardId = (id: string): boolean => cardIdPattern.test(id)
 
 interface Rules {
-  /** `filled`: left out while it is null. `asked`: lists show it on request. */
+  /** When answers contain the field. `filled`: only when it is not null. `asked`: in lists only on request. */
   shown: 'always' | 'filled' | 'asked'
-  /** Whether the index has a column for it, and how lists of the index show that. */
+  /** Whether the index has a column for the field, and when lists of the index contain it. */
   index?: 'always' | 'asked' | 'hidden'
-  /** `file`: it holds the key of a file. `shape`: layouts need it. */
+  /** `file`: the value is the key of a file. `shape`: layouts need the field. */
   group?: 'file' | 'shape'
-  /** Descriptions in answers, requests and tools. `asks` and `tells` default to `says`. */
+  /** Descriptions: `says` in answers, `asks` in requests, `tells` in tools. `asks` and `tells` default to `says`. */
   says: string
   asks?: string
   tells?: string
@@ -87,7 +89,7 @@ const placedFreely = 'Rounded. Without `x` and `y` a new card gets a free place.
 const sizeRange = `${cardSize.min} to ${cardSize.max}`
 const characters = (limit: number) => `${limit.toLocaleString('en')} characters`
 
-/** In the order in which a card is shown. */
+/** The fields, in the order in which answers show them. */
 export const cardFields = {
   kind: field(kind, {
     shown: 'always',
@@ -101,13 +103,13 @@ export const cardFields = {
     shown: 'always',
     index: 'always',
     says: 'One line of text.',
-    asks: 'One line of text. Null clears it, as it does any text here.',
+    asks: 'One line of text. Null clears it, as for every text field.',
     tells: `At most ${characters(title.limit)}.`,
   }),
   body: field(body, {
     shown: 'always',
     index: 'hidden',
-    says: 'Plain text: of an image its caption, of audio its transcript.',
+    says: 'Plain text. For an image its caption, for audio its transcript.',
     tells: `Plain text, caption or transcript; at most ${characters(body.limit)}.`,
   }),
   html: field(text(40_000), {
@@ -165,7 +167,7 @@ export const cardFields = {
   }),
   alt: field(text(300), {
     shown: 'always',
-    says: 'What the image shows, for those who can’t see it.',
+    says: 'What the image shows, for people who can’t see it.',
     tells: 'Describes an image.',
   }),
   color: field(text(40), {
@@ -249,12 +251,12 @@ export const cardFields = {
   }),
   props: field(props, {
     shown: 'asked',
-    says: 'Any JSON that was stored with it. Null when there is none. Lists have it with `include=props`.',
+    says: 'Any JSON stored with the card, or null. Lists contain it with `include=props`.',
   }),
   identifiers: field(identifiers, {
     shown: 'asked',
     index: 'asked',
-    says: 'Its ids in other systems. Lists have them with `include=identifiers`.',
+    says: 'The card’s ids in other systems. Lists contain them with `include=identifiers`.',
   }),
 }
 
@@ -262,25 +264,25 @@ export const cardFields = {
 
 type Table = typeof cardFields
 export type FieldName = keyof Table
-/** The names of fields with such a rule. */
+/** The names of the fields that have this rule. */
 type NamesWith<Rule extends Partial<Rules>> = {
   [Name in FieldName]: Table[Name] extends Rule ? Name : never
 }[FieldName]
 
 export type CardContent = { [Name in FieldName]: ReturnType<Table[Name]['read']> }
 
-/** A write: the fields that were sent, bounded already. Null clears. */
+/** A change of a card: the fields that were sent, with bounded values. Null clears a field. */
 export type CardChange = Partial<CardContent>
 
-/** The fields that a request may carry, as its schema admits them. */
+/** The fields of a request, as its schema accepts them. */
 export type CardInput = { [Name in FieldName]?: Parameters<Table[Name]['accept']>[0] }
 
-/** What of a card decides where it can lie. */
+/** The fields that decide where a card can be placed. */
 export type CardShape = Pick<CardContent, NamesWith<{ group: 'shape' }>>
 
-/** The columns of the index that hold fields. */
+/** The columns of the index that store fields. */
 export type IndexColumns = Pick<CardContent, NamesWith<{ index: 'always' | 'asked' | 'hidden' }>>
-/** What lists of the index show of them. */
+/** The columns that lists of the index show. */
 export type IndexedFields = Pick<CardContent, NamesWith<{ index: 'always' }>> &
   Partial<Pick<CardContent, NamesWith<{ index: 'asked' }>>>
 
@@ -289,7 +291,7 @@ export type ShownFields = Pick<CardContent, NamesWith<{ shown: 'always' }>> & {
   [Name in NamesWith<{ shown: 'filled' }>]?: NonNullable<CardContent[Name]>
 } & Partial<Pick<CardContent, NamesWith<{ shown: 'asked' }>>>
 
-/** A line of the table, whichever it is. */
+/** Any entry of the table. */
 export interface CardField extends FieldType<unknown, never>, Rules {}
 
 export const fieldEntries: readonly (readonly [name: FieldName, field: CardField])[] = Object.entries(
@@ -306,14 +308,18 @@ export const shapeFields = namesWith('group', 'shape')
 export const indexColumns = namesWith('index', 'always', 'asked', 'hidden')
 export const indexedFields = namesWith('index', 'always')
 
-/** @param valueOf what is stored under the name of a field */
+/**
+ * Reads a card's content.
+ *
+ * @param valueOf returns the stored value of a field
+ */
 export function readFields(valueOf: (name: FieldName) => unknown): CardContent {
   const content: Partial<Record<FieldName, unknown>> = {}
   for (const [name, field] of fieldEntries) content[name] = field.read(valueOf(name))
   return content as CardContent
 }
 
-/** The content of a card that has no fields. */
+/** The content of a card without any fields. */
 export const emptyContent = (): CardContent => readFields(() => undefined)
 
 type AskedField = NamesWith<{ shown: 'asked' }>
@@ -323,7 +329,7 @@ export interface CardTimes {
   updated_at: string | null
 }
 
-/** The card as the API answers it. `extras` adds what is shown on request only. */
+/** The card as the API answers it. `extras` adds fields that are shown only on request. */
 export function presentCard(
   id: string,
   content: CardContent,

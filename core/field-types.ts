@@ -1,4 +1,4 @@
-/** The types of a card's fields: how their values are read, checked and described. The table of fields is in card.ts. */
+/** The types of a card's fields: how values are read, checked and described. card.ts has the table of fields. */
 import {
   boundIdentifiers,
   boundText,
@@ -10,19 +10,19 @@ import {
   type Props,
 } from './card-values.ts'
 
-/** @typeParam Given what a request may carry */
+/** @typeParam Given the type of a request's value */
 export interface FieldType<Value, Given> {
-  /** JSON Schema of a value that is not null. The named ones are schemas that boards have, too. */
+  /** JSON Schema of a value other than null. `props` and `identifiers` name schemas that boards use, too. */
   json: JsonType | 'props' | 'identifiers'
-  /** Whether a request may carry null. */
+  /** Whether a request may send null. */
   clears: boolean
-  /** The value of a card without the field. Where there is none, every card is taken to carry the field. */
+  /** The value for a card without the field. When absent, every card counts as having the field. */
   unset?: Value
-  /** What an editor stored, bounded; where it can't be such a value, that of a card without the field. */
+  /** Reads a stored value and bounds it. A value of the wrong type reads as for a card without the field. */
   read(stored: unknown): Value
-  /** What a request carries, bounded. */
+  /** Bounds a request's value. */
   accept(given: Given): Value
-  /** Why a request may not carry the value; follows the field's name. Null when it may. */
+  /** Returns why a request's value is refused, as a text that follows the field's name; null when it is accepted. */
   fault?(given: Given): string | null
 }
 
@@ -35,11 +35,11 @@ export interface JsonType {
 }
 
 interface TextType extends FieldType<string | null, string | null> {
-  /** Characters. */
+  /** Largest number of characters. */
   limit: number
 }
 
-/** An empty text in a request clears the field. */
+/** A text. An empty one in a request clears the field. */
 export const text = (limit: number): TextType => ({
   limit,
   json: { type: 'string', maxLength: limit },
@@ -49,7 +49,7 @@ export const text = (limit: number): TextType => ({
   accept: (given) => given || null,
 })
 
-/** The words of a shared text; an empty one is null. */
+/** The content of a shared text; an empty one reads as null. */
 export const sharedText = (limit: number): TextType => ({
   ...text(limit),
   read: (words) => (typeof words === 'string' ? boundText(words, limit) || null : null),
@@ -64,7 +64,11 @@ export const link = (limit: number): TextType => ({
   fault: (given) => (!given || isLinkUrl(given) ? null : ' must be an http, https or mailto URL'),
 })
 
-/** @param bound takes any finite number */
+/**
+ * A number.
+ *
+ * @param bound maps any finite number into the allowed range
+ */
 export const number = (
   unset: number,
   bound: (value: number) => number,
@@ -109,7 +113,7 @@ export const props: FieldType<Props | null, object | null> = {
   },
 }
 
-/** Null in a request clears them; a card without any has an empty list. */
+/** Identifiers. Null in a request clears them. A card without any has an empty list. */
 export const identifiers: FieldType<Identifier[], Identifier[] | null> = {
   json: 'identifiers',
   clears: true,

@@ -7,7 +7,7 @@ export interface Group {
   outline: boolean
 }
 
-/** A write: the fields that were sent. A null color clears it. */
+/** A change of a group: the fields that were sent. Null clears the color. */
 export type GroupChange = Partial<Group>
 
 export const groupDefaults = { color: null, shape: 'box', outline: true } as const satisfies GroupChange

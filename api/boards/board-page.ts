@@ -1,24 +1,24 @@
-/** A page of the boards that the caller may see, in an order that their workspaces have an index for. */
+/** A page of the boards that the caller may see, in an order for which each workspace has an index. */
 import type { Query, Transaction } from '../../sql/database.ts'
 import { selectBoard, type BoardRow } from './board.ts'
 
 export interface BoardPage {
-  /** Then the id. */
+  /** The first sort key; the second is the id. */
   order: 'created_at' | 'updated_at'
-  /** Of a board `b`. */
+  /** The SQL condition for a board `b`. */
   condition: Query<never[]>
   workspace?: string | undefined
   /** A board id, or `root`. */
   parent?: string | undefined
-  /** A parent in the trash is shown, and boards are listed below it. */
+  /** Whether a parent in the trash is shown, and boards below it can be listed. */
   trashedParents: boolean
   limit: number
   offset?: number
 }
 
 /**
- * Workspace by workspace along the index, and look-ups one by one (`offset 0` keeps them so), so that a page costs what
- * it holds: no plan may go through the boards of all tenants.
+ * Reads each workspace along its index, with single look-ups (`offset 0` forces them). So the cost depends only on the
+ * size of the page, and no plan scans the boards of all tenants.
  */
 export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
   const { workspace, parent, limit, offset = 0 } = page

@@ -1,4 +1,4 @@
-/** A board as its row has it, and as the API shows it. */
+/** Reads boards from their rows, and presents them. */
 import { boardColumnNames, describedEntries, type BoardValues } from '../../core/board-columns.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import type { Transaction } from '../../sql/database.ts'
@@ -15,15 +15,15 @@ export interface BoardRow extends BoardValues {
 }
 
 /**
- * Boards that the caller may see. A parent that is invisible reads as null, and so does one in the trash for its live
- * children.
+ * The columns of boards that the caller may see. An invisible parent reads as null. So does a parent in the trash, for
+ * its live children.
  */
 export const selectBoard = (tx: Transaction, parent = tx`p.id`) => tx`
   b.id, b.name, b.workspace_id, ${parent} as parent_board_id, b.view, b.deleted_at is not null as deleted, b.created_at, b.updated_at,
   ${describedColumnsOf(tx)}, b.sched_status, b.sched_version, b.sched_published_at,
   b.props, b.identifiers`
 
-/** Dates as they are written, without a time zone. */
+/** Dates are read as text, without a time zone. */
 const describedColumnsOf = (tx: Transaction) =>
   describedEntries
     .map(([name, { json }]) =>
@@ -50,7 +50,11 @@ export function presentBoard(
   }
 }
 
-/** @throws ServiceError `not_found` when there is no such board, or none that the caller may see */
+/**
+ * Reads a board.
+ *
+ * @throws ServiceError `not_found` when the board does not exist, or the caller may not see it
+ */
 export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> {
   const [row] = await tx<BoardRow[]>`
     select ${selectBoard(tx)}
@@ -60,7 +64,7 @@ export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> 
   return row
 }
 
-/** Those of them that the caller may see, by id. */
+/** The boards of these ids that the caller may see, by id. */
 export async function readBoards(tx: Transaction, ids: string[]): Promise<Map<string, BoardRow>> {
   const rows = await tx<BoardRow[]>`
     select ${selectBoard(tx)}
@@ -70,7 +74,7 @@ export async function readBoards(tx: Transaction, ids: string[]): Promise<Map<st
 }
 
 /**
- * Changes the columns that each entry has.
+ * Changes the columns that each entry contains.
  *
  * @throws ServiceError `forbidden` when the caller's access to one of the boards has ended
  */
@@ -88,12 +92,16 @@ export async function updateBoards(
   if (written.count !== entries.length) throw notWritable()
 }
 
-/** What this transaction changes of the schedule of these boards is told to nobody. */
+/** Suppresses notifications for schedule changes of these boards in this transaction. */
 export async function changeQuietly(tx: Transaction, boardIds: string[]): Promise<void> {
   await tx`select set_config('corkboard.quiet_boards', ${boardIds.join(',')}, true)`
 }
 
-/** For operations that only need to know that the caller may see the board. */
+/**
+ * Checks that the caller may see the board.
+ *
+ * @throws ServiceError `not_found`
+ */
 export async function requireVisible(tx: Transaction, id: string): Promise<void> {
   const rows = await tx`select from boards where id = ${id}`
   if (rows.length === 0) throw noBoard()

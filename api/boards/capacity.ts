@@ -1,4 +1,4 @@
-/** How many cards the owner of a board may have, and has, on all live boards. */
+/** The card limit of a board's owner, and how many cards they have on all live boards. */
 import { tooManyCards } from '../../core/board.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 
@@ -8,7 +8,12 @@ export interface Capacity {
   remaining: number
 }
 
-/** @param cap of plans that have one. @returns null when the owner's plan has none, or the caller does not see the board */
+/**
+ * Reads the capacity for cards.
+ *
+ * @param cap the card limit of plans that have one
+ * @returns null when the owner's plan has no limit, or the caller can't see the board
+ */
 export async function readCapacity(
   tx: Transaction,
   boardId: string,
@@ -21,7 +26,7 @@ export async function readCapacity(
 }
 
 /**
- * Before expensive work for cards that would not fit. The commit decides all the same.
+ * Checks the limit before expensive work for cards. The commit checks it again.
  *
  * @throws ServiceError `limit_reached`
  */

@@ -91,7 +91,7 @@ export const createBoard = route({
   },
 })
 
-/** To a batch. */
+/** The answer to a batch. */
 function answerOf(written: WrittenBoard[], update: boolean): Answer {
   const created = written.filter((one) => one.created).length
   return {

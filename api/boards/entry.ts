@@ -1,4 +1,4 @@
-/** A board that is to be created, or updated by its identifier, as a client sends it. */
+/** A board that a client sends to create it, or to update it by its identifier. */
 import Type, { type Static } from 'typebox'
 import { acceptColumns, type BoardValues } from '../../core/board-columns.ts'
 import { named } from '../http/named.ts'
@@ -32,21 +32,25 @@ export const entry = named(
   'A board to create, or to update by its identifier.',
 )
 
-/** The columns that were sent, as they are written. */
+/** The columns that were sent, as they are stored. */
 export type EntryColumns = Partial<BoardValues> & { name: string }
 
 export interface Entry {
-  /** How it is named in messages: `boards[3].`, or empty. */
+  /** How messages name the entry: `boards[3].`, or empty. */
   where: string
-  /** And its workspace, which may be the one of the whole batch. */
+  /** How messages name its workspace, which may be that of the whole batch. */
   workspaceField: string
   workspaceId?: string
   columns: EntryColumns
-  /** A change of the schedule is told to nobody. */
+  /** Whether nobody is notified of a change of the schedule. */
   quiet: boolean
 }
 
-/** @throws ServiceError `bad_request`; of the schedule only what can be told without the board that may be there */
+/**
+ * Reads an entry. The schedule is checked only as far as possible without the existing board.
+ *
+ * @throws ServiceError `bad_request`
+ */
 export function readEntry(
   given: Static<typeof entry>,
   options: { where?: string; workspaceId?: string; mayUpdate?: boolean } = {},
@@ -55,7 +59,7 @@ export function readEntry(
   const workspaceId = given.workspace_id ?? options.workspaceId
   requireProps(given.props, where)
   const columns = { ...acceptColumns(given), name: trimmedName(given.name, where) }
-  // An update may rely on the date that the board has; whoever writes it looks again.
+  // An update may use the existing board's date. The code that writes it checks the schedule again.
   if (!options.mayUpdate || columns.scheduled_date !== undefined)
     requireSchedule(columns.scheduled_date, columns.scheduled_end, where)
   return {

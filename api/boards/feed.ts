@@ -12,13 +12,13 @@ export interface BoardFeedQuery {
   workspace?: string
   /** A board id, or `root`. */
   parent?: string
-  /** Live boards and those in the trash; else live ones alone. */
+  /** Whether to include boards in the trash. */
   trash: boolean
   include: { props: boolean; identifiers: boolean }
   limit: number
 }
 
-/** The horizon and the page: two statements of one transaction. */
+/** Reads the horizon and the page, in two statements of one transaction. */
 export async function readBoardFeed(tx: Transaction, query: BoardFeedQuery) {
   const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(query.cursor)
   const horizon = await feedHorizon(tx)
@@ -29,8 +29,8 @@ export async function readBoardFeed(tx: Transaction, query: BoardFeedQuery) {
 }
 
 /**
- * A follower who is told of the trash is told of a parent in it, too: the child's own row says nothing when its parent
- * goes there or comes back.
+ * The changes of boards. With `trash`, a board's parent is shown even when it is in the trash. Otherwise a follower
+ * would miss that, because the child's own row does not change when its parent is trashed or restored.
  */
 export const boardFeed = (
   tx: Transaction,
@@ -49,12 +49,16 @@ export const boardFeed = (
     limit: limit + 1,
   })
 
-/** No board has it, and it comes before all. */
+/** An id before all others, which no board has. */
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 const cursorOf = ({ at, id }: FeedPosition) => `${at.toISOString()}|${id ?? beforeAll}`
 
-/** @throws ServiceError `bad_request`, also for the cursor of another feed */
+/**
+ * Parses a cursor.
+ *
+ * @throws ServiceError `bad_request`, also for the cursor of another feed
+ */
 function cursorPosition(cursor: string): FeedPosition {
   const [time = '', id = '', ...more] = cursor.split('|')
   const at = parseTime(time)

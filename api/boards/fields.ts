@@ -1,4 +1,4 @@
-/** The fields of a board that a write may carry. */
+/** The fields of a board that clients may write. */
 import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
 import { describedEntries, type describedColumns } from '../../core/board-columns.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -10,7 +10,7 @@ export const name = Type.String({
   description: `1 to ${limits.boardName} characters, after spaces at both ends are removed.`,
 })
 
-/** All that may be written of a board wherever a board is written, but for its name, its parent and its view. */
+/** The fields that every write of a board accepts, except name, parent and view. */
 export const ownFields = {
   ...(Object.fromEntries(
     describedEntries.map(([name, { json, asks }]) => {
@@ -25,7 +25,11 @@ export const ownFields = {
   identifiers: Type.Optional(nullable(identifiers)),
 }
 
-/** @param where how the board is named in messages, such as `boards[3].`; empty for a single one */
+/**
+ * Trims and checks a name.
+ *
+ * @param where how messages name the board, such as `boards[3].`; empty for a single board
+ */
 export function trimmedName(given: string, where = ''): string {
   const trimmed = given.trim()
   if (trimmed === '') throw new ServiceError('bad_request', `${where}name must not be empty.`)

@@ -1,4 +1,6 @@
-/** Identifiers of boards: on one live board of a workspace each. Read under the workspace's lock. */
+/**
+ * Identifiers of boards. Each is on at most one live board of a workspace. They are read under the workspace's lock.
+ */
 import type { Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
@@ -7,13 +9,13 @@ export interface Carried extends Identifier {
   workspaceId: string
 }
 
-/** A key for what an identifier is in its workspace. */
+/** A key for an identifier in its workspace. */
 export const carriedKey = ({ workspaceId, scope, value }: Carried) =>
   JSON.stringify([workspaceId, scope, value])
 
 export const nameIdentifier = ({ scope, value }: Identifier) => `${scope} ${JSON.stringify(value)}`
 
-/** The live boards that carry these: by `carriedKey`. */
+/** The live boards with these identifiers, by `carriedKey`. */
 export async function readCarriers(tx: Transaction, wanted: Carried[]): Promise<Map<string, string>> {
   if (wanted.length === 0) return new Map()
   const rows = await tx<{ workspace_id: string; scope: string; value: string; board_id: string }[]>`
@@ -28,7 +30,11 @@ export async function readCarriers(tx: Transaction, wanted: Carried[]): Promise<
   )
 }
 
-/** @throws ServiceError `conflict` when one is on a board other than `boardId` */
+/**
+ * Checks that no other board has these identifiers.
+ *
+ * @throws ServiceError `conflict`
+ */
 export async function requireFree(
   tx: Transaction,
   board: { boardId: string; workspaceId: string; identifiers: Identifier[] },
@@ -46,5 +52,5 @@ export async function requireFree(
 export const identifierTaken = (where: string, identifier: Identifier, boardId: string) =>
   new ServiceError(
     'conflict',
-    `${where}identifiers: ${nameIdentifier(identifier)} is on board ${boardId} already.`,
+    `${where}identifiers: ${nameIdentifier(identifier)} is already on board ${boardId}.`,
   )

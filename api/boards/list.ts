@@ -78,7 +78,7 @@ const filterOf = ({ workspace, parent }: { workspace?: string; parent?: string }
   board: parent === 'root' ? undefined : parent,
 })
 
-/** As they were made. */
+/** Boards in the order of their creation. */
 export const boardList = (
   tx: Transaction,
   { trash, ...page }: Pick<BoardPage, 'workspace' | 'parent' | 'limit' | 'offset'> & { trash: boolean },

@@ -63,7 +63,7 @@ export const moveBoards = route({
 interface Movable {
   id: string
   workspace_id: string
-  /** As it lies, whatever is in the trash. */
+  /** The stored parent, even when it is in the trash. */
   parent_board_id: string | null
   deleted: boolean
   own: boolean
@@ -108,7 +108,7 @@ async function move(tx: Transaction, ids: string[], parentId: string | null): Pr
     await tx`update boards set parent_board_id = ${parentId} where id = any (${moved}::uuid[])`
   return { moved, skipped, boards: await readBoards(tx, moved) }
 
-  // Whatever else of the list moves leaves what is above the target where it is, so that the order does not matter.
+  // The order of the moves does not matter: no move in the list changes the target's ancestors.
   function whyNot(id: string, board: Movable | undefined): Reason | null {
     if (!board || board.deleted) return 'missing'
     if (!board.own) return 'no-write'

@@ -34,7 +34,7 @@ export const patchBoard = route({
     const board = await database.asUser(principal.userId, async (tx) => {
       const { workspace_id: workspaceId } = await readBoard(tx, params.id)
       if (body.parent_board_id !== undefined || body.identifiers !== undefined) {
-        await requireWritable(tx, params.id, workspaceId) // who may not write holds up nobody
+        await requireWritable(tx, params.id, workspaceId) // before the lock, so that callers without write access never hold it
         await lockStructure(tx, [workspaceId])
       }
       await tx`select lock_board(${params.id})`
@@ -63,7 +63,7 @@ async function requireWritable(tx: Transaction, boardId: string, workspaceId: st
   if (row?.access !== 'write') throw notWritable()
 }
 
-/** Visible, live, in the board's workspace, and not below it. */
+/** Checks that the parent is visible, live, in the board's workspace, and not below the board. */
 async function requireParent(tx: Transaction, board: BoardRow, parentId: string): Promise<void> {
   const [parent] = await tx<{ workspace_id: string; deleted: boolean }[]>`
     select workspace_id, deleted_at is not null as deleted from boards where id = ${parentId}`
@@ -72,10 +72,13 @@ async function requireParent(tx: Transaction, board: BoardRow, parentId: string)
   if (parent.workspace_id !== board.workspace_id) throw parentElsewhere()
   const parents = await readAbove(tx, [parentId])
   if (findCycle(parents.set(board.id, parentId), [board.id]) !== null)
-    throw new ServiceError('conflict', 'parent_board_id: a board cannot lie below itself.')
+    throw new ServiceError('conflict', 'parent_board_id: a board cannot be below itself.')
 }
 
-/** A guest may send back what the board carries; a refusal of anything else would tell what is on boards they don't see. */
+/**
+ * Checks new identifiers. A guest may only send the current ones: any other answer would reveal identifiers of boards
+ * that the guest can't see.
+ */
 async function requireIdentifiers(tx: Transaction, board: BoardRow, given: Identifier[]): Promise<void> {
   const identifiers = distinctIdentifiers(given)
   const [same] = await tx<{ same: boolean; own: boolean }[]>`

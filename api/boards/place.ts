@@ -1,4 +1,4 @@
-/** Where boards are to lie → their workspaces, or the reason why they can't. */
+/** Finds the workspaces in which boards are created, and checks that the caller may create them there. */
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import type { Entry } from './entry.ts'
@@ -16,7 +16,7 @@ export const parentInTrash = (where = '') =>
 export const parentElsewhere = (where = '') =>
   new ServiceError('conflict', `${where}parent_board_id: that board is in another workspace.`)
 
-/** The workspace of each entry: the one it names, its parent's, or the caller's own. */
+/** Returns the workspace of each entry: the one it names, its parent's, or the caller's own. */
 export async function placeEntries(tx: Transaction, entries: Entry[]): Promise<string[]> {
   const parents = await readParents(
     tx,
@@ -56,7 +56,10 @@ async function readParents(tx: Transaction, ids: string[]): Promise<Map<string, 
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Those that the caller sees, and whether they may write there. The workspace of a board that is shared is not among them. */
+/**
+ * The workspaces that the caller is a member of, with whether they may write there. The workspace of a shared board is
+ * not included.
+ */
 async function readWorkspaces(tx: Transaction, ids: string[]): Promise<Map<string, boolean>> {
   if (ids.length === 0) return new Map()
   const rows = await tx<{ id: string; writable: boolean }[]>`

@@ -1,11 +1,11 @@
-/** Filters of lists that name a workspace or a board: one that the caller can't see is 404, as everywhere. */
+/** Checks filters of lists that name a workspace or a board. One that the caller can't see is 404, as everywhere. */
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireVisible } from './board.ts'
 
 /**
- * Asked when a list is empty: a row in it tells that its filters name what the caller can see. A guest sees the workspace
- * of a board that is shared with them as a filter, though not in `/workspaces`.
+ * Checks the filters of an empty list. A list with rows needs no check, because the caller can see those rows. A guest
+ * may filter by the workspace of a shared board, although `/workspaces` does not contain it.
  *
  * @throws ServiceError `not_found`
  */

@@ -41,7 +41,7 @@ export const restoreBoard = route({
         join board_documents d on d.board_id = b.id
         where b.id = ${params.id} and b.workspace_id in (select writable_workspaces(current_user_id()))`
       if (!own) throw notWritable()
-      if (own.gone) throw noBoard() // its time is over, whether or not the purge has come to it
+      if (own.gone) throw noBoard() // its time in the trash is over, even if it is not purged yet
       const before = await readBoard(tx, params.id)
       if (!before.deleted) return { body: { board: shown(before), restored: false, dropped_identifiers: [] } }
       const [owner] = await tx<

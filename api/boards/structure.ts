@@ -1,6 +1,6 @@
 /**
- * What the boards of a workspace are to each other: which are live, which lies below which, and which identifiers they
- * carry. Whoever changes it holds the workspace's lock from before it looks until it commits.
+ * The structure of a workspace's boards: which are live, the parent of each, and their identifiers. Code that changes
+ * it must take the workspace's lock before reading, and hold it until the commit.
  *
  * Order of locks: workspaces, documents of boards, rows of boards, owners.
  */
@@ -19,13 +19,13 @@ export async function lockBoards(tx: Transaction, boardIds: string[]): Promise<v
   if (boardIds.length > 0) await tx`select lock_boards(${boardIds}::uuid[])`
 }
 
-/** Board → parent. A parent in the trash is one: its children return under it. */
+/** Maps boards to their parents. A parent in the trash counts, because its children return below it. */
 export type Parents = Map<string, string | null>
 
-/** These boards and all that lie above them. */
+/** These boards and all of their ancestors. */
 export async function readAbove(tx: Transaction, boardIds: string[]): Promise<Parents> {
-  // One look-up for each board on the way, whatever the planner thinks of how many there are: any other plan goes
-  // through the whole table at each step.
+  // This forces one look-up for each ancestor, whatever the planner estimates. Any other plan scans the whole table at
+  // each step.
   await tx`select set_config('enable_seqscan', 'off', true)`
   const rows = await tx<{ id: string; parent_board_id: string | null }[]>`
     with recursive above as (
@@ -41,7 +41,7 @@ export async function readAbove(tx: Transaction, boardIds: string[]): Promise<Pa
   return new Map(rows.map((row) => [row.id, row.parent_board_id]))
 }
 
-/** One of `boardIds` that lies below itself, or null. Each board is passed once. */
+/** Returns one of `boardIds` that is below itself, or null. Each board is visited once. */
 export function findCycle(parents: Parents, boardIds: Iterable<string>): string | null {
   const passed = new Set<string>()
   for (const start of boardIds) {

@@ -1,4 +1,4 @@
-/** Puts boards into the trash; those that lie there already stay as they are. */
+/** Puts boards into the trash. Boards that are already there don't change. */
 import type { Transaction } from '../../sql/database.ts'
 import { lockBoards, lockStructure } from './structure.ts'
 
@@ -7,7 +7,7 @@ export interface Trashed {
   skipped: { board_id: string; reason: 'no-write' | 'missing' }[]
 }
 
-/** @param boardIds each once, in lower case */
+/** @param boardIds without duplicates, in lower case */
 export async function trashBoards(tx: Transaction, boardIds: string[]): Promise<Trashed> {
   const rows = await tx<{ id: string; workspace_id: string; own: boolean }[]>`
     select id, workspace_id, workspace_id in (select writable_workspaces(current_user_id())) as own

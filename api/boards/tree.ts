@@ -61,7 +61,7 @@ export const readTree = route({
     if ((root === undefined) === (workspace === undefined))
       throw new ServiceError('bad_request', 'Exactly one of root and workspace is required.')
     const boards = await database.asUser(principal.userId, async (tx) => {
-      // A plan from when the table was small, and such a plan is kept, would go through all of it for each board.
+      // A cached plan from when the table was small would scan the whole table for each board.
       await tx`select set_config('enable_seqscan', 'off', true)`
       if (root !== undefined) return readLevels(tx, { root, depth, withTrash })
       return readWorkspace(tx, workspace!, depth, withTrash)
@@ -70,7 +70,7 @@ export const readTree = route({
     if (boards.length > limits.treeBoards) {
       throw new ServiceError(
         'bad_request',
-        `The tree has more than ${limits.treeBoards} boards. Take a root further down, or a smaller depth.`,
+        `The tree has more than ${limits.treeBoards} boards. Choose a root further down, or a smaller depth.`,
       )
     }
     for (const board of boards) board.updated_at = isoTime(board.updated_at!)
@@ -78,11 +78,14 @@ export const readTree = route({
   },
 })
 
-/** `2030-01-02 03:04:05.6+00`, as the database writes it → ISO 8601; a `Date` for each of 20,000 boards takes longer. */
+/** Converts the database's `2030-01-02 03:04:05.6+00` to ISO 8601. A `Date` for each of 20,000 boards takes longer. */
 const isoTime = (text: string) =>
   `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
 
-/** The boards of a workspace are read as they were made, and put into their places here: half the time of the way by levels. */
+/**
+ * Reads the boards of a workspace in the order of creation, and builds the tree here. That takes half the time of
+ * reading level by level.
+ */
 async function readWorkspace(
   tx: Transaction,
   workspaceId: string,
@@ -102,7 +105,7 @@ async function readWorkspace(
   return readLevels(tx, { workspaceId, depth, withTrash })
 }
 
-/** From boards in order of creation: those of the first levels, level by level. */
+/** Arranges boards, given in the order of creation, into levels. Returns the first ones, level by level. */
 function arrange(boards: TreeBoard[], depth: number): TreeBoard[] {
   const byId = new Map(boards.map((board) => [board.id, board]))
   const below = new Map<string, TreeBoard[]>()
@@ -130,7 +133,10 @@ function arrange(boards: TreeBoard[], depth: number): TreeBoard[] {
   return levels.flat()
 }
 
-/** When its parent is live, or both are in the trash. Else it is at top level, as in a list. */
+/**
+ * Whether a board is shown below its parent: when the parent is live, or both are in the trash. Otherwise it is at the
+ * top level, as in a list.
+ */
 const liesBelow = (board: TreeBoard, parent: TreeBoard) => !parent.deleted || board.deleted
 
 interface Start {
@@ -140,7 +146,7 @@ interface Start {
   withTrash: boolean
 }
 
-/** Level by level, each board once: what it costs goes by the boards that are shown. */
+/** Reads level by level, each board once. So the cost depends only on the number of boards that are shown. */
 function readLevels(tx: Transaction, { root, workspaceId, depth, withTrash }: Start): Promise<TreeBoard[]> {
   const listed = withTrash ? tx`` : tx`and b.deleted_at is null`
   return tx<TreeBoard[]>`

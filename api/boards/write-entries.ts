@@ -1,4 +1,4 @@
-/** Creates boards, and updates those that carry an identifier of an entry: all, or none. */
+/** Creates boards, and updates those that have an identifier of an entry: all or none. */
 import { boardColumnNames, newBoard } from '../../core/board-columns.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -20,7 +20,7 @@ interface Placed extends Entry {
 }
 
 /**
- * @param options.update an entry whose identifier a live board of its workspace carries updates that board
+ * @param options.update an entry updates the live board of its workspace that has one of its identifiers
  * @returns in the order of the entries
  */
 export async function writeEntries(
@@ -57,7 +57,7 @@ export async function writeEntries(
   return written
 }
 
-/** For each entry the board that it updates, if any. */
+/** The board that each entry updates, if any. */
 async function matchIdentifiers(
   tx: Transaction,
   entries: Placed[],
@@ -80,7 +80,7 @@ async function matchIdentifiers(
       if (other)
         throw ambiguous(
           entry,
-          `${nameIdentifier(identifier)} is in ${other.where.replace(/\.$/, '')} of the same batch, too`,
+          `${nameIdentifier(identifier)} is in ${other.where.replace(/\.$/, '')} of the same batch, too; each identifier may be in one entry only`,
         )
       seen.set(key, entry)
     }
@@ -111,7 +111,7 @@ async function matchIdentifiers(
 const ambiguous = (entry: Entry, why: string) =>
   new ServiceError('bad_request', `${entry.where}identifiers: ${why}.`)
 
-/** What can only be told beside the boards that are there. */
+/** Makes the checks that need the existing boards. */
 async function requireUpdatable(tx: Transaction, entries: Placed[], boardIds: string[]): Promise<void> {
   if (entries.length === 0) return
   await lockBoards(tx, boardIds)
@@ -128,11 +128,11 @@ async function requireUpdatable(tx: Transaction, entries: Placed[], boardIds: st
   const cycle = findCycle(new Map([...(await readAbove(tx, parents)), ...moves]), moves.keys())
   if (cycle !== null) {
     const { where } = entries[boardIds.indexOf(cycle)]!
-    throw new ServiceError('conflict', `${where}parent_board_id: a board cannot lie below itself.`)
+    throw new ServiceError('conflict', `${where}parent_board_id: a board cannot be below itself.`)
   }
 }
 
-/** One insert, as the caller. @returns the boards, in the order of the entries */
+/** Inserts the boards in one statement, with the caller's rights. @returns the boards, in the order of the entries */
 async function insertBoards(tx: Transaction, entries: Placed[]): Promise<BoardRow[]> {
   if (entries.length === 0) return []
   const rows = entries.map(({ workspaceId, columns }) => ({

@@ -1,4 +1,4 @@
-/** A card as a client sends it → the fields that are written, bounded; or the reason why it can't be. */
+/** Converts a card that a client sends to the fields that are written, bounded; or refuses it. */
 import { requireWritable } from '../../collab/access.ts'
 import {
   cardFields,
@@ -13,7 +13,7 @@ import { htmlFault } from '../../core/html.ts'
 import { requireRoom } from '../boards/capacity.ts'
 import type { ApiContext } from '../http/route.ts'
 
-/** @param where how the card is named in messages, such as `cards[3].`; empty for a single one */
+/** @param where how messages name the card, such as `cards[3].`; empty for a single card */
 export function cardChange(input: CardInput, where: string, options: { anyKind?: boolean } = {}): CardChange {
   if (input.kind !== undefined && !options.anyKind && !isKind(input.kind)) throw unknownKind(where)
   const markupFault = input.html ? htmlFault(input.html) : null
@@ -30,10 +30,10 @@ export function cardChange(input: CardInput, where: string, options: { anyKind?:
 }
 
 /**
- * Replaces the `html` of changes that `cardChange` returned by its sanitised form. When that is much work, the request
- * must first be one that the board takes.
+ * Sanitises the `html` of changes that `cardChange` returned. Before expensive work it checks that the account may
+ * write to the board, and that the owner's card limit allows the cards.
  *
- * @param adds cards that the request is sure to create
+ * @param adds the number of cards that the request will certainly create
  * @throws ServiceError
  */
 export async function sanitizeChanges(
@@ -55,7 +55,7 @@ export async function sanitizeChanges(
     if (clean.length > cardFields.html.limit && Array.from(clean).length > cardFields.html.limit)
       throw new ServiceError(
         'bad_request',
-        `${where(at)}html must be at most ${cardFields.html.limit} characters when it is written out safely.`,
+        `${where(at)}html must be at most ${cardFields.html.limit} characters after it is sanitised.`,
       )
     change.html = clean || null
   }

@@ -116,7 +116,7 @@ export const createCardsRoute = route({
   },
 })
 
-/** What is kept of removed cards, for those tokens that the caller may see. */
+/** The stored states of removed cards, by token, for the tokens that the caller may see. */
 async function removedCards(
   { database }: ApiContext,
   userId: string,

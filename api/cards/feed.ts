@@ -1,4 +1,4 @@
-/** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, as the index has them. */
+/** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, from the index. */
 import { indexedFields, isCardId, type IndexedFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
@@ -10,9 +10,9 @@ export interface CardFeedQuery {
   since?: string
   cursor?: string
   limit: number
-  /** Null: live cards alone. Else also those that were removed at or after this time. */
+  /** Null: only live cards. Otherwise also cards that were removed at or after this time. */
   removedSince: Date | null
-  /** Whether each card is shown with them. */
+  /** Whether each card contains its identifiers. */
   identifiers?: boolean
 }
 
@@ -22,7 +22,7 @@ interface CardFeedRow extends IndexedFields {
   deleted: boolean
 }
 
-/** The horizon and the page: two statements of one transaction. */
+/** Reads the horizon and the page, in two statements of one transaction. */
 export async function readCardFeed(tx: Transaction, boardId: string, query: CardFeedQuery): Promise<Answer> {
   const from = query.cursor === undefined ? sinceOf(query.since!) : cursorPosition(boardId, query.cursor)
   const [horizon] = await Promise.all([feedHorizon(tx), requireVisible(tx, boardId)])
@@ -60,11 +60,11 @@ function presentChange({ deleted, ...card }: CardFeedRow): Record<string, unknow
   return deleted ? { id: card.id, deleted: true, updated_at } : { ...card, updated_at }
 }
 
-/** A walk of the index by id has cursors of another form. */
+/** Whether a cursor belongs to the feed. Cursors of the list by id have another form. */
 export const isFeedCursor = (cursor: string) => parseTime(cursor.split('|')[0] ?? '') !== null
 
 /**
- * `<timestamp>|<board_id>|<card_id>`; without a card it comes before all of its time.
+ * Parses `<timestamp>|<board_id>|<card_id>`. Without a card id the position is before all cards of that time.
  *
  * @throws ServiceError `bad_request`, also for the cursor of another feed
  */

@@ -99,12 +99,12 @@ export const listCards = route({
   },
 })
 
-/** What only a feed knows of would be missed in silence elsewhere. */
+/** Refuses parameters that only a feed uses: elsewhere they would be ignored silently. */
 function requireFeed(query: Static<typeof listQuery>, follows: boolean): void {
   if (query.since !== undefined && query.source !== 'index')
-    throw new ServiceError('bad_request', 'since goes with source=index.')
+    throw new ServiceError('bad_request', 'since needs source=index.')
   if (query.deleted === '1' && !follows)
-    throw new ServiceError('bad_request', 'deleted=1 goes with source=index and since.')
+    throw new ServiceError('bad_request', 'deleted=1 needs source=index and since.')
 }
 
 interface IndexRow extends IndexedFields {
@@ -143,7 +143,7 @@ async function listIndex(
   }
 }
 
-/** The last card of the page before. @throws ServiceError `bad_request` for the cursor of another walk */
+/** Returns the last card of the previous page. @throws ServiceError `bad_request` for the cursor of another list */
 function cardAfter(boardId: string, cursor: string): string {
   const [board, card, ...more] = cursor.split('|')
   if (board !== boardId || card === undefined || !isCardId(card) || more.length > 0)

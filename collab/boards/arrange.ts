@@ -1,4 +1,4 @@
-/** Lays out cards that are on a board. */
+/** Arranges the cards of a board with a layout. */
 import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -24,16 +24,16 @@ export interface ArrangeRequest {
   boardId: string
   layout: LayoutName
   options: LayoutOptions
-  /** Null: the whole board. */
+  /** The cards to arrange. Null: all cards of the board. */
   ids: string[] | null
   dryRun: boolean
-  /** What is to be kept with the commit of this plan; see `BuiltWrite.made`. */
+  /** Returns what to store with the commit of this plan; see `BuiltWrite.made`. */
   remember?(plan: ArrangePlan): Made[]
 }
 
 export interface ArrangePlan {
   places: CardPlace[]
-  /** Those of the places that are not where the card is. */
+  /** The places that differ from the card's present place or size. */
   moved: CardPlace[]
   notFound: string[]
 }
@@ -43,16 +43,16 @@ const arrangeTask = task<typeof planArrangement>(
   'planArrangement',
 )
 
-/** Cards of a board that is arranged on the main thread, while the commit is put together. */
+/** Largest number of cards that is arranged on the main thread, while the commit is assembled. */
 export const inlineCards = 4000
 
-/** A larger board is read in pieces of so many cards, and arranged in a worker thread. */
+/** A larger board is read in pieces of this many cards, and arranged in a worker thread. */
 const cardsAtOnce = 4000
 
-/** A large board that changes each time between its reading and its commit is not arranged. */
+/** Attempts to arrange a large board. An attempt fails when the board changes between the reading and the commit. */
 const maxAttempts = 5
 
-/** Changes nothing of a card but its place and size. What was written to the board before the commit counts. */
+/** Changes only the cards' places and sizes. The plan takes into account all writes before the commit. */
 export async function arrangeCards(
   live: LiveBoards,
   request: ArrangeRequest,
@@ -123,7 +123,7 @@ const movedOn = new ServiceError(
   'The board changes faster than it can be arranged. Try again, or name some of its cards in card_ids.',
 )
 
-/** While others have their turns, so that cards may change in between. */
+/** Reads the shapes in pieces, and lets other work run in between. Cards may change meanwhile. */
 async function readShapesInPieces(document: Y.Doc): Promise<Map<string, CardShape>> {
   const shapes = new Map<string, CardShape>()
   let count = 0

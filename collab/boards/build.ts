@@ -1,4 +1,4 @@
-/** Changes of cards, as updates that nobody has applied yet and the index rows that go with them. */
+/** Builds changes of cards: Yjs updates that are not applied yet, and their index rows. */
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import { cardFields, type CardChange, type CardContent, type CardShape } from '../../core/card.ts'
@@ -20,7 +20,7 @@ import { cardRow, interiorOf, type Interior } from '../canvas/project.ts'
 export interface CardPatch {
   id: string
   change: CardChange
-  /** The text that the client's edit of `body` started from. */
+  /** The text that the client's edit of `body` is based on. */
   bodyBase?: string
 }
 
@@ -35,7 +35,10 @@ export function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
   return write
 }
 
-/** Ends an update that is large, and begins the next one. They are applied one after the other. */
+/**
+ * Returns a builder for the next change. If the current update is large, it is finished and a new one begins; updates
+ * are applied in order.
+ */
 export function nextUpdate(write: BuiltWrite, builder: UpdateBuilder, head: BoardHead): UpdateBuilder {
   if (!builder.isLarge) return builder
   finish(write, builder)
@@ -43,8 +46,8 @@ export function nextUpdate(write: BuiltWrite, builder: UpdateBuilder, head: Boar
 }
 
 /**
- * The size of a field, in bytes of text or about as many characters of a list or an object, whatever an editor stored
- * there. Numbers and flags count nothing.
+ * The size of a field: bytes of a text; about as many characters for a list or object of any shape. Numbers and flags
+ * count 0.
  */
 export function fieldBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
@@ -56,10 +59,10 @@ export function fieldBytes(value: unknown): number {
 
 const maxFieldBytes = 1024 * 1024
 
-/** How cards get the places that they are not given. */
+/** How cards without coordinates are placed. */
 export interface Placing extends Threads {
   layout: LayoutName | undefined
-  /** What lies on the board. */
+  /** The cards that are on the board already. */
   occupied: CardShape[]
 }
 
@@ -127,7 +130,7 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
     changes.fields['content'] = null
   }
   const { update, used } = copyInto(kept, cardsRoot, id, client, clock, changes)
-  // Read as it will be read, from a document that has only this card.
+  // Read the card back from a document that contains only this card.
   const alone = new Y.Doc()
   if (clock > 0) alone.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
   Y.applyUpdate(alone, update)
@@ -140,7 +143,7 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
  * Adds a change of a card to an update.
  *
  * @param bodies the plans of the request; null when none of its changes has a body
- * @returns `grows`: bytes by which the card gets larger; negative when it gets smaller
+ * @returns `grows`: bytes by which the card grows; negative when it shrinks
  */
 export function buildPatch(
   builder: UpdateBuilder,
@@ -167,7 +170,7 @@ export function buildPatch(
     content.body = body || null
     grows += fieldBytes(body) - fieldBytes(change.current)
     if (shared.has('content')) {
-      // The rich text is of the old words: its absence tells the editor to make it anew from the body.
+      // The rich text is outdated. Removing it makes the editor rebuild it from the body.
       builder.removeKey(shared, 'content')
       interior = interiorOf(shared, 'content')
     }
@@ -175,7 +178,7 @@ export function buildPatch(
   return { content, interior, grows }
 }
 
-/** A card that is named twice gets both changes, the later one winning. */
+/** Merges the changes of a card that is named twice. The later change wins. */
 export function mergeSame(patches: CardPatch[]): CardPatch[] {
   const merged = new Map<string, CardPatch>()
   for (const { id, change, bodyBase } of patches) {
@@ -183,7 +186,7 @@ export function mergeSame(patches: CardPatch[]): CardPatch[] {
     const writesBody = change.body !== undefined
     merged.set(id, {
       id,
-      // Its html would show the text that it replaces.
+      // The earlier html would show the replaced text.
       change: { ...earlier?.change, ...(writesBody ? { html: null } : {}), ...change },
       bodyBase: writesBody ? bodyBase : earlier?.bodyBase,
     })

@@ -1,4 +1,4 @@
-/** A whole board as it was at one moment, for exports. */
+/** Captures a whole board at one moment, for exports. */
 import type { CardContent } from '../../core/card.ts'
 import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
 import { findCard, readContent, readRaw } from '../canvas/canvas.ts'
@@ -11,20 +11,23 @@ import { catchUp } from './read.ts'
 export interface CapturedCard {
   id: string
   content: CardContent
-  /** As the canvas stores it; null when it was not asked for. */
+  /** The card as the canvas stores it; null when not requested. */
   raw: Json
 }
 
 export interface Capture {
   groups: PresentedGroup[]
-  /** In the order of `z`, then id. */
+  /** Sorted by `z`, then id. */
   cards: CapturedCard[]
 }
 
-/** Characters of raw content: of one card, and of all, which is what a document may hold. Beyond it is cut off. */
+/**
+ * Limits for raw content, in characters: for one card, and for all cards of a board. Content beyond them is cut off.
+ * The limit for a board equals the largest document.
+ */
 const rawLimits = { card: 4 * 1024 * 1024, board: 256 * 1024 * 1024 }
 
-/** The board as it is at one moment. It is read from a copy: others keep working meanwhile. */
+/** Captures the board at one moment. It reads from a copy, so editing continues meanwhile. */
 export async function captureBoard(
   live: LiveBoards,
   boardId: string,

@@ -1,4 +1,4 @@
-/** The order of a board's cards, of which there may be a hundred thousand. */
+/** Sorts a board's cards. A board may have 100,000 cards, so sorting runs in steps. */
 import type * as Y from 'yjs'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { cardsOf, findCard } from '../canvas/canvas.ts'
@@ -10,7 +10,7 @@ interface Placed {
 
 const cardsPerStep = 500
 
-/** The ids of all cards in the order of z, then id. Cards may change between its steps. */
+/** The ids of all cards, sorted by z, then id. Cards may change between the steps. */
 export function* cardOrder(document: Y.Doc): Steps<string[]> {
   let runs: Placed[][] = []
   const ids = [...cardsOf(document).keys()]

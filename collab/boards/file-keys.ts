@@ -1,4 +1,4 @@
-/** Which files cards name, anywhere in them: also where only their editor knows what it means. */
+/** Finds the keys of files in cards, in all fields: also in those that only the editor understands. */
 import * as Y from 'yjs'
 import { fileKeysIn } from '../../core/file.ts'
 import { cardsOf } from '../canvas/canvas.ts'
@@ -6,7 +6,10 @@ import type { LogContent } from '../log/log.ts'
 import { replay } from '../log/log.ts'
 import { removedRoot } from '../canvas/new-cards.ts'
 
-/** The keys of files in all texts and names of fields. Without recursion: an editor may nest as deep as it likes. */
+/**
+ * The keys of files in all texts and field names of a value. It uses no recursion, since editors may nest values to any
+ * depth.
+ */
 export function fileKeysOf(value: unknown): Set<string> {
   const keys = new Set<string>()
   const open: unknown[] = [value]
@@ -19,13 +22,16 @@ export function fileKeysOf(value: unknown): Set<string> {
   return keys
 }
 
-/** `matchAll` makes an expression of its own for each text, which takes longer than looking. */
+/**
+ * `exec` on the shared expression. `matchAll` would copy the expression for each text, which takes longer than the
+ * search.
+ */
 function addKeys(keys: Set<string>, text: string): void {
   fileKeysIn.lastIndex = 0
   for (let match = fileKeysIn.exec(text); match; match = fileKeysIn.exec(text)) keys.add(match[0])
 }
 
-/** Those that the cards of a board name. In a worker thread. */
+/** The keys of files in a board's cards. Runs in a worker thread. */
 export function fileKeysOfBoard(log: LogContent): string[] {
   const document = new Y.Doc()
   replay(document, log)
@@ -36,7 +42,7 @@ export function fileKeysOfBoard(log: LogContent): string[] {
   return [...keys]
 }
 
-/** Those that each of some removed cards names. In a worker thread. */
+/** The keys of files in each removed card. Runs in a worker thread. */
 export function fileKeysOfRemoved(states: Uint8Array[]): string[][] {
   return states.map((state) => {
     const document = new Y.Doc()

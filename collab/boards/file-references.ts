@@ -1,4 +1,4 @@
-/** Which files the cards of a board name, anywhere in them: also where only their editor knows what it means. */
+/** Finds the files that a board's cards refer to, in all fields: also in those that only the editor understands. */
 import { limits } from '../../core/limits.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
@@ -7,13 +7,15 @@ import { ownBuffers, tail } from '../log/log.ts'
 
 export interface FileReference {
   image_key: string
-  /** Of what only a removed card names: when it can't be restored any more. */
+  /**
+   * For a file that only removed cards refer to: when they can't be restored any more. Null: a live card refers to it.
+   */
   until: Date | null
 }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A worker thread reads a large board for about two seconds; a loaded machine gives it little time. */
+/** A worker thread takes about two seconds for a large board, and much longer on a busy machine. */
 const timeoutMs = 60_000
 /** Removed cards that are read from the database at once. */
 const removedAtOnce = 20
@@ -24,7 +26,10 @@ const removedTask = task<typeof fileKeysOfRemoved>(
   'fileKeysOfRemoved',
 )
 
-/** As of a position of the board's log; null when there is no such board. Documents are read in worker threads. */
+/**
+ * Returns the references at a position of the board's log; null when the board does not exist. Documents are read in
+ * worker threads.
+ */
 export async function fileReferences(
   database: Database,
   pool: WorkerPool,
@@ -35,7 +40,7 @@ export async function fileReferences(
   const { snapshot, updates, ownerId, seq } = log
   const options = { account: ownerId, timeoutMs }
   const found = new Map<string, Date | null>()
-  // The removed ones first: what a live card names has no end.
+  // Removed cards first: a reference by a live card has no end, and replaces theirs.
   const removed = await database.asSystem(
     (tx) => tx<{ token: string; removed_at: Date }[]>`
       select restore_token as token, removed_at from removed_cards where board_id = ${boardId} order by removed_at`,
@@ -64,7 +69,7 @@ export async function fileReferences(
   return { position: seq, references: [...found].map(([image_key, until]) => ({ image_key, until })) }
 }
 
-/** By token; nothing for those that are gone meanwhile. */
+/** The states of removed cards, by token. Cards that were purged meanwhile are missing. */
 async function statesOf(database: Database, tokens: string[]): Promise<Map<string, Uint8Array>> {
   const rows = await database.asSystem(
     (tx) => tx<{ token: string; state: Buffer }[]>`

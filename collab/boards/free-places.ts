@@ -1,4 +1,4 @@
-/** Free places on a board. Of a large board they are looked for in a worker thread, while its other writes wait. */
+/** Finds free places on a board. For a large board a worker thread does it, while the board's other writes wait. */
 import type * as Y from 'yjs'
 import type { CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -15,23 +15,31 @@ const movedTask = task<typeof placeMoved>(
   'placeMoved',
 )
 
-/** Cards among which places are found on the main thread, in a few milliseconds. */
+/** Largest number of cards for which the main thread finds places. That takes a few milliseconds. */
 export const inlinePlaces = 2000
 
-/** Where threads are, and whose turn it takes. */
+/** The worker threads, and the account whose share of them is used. */
 export interface Threads {
   pool: WorkerPool
   account: string
 }
 
-/** @throws ServiceError `bad_request` when a layout has no room, `session_unavailable` */
+/**
+ * Finds places for new cards.
+ *
+ * @throws ServiceError `bad_request` when a layout has no room, `session_unavailable` when the worker threads are busy
+ */
 export function* placesOfNew(threads: Threads, input: NewCards): Steps<Places> {
   const found = yield* search(threads, newTask, placeNew, input, input.occupied.length)
   if ('refused' in found) throw new ServiceError('bad_request', found.refused)
   return found.places
 }
 
-/** @throws ServiceError `session_unavailable` */
+/**
+ * Finds places for cards that are moved to this board.
+ *
+ * @throws ServiceError `session_unavailable` when the worker threads are busy
+ */
 export function placesOfMoved(
   threads: Threads,
   input: Parameters<typeof placeMoved>[0],

@@ -1,4 +1,4 @@
-/** A card's `group_id` names a group on its board. */
+/** Checks that a card's `group_id` names a group on its board. */
 import type * as Y from 'yjs'
 import type { CardChange } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -6,11 +6,11 @@ import { findGroup, readContent } from '../canvas/canvas.ts'
 import type { LiveBoards } from './live.ts'
 import type { CardToCreate } from '../canvas/new-cards.ts'
 
-/** The group that a card would be in: as it is written, or as it was kept. */
+/** The group of a new card: the given one, or that of the restored card. */
 export const groupNamedBy = ({ change, kept }: CardToCreate): string | null =>
   change.group_id === undefined && kept ? readContent(kept).group_id : (change.group_id ?? null)
 
-/** A `group_id` must be a group on the board; of a card that comes back one that is gone is dropped. */
+/** Checks each `group_id`. A restored card whose group is gone loses it; any other unknown group is an error. */
 export function settleGroups(cards: CardToCreate[], isGroup: (id: string) => boolean): CardToCreate[] {
   return cards.map((card) => {
     const id = groupNamedBy(card)
@@ -20,13 +20,16 @@ export function settleGroups(cards: CardToCreate[], isGroup: (id: string) => boo
   })
 }
 
-/** Those of some groups that a board has, at a position of its log. */
+/** The requested groups that a board has, at a position of its log. */
 export interface GroupMirror {
   seq: number
   ids: ReadonlySet<string>
 }
 
-/** For a board that need not be loaded to know its groups. Null when it is in memory, or its mirror is behind. */
+/**
+ * Reads a board's groups from the index, without loading the board. Null when the board is in memory, or the index is
+ * behind.
+ */
 export async function mirroredGroups(
   live: LiveBoards,
   boardId: string,
@@ -54,6 +57,6 @@ export function requireGroup(document: Y.Doc, change: CardChange): void {
 function unknownGroup(id: string): ServiceError {
   return new ServiceError(
     'bad_request',
-    `group_id must name a group on the same board; ${JSON.stringify(id)} is none.`,
+    `group_id must name a group on the same board. This board has no group ${JSON.stringify(id)}.`,
   )
 }

@@ -1,4 +1,7 @@
-/** The API's door to the groups of a board: read from its document, written by way of the commit path. */
+/**
+ * Reads, creates, changes and removes the groups of a board, for the API. Reads come from its document; writes go
+ * through the commit path.
+ */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type * as Y from 'yjs'
@@ -36,7 +39,7 @@ interface Request {
   boardId: string
 }
 
-/** In the order of creation, then of the id. */
+/** Sorted by creation time, then id. */
 export async function readGroups(
   live: LiveBoards,
   boardId: string,
@@ -49,7 +52,7 @@ export async function readGroups(
   })
 }
 
-/** All groups, in the order of creation, then of the id. */
+/** All groups, sorted by creation time, then id. */
 export function* presentGroups(document: Y.Doc): Steps<PresentedGroup[]> {
   const counts = yield* cardCounts(document)
   const groups: PresentedGroup[] = []
@@ -64,7 +67,7 @@ export function* presentGroups(document: Y.Doc): Steps<PresentedGroup[]> {
   })
 }
 
-/** @param request.now the time of its creation */
+/** @param request.now the group's creation time */
 export async function createGroup(
   live: LiveBoards,
   request: Request & { change: GroupChange & { name: string }; now: Date },
@@ -112,7 +115,7 @@ export async function patchGroup(
 }
 
 /**
- * Removes a group, and takes its cards out of it.
+ * Removes a group. Its cards stay on the board without a group.
  *
  * @throws ServiceError `not_found` when the board has no such group, `conflict` when it has too many cards
  */
@@ -149,7 +152,7 @@ interface GroupEdit {
   write: BuiltWrite
 }
 
-/** A write to a group that is there. `edit` may be called again, on another state. @returns `live` */
+/** Writes to an existing group. `edit` may be called again with a newer state. @returns `live` */
 async function editGroup(
   live: LiveBoards,
   { boardId, account, id }: Request & { id: string },
@@ -177,7 +180,7 @@ async function editGroup(
 const tooManyCards = (count: number) =>
   new ServiceError(
     'conflict',
-    `The group has ${count} cards, and one request ungroups at most ${limits.cardsPerCommit}: take some out of it first.`,
+    `The group has ${count} cards, and one request ungroups at most ${limits.cardsPerCommit}. Take some cards out of the group first.`,
   )
 
 function requireGroup(document: Y.Doc, id: string): SharedMap {
@@ -195,7 +198,7 @@ function present(id: string, shared: SharedMap, cardCount: number): PresentedGro
   }
 }
 
-/** An editor may have written anything. */
+/** Editors may store any value, so it is checked. */
 function timestamp(value: unknown): string | null {
   const at = typeof value === 'string' || typeof value === 'number' ? new Date(value) : null
   return at && at.getTime() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : null

@@ -1,6 +1,6 @@
 /**
- * Identifiers are unique on a board for what the API writes. The commit looks into the index, under the board's lock, so
- * that no document has to be read for it; what editors did is brought into the index before.
+ * An identifier that the API writes must be unique on its board. The commit checks this in the index, under the board's
+ * lock, so no document has to be loaded. Editors' changes are written to the index first.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Identifier } from '../../core/card-values.ts'
@@ -9,18 +9,21 @@ import type { BuiltWrite } from '../commit/write-request.ts'
 import type { LiveBoards } from './live.ts'
 import { catchUp } from './read.ts'
 
-/** A card as a write leaves it. */
+/** A card's identifiers after a write. */
 export interface Carrier {
   id: string
   identifiers: Identifier[]
-  /** What it carried before; it may keep that also when an editor has pasted a second card with it. */
+  /**
+   * The card's identifiers before the write. It may keep them even when an editor has pasted another card with the same
+   * ones.
+   */
   before?: Identifier[]
 }
 
 export const identifierKey = ({ scope, value }: Identifier): string => JSON.stringify([scope, value])
 
 /**
- * What the commit has to look for.
+ * Returns the identifiers that the commit must find free.
  *
  * @throws ServiceError `bad_request` when two of the cards are given the same identifier
  */
@@ -44,13 +47,13 @@ export function claimsOf(carriers: Carrier[]): NonNullable<BuiltWrite['claims']>
 export const givenTwice = (identifier: Identifier) =>
   new ServiceError(
     'bad_request',
-    `identifiers: ${JSON.stringify(identifier)} is sent for two cards; a board has it once.`,
+    `identifiers: ${JSON.stringify(identifier)} is sent for two cards. An identifier may be on only one card of a board.`,
   )
 
-/** How long a write waits for what editors did to be indexed; a flush has no deadline of its own. */
+/** How long a write waits for editors' changes to be indexed. A flush has no deadline of its own. */
 const flushTimeoutMs = 2000
 
-/** Brings what editors did on a board that is in memory into the index. */
+/** Writes editors' changes to the index, for a board that is in memory. */
 export async function indexEdits(live: LiveBoards, boardId: string): Promise<void> {
   const board = await catchUp(live, boardId)
   if (!board?.outstanding) return
@@ -62,7 +65,7 @@ export async function indexEdits(live: LiveBoards, boardId: string): Promise<voi
   late.abort()
 }
 
-/** The live cards of a board that carry any of these, as the index has it; by `identifierKey`. */
+/** The live cards with each of these identifiers, according to the index; by `identifierKey`. */
 export async function carriersOf(
   live: LiveBoards,
   boardId: string,

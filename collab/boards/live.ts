@@ -1,4 +1,4 @@
-/** What the API works with: the documents in memory, the commit path, the index. */
+/** The parts that the API works with: the documents in memory, the commit path, the database. */
 import type { Database } from '../../sql/database.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import type { Documents } from '../documents/documents.ts'
@@ -11,18 +11,18 @@ export interface LiveBoards {
   database: Database
   queue: CommitQueue
   documents: Documents
-  /** Null: this process is the only one. */
+  /** Null: there is only this process. */
   nodes: Nodes | null
-  /** For pure work of requests that would hold up the main thread. */
+  /** Threads for pure computations that would block the main thread. */
   pool: WorkerPool
   html: SafeHtml
 }
 
 /**
- * Brings a committed change to the open canvases of a board before the answer goes out.
+ * Shows a committed change on the board's open canvases, before the request is answered.
  *
- * @returns false only when some open canvas may be stale: here, as `showHere` says; on another node, because that node
- *   did not confirm it in time
+ * @returns false only when an open canvas may be stale: here, as `showHere` says; on another node, because that node
+ * did not confirm it in time
  */
 export async function showLive(live: LiveBoards, boardId: string, seq: number): Promise<boolean> {
   const elsewhere = live.nodes?.show(boardId, seq, liveTimeoutMs) ?? true

@@ -1,4 +1,4 @@
-/** Cards from one board to another: in one commit on both, or not at all. */
+/** Moves cards from one board to another, in one commit on both boards. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
 import type { CardContent } from '../../core/card.ts'
@@ -23,7 +23,7 @@ import { presentWritten, type PresentedCard } from './read.ts'
 export interface MoveRequest {
   account: string
   boardId: string
-  /** Another board. */
+  /** The target board. It must be another board. */
   toBoardId: string
   ids: string[]
 }
@@ -31,7 +31,7 @@ export interface MoveRequest {
 export interface MoveAnswer {
   cards: PresentedCard[]
   notFound: string[]
-  /** New ids of cards whose id was on the target already. */
+  /** New ids of cards whose id existed on the target already. */
   renamed: Record<string, string>
   live: boolean
 }
@@ -43,9 +43,10 @@ interface MovedCard {
 }
 
 /**
- * The cards keep all that they hold, shared types too, and their time of creation; but for the group, which stays behind,
- * and the place, when something lies there. What editors typed is on the target as far as it was committed before;
- * typing that was still under way in the old card is lost. Files come along into another workspace.
+ * Moves cards. They keep all their fields, shared types and their creation time. They lose their group. They get a new
+ * place when theirs is occupied. In another workspace their files are added to it.
+ *
+ * Committed typing is on the target. Typing that was not yet committed on the old card is lost.
  *
  * @throws ServiceError
  */
@@ -99,7 +100,7 @@ function* filesOf(document: Y.Doc, moved: MovedCard[]): Steps<string[]> {
 
 function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): Steps<BuiltWrite> {
   let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-  const write = { ...emptyWrite(), made: [] } // the target's tells of both
+  const write = { ...emptyWrite(), made: [] } // the target's write records both
   for (const { was } of moved) {
     builder.removeKey(cardsOf(document), was)
     write.rows.push({ id: was, gone: true })
@@ -152,8 +153,8 @@ function* buildCopies(
 }
 
 /**
- * None of them may be on another card of the target. What the cards share with each other an editor has pasted, as well
- * as a card that is there under the same id.
+ * The identifiers that must not be on any other card of the target. Two moved cards may share one, because an editor
+ * must have pasted it. So may a card on the target with the same id.
  */
 function claimsOfMoved(moved: MovedCard[]): BuiltWrite['claims'] {
   const identifiers = new Map(
@@ -168,14 +169,11 @@ function claimsOfMoved(moved: MovedCard[]): BuiltWrite['claims'] {
 
 function requireTrusted({ isDistrusted }: BoardDocument): void {
   if (isDistrusted)
-    throw new ServiceError(
-      'session_unavailable',
-      'The live document is being loaded anew. Try again shortly.',
-    )
+    throw new ServiceError('session_unavailable', 'The live document is being reloaded. Try again shortly.')
 }
 
 const tooMuch = (bytes: number) =>
   new ServiceError(
     'payload_too_large',
-    `These cards hold ${Math.ceil(bytes / 1024 / 1024)} MB; one request moves at most ${limits.movedBytes / 1024 / 1024} MB. Name fewer in card_ids.`,
+    `These cards hold ${Math.ceil(bytes / 1024 / 1024)} MB; one request moves at most ${limits.movedBytes / 1024 / 1024} MB. Name fewer cards in card_ids.`,
   )

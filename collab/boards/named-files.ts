@@ -1,4 +1,4 @@
-/** Files that a request's cards name: those that the cards may not name, and those that the board's workspace has to get. */
+/** Checks the files that a request's cards refer to, and finds those that the board's workspace has to get. */
 import { fileFields, type CardChange } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
@@ -6,21 +6,21 @@ import type { SharedMap } from '../canvas/canvas.ts'
 import { fileKeysOf } from './file-keys.ts'
 import type { CardToCreate } from '../canvas/new-cards.ts'
 
-/** The keys that a request names in the file fields of its cards, and that are not simply there. */
+/** The keys in the file fields of a request's cards that are not in the board's workspace. */
 export interface NamedFiles {
-  /** Files that the account can read and the board's workspace does not have. */
+  /** Files that the account can read but that the board's workspace does not have. */
   away: ReadonlySet<string>
-  /** Keys of no file, or of one that the account can't read: nobody is told which. */
+  /** Keys of files that do not exist, or that the account can't read. The client does not learn which. */
   dead: ReadonlySet<string>
-  /** How a message names the card at this place of the request, such as `cards[3].`; empty for a single one. */
+  /** How a message names the card at an index of the request, such as `cards[3].`; empty for a single card. */
   where(at: number): string
 }
 
 /**
- * A dead key stays where it is already: it named a file once.
+ * Checks a card's file fields. A dead key that is already stored may stay: its file existed once.
  *
- * @param at the card's place in the request
- * @param shared the card that is changed; null for one that is created
+ * @param at the card's index in the request
+ * @param shared the card that is changed; null for a new one
  * @throws ServiceError `not_found` that names the field
  */
 export function requireAlive(
@@ -34,12 +34,12 @@ export function requireAlive(
     if (!key || !dead.has(key) || shared?.get(field) === key) continue
     throw new ServiceError(
       'not_found',
-      `${where(at)}${field}: there is no such file, or you can't read it. Upload it first (POST /uploads) or leave the field out.`,
+      `${where(at)}${field}: this file does not exist, or you can't read it. Upload it first (POST /uploads) or leave the field out.`,
     )
   }
 }
 
-/** Those that are named and away; of a card that comes back, all that it may name. */
+/** The files that the workspace has to get: those in `away` that cards refer to, and all files in a restored card. */
 export function* filesToTake(
   away: ReadonlySet<string> = new Set(),
   cards: (Pick<CardToCreate, 'change'> & { kept?: SharedMap | null })[],

@@ -1,12 +1,12 @@
-/** Pure work of a request in a worker thread. */
+/** Runs a request's pure computations in a worker thread. */
 import { ServiceError } from '../../core/errors.ts'
 import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { TaskTimedOut, type Task, type WorkerPool } from '../../platform/work/worker-pool.ts'
 
 /**
- * Returns the task's result. The request's account takes the turn.
+ * Returns the task's result. The task uses the account's share of the threads.
  *
- * @throws ServiceError `session_unavailable` when too much waits already, or the work took too long
+ * @throws ServiceError `session_unavailable` when too many tasks are queued already, or the task took too long
  */
 export async function offload<Input, Output>(
   pool: WorkerPool,
@@ -22,7 +22,7 @@ export async function offload<Input, Output>(
   }
 }
 
-/** Pieces are bounded to about a second of work; a loaded machine gives the threads little time. */
+/** Tasks are limited to about a second of work. On a busy machine they take much longer. */
 const timeoutMs = 30_000
 
 const busy = (cause: Error) =>

@@ -1,7 +1,7 @@
 /**
- * How the bodies that a request writes come to be. A difference of two long texts is expensive, and a commit is put
- * together on the main thread with all that others queued: so the edits are planned before the write is queued, much of
- * it in a worker thread, and the commit only checks that the text is still the one that was planned for.
+ * Plans the text edits for bodies that a request writes. The difference of two long texts is expensive, and a commit is
+ * assembled on the main thread with the writes of other requests. So the edits are planned before the write is queued,
+ * the expensive ones in a worker thread. The commit only checks that the text has not changed since.
  */
 import type * as Y from 'yjs'
 import { planBody, type BodyChange, type BodyPlan, type planBodies } from '../../core/body-plan.ts'
@@ -12,24 +12,24 @@ import { offload } from './offload.ts'
 
 const planTask = task<typeof planBodies>(new URL('../../core/body-plan.ts', import.meta.url), 'planBodies')
 
-/** In steps of a search, about 15 ns each. */
+/** Limits in search steps of about 15 ns each. */
 const efforts = {
   /** On the main thread, for all bodies of a request: about 6 ms. */
   inline: 400_000,
-  /** While a commit is put together, for all bodies of a request whose text has changed meanwhile. */
+  /** While a commit is assembled, for all bodies of a request whose text has changed since the planning. */
   assembling: 20_000,
-  /** In worker threads, for all bodies of a request, and for one of them at most. */
+  /** In worker threads: for all bodies of a request, and for one of them. */
   request: 60_000_000,
   body: 5_000_000,
 }
 
-/** Characters and search steps for one run of a worker thread: about half a second. */
+/** Limits of one task of a worker thread, in characters and search steps. It takes about half a second. */
 const perRun = { chars: 1_000_000, steps: 30_000_000 }
 
-/** Somebody types without pause: after so many plans that came too late the last one is a coarse one. */
+/** Attempts to plan. When somebody types without pause, the last attempt accepts a coarse plan. */
 const maxAttempts = 4
 
-/** A change of a card, of which only the body is looked at. */
+/** The part of a card's change that concerns the body. */
 interface BodyPatch {
   id: string
   change: Pick<CardChange, 'body'>
@@ -49,8 +49,8 @@ export class BodyPlans {
   }
 
   /**
-   * Plans the bodies and makes the write; again when a text changed in between and is too long to be planned while the
-   * commit is put together.
+   * Plans the bodies, then calls `write`. Repeats both when a text changed in between and is too long to be planned
+   * while the commit is assembled.
    *
    * @throws what `write` throws, and ServiceError `session_unavailable`
    */
@@ -67,7 +67,9 @@ export class BodyPlans {
     }
   }
 
-  /** The plan for a card, while a commit is put together. Throws when it has to be made outside of it. */
+  /**
+   * Returns the plan for a card, while a commit is assembled. Throws when the plan must be made outside of the commit.
+   */
   take(id: string, change: BodyChange): BodyPlan {
     const planned = this.#plans.get(id)
     if (planned?.current === change.current) return planned
@@ -98,7 +100,7 @@ export class BodyPlans {
   }
 }
 
-/** The text of a card's body as the document holds it. */
+/** The text of a card's body in the document. */
 export const bodyOf = (shared: SharedMap): string => sharedText(shared.get('body'))?.toString() ?? ''
 
 const textMovedOn = new Error('A text has changed since its edits were planned.')

@@ -1,4 +1,4 @@
-/** A board as its document has it, for the API. */
+/** Reads cards from a board's document, for the API. */
 import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
@@ -17,10 +17,10 @@ export interface Extras {
   raw: boolean
 }
 
-/** Characters of raw content that one card, and one page, show; what is beyond is cut off. */
+/** Limits for raw content, in characters, for one card and for one page. Content beyond them is cut off. */
 const rawLimits = { card: 4 * 1024 * 1024, page: 64 * 1024 * 1024 }
 
-/** The cards of a board from `offset`, in the order of `z`, then id. */
+/** A page of a board's cards, sorted by `z`, then id. */
 export async function readPage(
   live: LiveBoards,
   boardId: string,
@@ -61,7 +61,7 @@ export async function readPage(
   }
 }
 
-/** Some cards of a board, whole, in the order of the ids; those that are gone are left out. `raw` is shown on request. */
+/** Complete cards, in the order of `ids`. Cards that don't exist are left out. `raw` is included on request. */
 export async function readCards(
   live: LiveBoards,
   boardId: string,
@@ -85,7 +85,7 @@ export async function readCards(
   return presentAll(live, account, cards, (id) => times.get(id))
 }
 
-/** Cards as a write has left them. */
+/** Presents cards as a write left them. */
 export function presentWritten(
   live: LiveBoards,
   account: string,
@@ -98,7 +98,7 @@ export function presentWritten(
   })
 }
 
-/** Cards with all their fields, in the given order. */
+/** Presents cards with all their fields, in the given order. */
 export async function presentAll(
   live: LiveBoards,
   account: string,
@@ -114,7 +114,7 @@ export async function presentAll(
   )
 }
 
-/** Other processes may have committed to a board that this one has in memory. Null when it has not. */
+/** Applies commits of other processes to a board that is in memory. Returns null when the board is not in memory. */
 export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardDocument | null> {
   const board = live.documents.find(boardId)
   if (!board) return null
@@ -129,7 +129,7 @@ export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardD
 const wholeCard = { props: true, identifiers: true }
 const noTimes = { created_at: null, updated_at: null }
 
-/** When the index learned of cards; nothing for those that it does not hold yet. */
+/** Creation and update times from the index. Cards that are not indexed yet are missing. */
 export async function cardTimes(
   database: Database,
   boardId: string,

@@ -1,4 +1,4 @@
-/** Sanitised HTML of cards. Each text is sanitised once as long as its result is kept; much of it in a worker thread. */
+/** Sanitises the HTML of cards. Results are cached by text. Long texts are sanitised in a worker thread. */
 import type { CardContent } from '../../core/card.ts'
 import { sanitizeHtml, type sanitizeAll } from '../../core/html.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
@@ -7,34 +7,34 @@ import { offload } from './offload.ts'
 
 const sanitizeTask = task<typeof sanitizeAll>(new URL('../../core/html.ts', import.meta.url), 'sanitizeAll')
 
-/** Characters that are sanitised on the main thread: the worst of them take about 15 ms. */
+/** Characters that are sanitised on the main thread. The worst input of this size takes about 15 ms. */
 const inlineChars = 16_000
 
-/** Characters for one run of a worker thread: the worst take about half a second. */
+/** Characters for one task of a worker thread. The worst input of this size takes about half a second. */
 const charsPerRun = 640_000
 
-/** Characters of texts and results that are kept. The least recently used go first. */
+/** Size of the cache in characters, texts and results together. The least recently used entries go first. */
 const keptChars = 32 * 1024 * 1024
 
 export class SafeHtml {
   readonly #pool: WorkerPool
-  /** By the text. What the API wrote is sanitised already: text and result are one string then. */
+  /** Results by text. HTML that the API wrote is already sanitised; then text and result are the same string. */
   readonly #kept = new Map<string, string>()
   #chars = 0
-  /** Characters that were sanitised since the start. */
+  /** Characters sanitised since the start. */
   sanitizedChars = 0
 
   constructor(pool: WorkerPool) {
     this.#pool = pool
   }
 
-  /** Whether these texts take a worker thread. */
+  /** Whether sanitising these texts needs a worker thread. */
   isMuch(texts: string[]): boolean {
     return charsOf(texts.filter((text) => !this.#kept.has(text))) > inlineChars
   }
 
   /**
-   * Returns the sanitised form of each text.
+   * Sanitises the texts. Returns the results in the same order.
    *
    * @throws ServiceError `session_unavailable`
    */
@@ -65,7 +65,7 @@ export class SafeHtml {
   }
 
   /**
-   * Returns the cards with the HTML that may be shown: an editor may have written any.
+   * Returns the cards with safe HTML, since editors may store any HTML.
    *
    * @throws ServiceError `session_unavailable`
    */

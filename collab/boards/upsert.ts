@@ -1,4 +1,4 @@
-/** Cards that are on the board by one of their identifiers are changed in place, the others are created: in one commit. */
+/** Upserts cards in one commit: changes those that are found on the board by an identifier, and creates the others. */
 import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
 import type { Identifier } from '../../core/card-values.ts'
@@ -40,19 +40,19 @@ export interface UpsertRequest {
 }
 
 interface Entry extends CardToCreate {
-  /** Its place in the request. */
+  /** The card's index in the request. */
   at: number
   identifiers: Identifier[]
 }
 
-/** The card that each entry is, of those that are on the board. */
+/** The existing card that each entry matches. */
 type Matches = ReadonlyMap<Entry, string>
 
 /**
- * Of a card that is there only the fields that are sent change. Two requests with one identifier, at the same time and
- * in whatever processes, make one card: the commit refuses the second, which then finds the card of the first.
+ * Upserts cards. On an existing card only the given fields change. Two concurrent requests with the same identifier
+ * make one card: the commit refuses the second, which then tries again and finds the first one's card.
  *
- * @throws ServiceError `bad_request` for entries that cannot be told apart, and as creating and changing do
+ * @throws ServiceError `bad_request` when entries match the same card, and as creating and changing cards do
  */
 export async function upsertCards(
   live: LiveBoards,
@@ -112,10 +112,10 @@ export async function upsertCards(
   return { cards, created: entries.length - matches.size, updated: matches.size, live: shown }
 }
 
-/** Each is a look at the index; one more is needed when others write the same identifiers meanwhile. */
+/** Attempts. Each one reads the index; another is needed when other requests write the same identifiers meanwhile. */
 const maxAttempts = 10
 
-/** The document is not where the index was. */
+/** The document differs from the index: a matched card has changed since. */
 const movedOn = new ServiceError('conflict', 'The cards with these identifiers are changing. Try again.')
 
 const identifiersOf = ({ change, kept }: CardToCreate): Identifier[] =>
@@ -148,13 +148,13 @@ function matchEntries(entries: Entry[], carriers: Map<string, string[]>): Matche
     if (cards.length > 1)
       throw new ServiceError(
         'bad_request',
-        `cards[${at}].identifiers match ${cards.length} cards of the board, ${cards.slice(0, 5).join(', ')}: by ${named}.`,
+        `cards[${at}].identifiers match ${cards.length} different cards of the board (${cards.slice(0, 5).join(', ')}) by ${named}.`,
       )
     const other = byCard.get(card)
     if (other !== undefined)
       throw new ServiceError(
         'bad_request',
-        `identifiers: cards[${other}] and cards[${at}] are the same card of the board, ${card}: by ${named}.`,
+        `identifiers: cards[${other}] and cards[${at}] both match the card ${card} of the board by ${named}.`,
       )
     byCard.set(card, at)
     matches.set(entry, card)
@@ -166,7 +166,7 @@ interface Upsert {
   entries: Entry[]
   creates: Entry[]
   matches: Matches
-  /** Some of the created cards need a place. */
+  /** Whether some of the created cards need a place. */
   places: boolean
   layout: LayoutName | undefined
   bodies: BodyPlans
@@ -233,7 +233,7 @@ function* buildUpsert(
   }
 }
 
-/** No card is matched twice, so each entry is a patch of its own. */
+/** The patches of the matched cards. No card is matched twice, so there is one patch for each entry. */
 const patchesOf = (matches: Matches): CardPatch[] =>
   mergeSame([...matches].map(([entry, id]) => ({ id, change: entry.change })))
 

@@ -1,4 +1,4 @@
-/** The API's door to the commit path: cards created, changed and removed on a board, open or not. */
+/** Creates, changes and removes cards, for the API. The board may be in memory or not. */
 import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import { cardFields, isCardId, type CardContent } from '../../core/card.ts'
@@ -35,8 +35,9 @@ import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } fr
 import { sourcesIn } from './sources.ts'
 
 /**
- * Creates cards. With a layout all of them are arranged, as one block in free space; else those without both coordinates
- * are placed there, one after the other; a coordinate that is given stays. Cards that need nothing of the board go straight to the commit.
+ * Creates cards. With a layout, all of them are arranged as one block in free space. Without one, cards that lack a
+ * coordinate are placed in free space one by one; a given coordinate is kept. Cards that need no data of the board are
+ * committed without loading it.
  */
 export async function createCards(
   live: LiveBoards,
@@ -45,10 +46,13 @@ export async function createCards(
     boardId: string
     cards: NewCard[]
     layout?: LayoutName | undefined
-    /** What is to be kept with the commit of the cards of these ids; see `BuiltWrite.made`. */
+    /** Returns what to store with the commit, given the cards' ids; see `BuiltWrite.made`. */
     remember?(ids: string[]): Made[]
     files?: NamedFiles
-    /** As `urlSource` and `identifierSource` write them: refused with `conflict` when a card of the board has one. */
+    /**
+     * Keys of `urlSource` and `identifierSource`. The write is refused with `conflict` when a card of the board has one
+     * of these sources.
+     */
     newSources?: ReadonlySet<string>
   },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
@@ -99,7 +103,7 @@ export async function createCards(
   return { cards: await presentWritten(live, account, left, written), live: shown }
 }
 
-/** Changes cards. Cards that are not on the board are named. */
+/** Changes cards. Returns the ids of cards that are not on the board in `notFound`. */
 export async function patchCards(
   live: LiveBoards,
   request: { account: string; boardId: string; patches: CardPatch[]; files: NamedFiles },
@@ -168,7 +172,8 @@ export async function patchCards(
 }
 
 /**
- * A merge of two texts can pass the limit that each kept. To cut it, or to take one of them, would lose words unseen.
+ * Refuses a merged text that is too long, although each of the two texts kept the limit. Cutting it, or dropping one of
+ * them, would lose words without notice.
  *
  * @throws ServiceError `bad_request` that names the field
  */
@@ -182,11 +187,11 @@ function requireRoom(
   const at = patches.findLastIndex(({ id, change }) => id === cardId && change.body !== undefined)
   throw new ServiceError(
     'bad_request',
-    `${files.where(at)}body: merged with what others have written meanwhile it would be longer than ${limit} characters. Read the card again and send a shorter text, or leave body_base out to replace theirs.`,
+    `${files.where(at)}body: merged with the changes of other writers, the text would be longer than ${limit} characters. Read the card again and send a shorter text, or leave out body_base to replace their changes.`,
   )
 }
 
-/** Removes cards and gives each back whole, with a token under which the rest of it is kept. */
+/** Removes cards. Returns each complete card, with a token that can restore it. */
 export async function removeCards(
   live: LiveBoards,
   request: { account: string; boardId: string; ids: string[] },
@@ -234,11 +239,11 @@ export async function removeCards(
   }
 }
 
-/** The board has changed since its mirror was read. */
-const movedOn = new Error('The board has moved on.')
+/** The board has changed since its groups were read from the index. */
+const movedOn = new Error('The board has changed since its groups were read from the index.')
 
-/** Another process has brought it meanwhile. */
-const isThere = new ServiceError('conflict', 'A card of this board comes from there already.')
+/** Another request has created a card with this source meanwhile. */
+const isThere = new ServiceError('conflict', 'A card of this board already has one of these sources.')
 
-/** Of a write that looks at the groups of a document and at no card. */
+/** For a write that reads the document's groups but no card. */
 const noCards: ReadonlySet<string> = new Set()

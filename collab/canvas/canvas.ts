@@ -1,9 +1,12 @@
 /**
- * The canvas document: how boards lie in a Y.Doc, read with distrust, since editors may write anything.
+ * The canvas document: how a board is stored in a Y.Doc. Editors may store any value, so everything that is read is
+ * checked.
  *
- * Roots: `cards`: Y.Map<cardId, Y.Map>, inner keys the API's field names, `body` a Y.Text, all else plain JSON.
- *        `groups`: Y.Map<groupId, Y.Map>.
- * What cannot be a card (no kind, an id with a slash, not a map) is left out; what is out of bounds is clamped.
+ * Roots:
+ * - `cards`: Y.Map<cardId, Y.Map>. The inner keys are the API's field names; `body` is a Y.Text, all others plain JSON.
+ * - `groups`: Y.Map<groupId, Y.Map>.
+ *
+ * Entries that can't be cards (no kind, an id with a slash, not a map) are skipped. Values out of bounds are clamped.
  */
 import * as Y from 'yjs'
 import { boundText } from '../../core/card-values.ts'
@@ -29,7 +32,7 @@ export type SharedMap = Y.Map<unknown>
 export const cardsOf = (doc: Y.Doc): Y.Map<unknown> => doc.getMap(cardsRoot)
 export const groupsOf = (doc: Y.Doc): Y.Map<unknown> => doc.getMap(groupsRoot)
 
-/** The shared map of a card, if there is one that can be shown. */
+/** The shared map of a card, if it exists and can be shown. */
 export function findCard(doc: Y.Doc, id: string): SharedMap | null {
   if (!isCardId(id)) return null
   const shared = cardsOf(doc).get(id)
@@ -41,7 +44,7 @@ export function readCard(doc: Y.Doc, id: string): CardContent | null {
   return shared ? readContent(shared) : null
 }
 
-/** The shapes of all cards, in no order; the rest of a card is not read. */
+/** The shapes of all cards, unordered. Other fields are not read. */
 export function readShapes(doc: Y.Doc): Map<string, CardShape> {
   const shapes = new Map<string, CardShape>()
   for (const id of cardsOf(doc).keys()) {
@@ -65,23 +68,26 @@ function readShape(shared: SharedMap): CardShape {
 export const readContent = (shared: SharedMap): CardContent =>
   readFields((name) => (name === 'body' ? bodyOf(shared) : shared.get(name)))
 
-/** The words of a body, or what is stored in its place. */
+/** The text of a body, or the stored value when it is not a text. */
 const bodyOf = (shared: SharedMap): unknown => {
   const stored = shared.get('body')
   return sharedText(stored)?.toString() ?? stored
 }
 
-/** The shared text of a body. A rich text is none: what it reads as is markup, and its positions are others. */
+/**
+ * The shared text of a body; null for any other type. A rich text is not accepted: it reads as markup, and its
+ * positions differ.
+ */
 export function sharedText(value: unknown): Y.Text | null {
   return value instanceof Y.Text && !(value instanceof Y.XmlText) ? value : null
 }
 
-/** The card as the canvas stores it, editor-owned keys included. */
+/** The card as the canvas stores it, including keys that only the editor knows. */
 export function readRaw(shared: SharedMap, budget: JsonBudget): Json {
   return toJson(shared, budget)
 }
 
-/** The shared map of a group, if there is one that can be shown: a map with a name, under an id. */
+/** The shared map of a group, if it exists and can be shown: a map with a name, under a valid id. */
 export function findGroup(doc: Y.Doc, id: string): SharedMap | null {
   const shared = isCardId(id) ? groupsOf(doc).get(id) : null
   return shared instanceof Y.Map && typeof shared.get('name') === 'string' ? (shared as SharedMap) : null

@@ -1,9 +1,9 @@
 /**
- * The API's changes as Yjs updates that are built without being applied: an API write may still be refused when it is
- * committed, and an edit that was shown and then refused would leave all that others built on it pending for ever.
+ * Builds the API's changes as Yjs updates without applying them. The commit may still refuse an API write. If it had
+ * been shown before, everything that others built on it would stay pending forever.
  *
- * Structs are written for the board's one API client id, from the clock that the commit will check. New cards hang on
- * root keys alone and so need no document; changes refer to the live neighbours that the loaded document holds.
+ * Structs use the board's single API client id, starting at the clock that the commit checks. New cards depend only on
+ * root keys, and so need no document. Changes refer to neighbouring items in the loaded document.
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
@@ -11,7 +11,7 @@ import type { CardChange } from '../../core/card.ts'
 import type { TextEdit } from '../../core/text-merge.ts'
 import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
 
-/** Fields as they lie in the shared map; a null removes the key. `body` is apart: it is a shared text. */
+/** Fields as the shared map stores them; null removes the key. `body` is separate, because it is a shared text. */
 export type StoredFields = Record<string, unknown>
 
 type Content = Y.Item['content']
@@ -34,19 +34,19 @@ export class UpdateBuilder {
     this.#clock = clock
   }
 
-  /** It takes some milliseconds to encode or to apply: what follows goes into another update. */
+  /** Whether encoding or applying the update takes some milliseconds. Further changes should go into another update. */
   get isLarge(): boolean {
     return this.#chars >= largeChars || this.#structs.length >= largeStructs || this.#deleted >= largeStructs
   }
 
-  /** How many clocks the built structs take. */
+  /** The number of clocks that the built structs take. */
   get used(): number {
     return this.#clock - this.#start
   }
 
   createCard(id: string, fields: StoredFields, body: string): void {
     const card = this.#createMap(cardsRoot, id, fields)
-    // The text is made with the card: two sides that make it later, each on its own, lose one side's words.
+    // Create the text with the card. If two clients created it later, the words of one of them would be lost.
     const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
     if (body) this.#push(null, null, text, null, new Y.ContentString(body))
   }
@@ -64,13 +64,13 @@ export class UpdateBuilder {
   }
 
   /**
-   * Copies struct by struct: what editors stored in a map need not be something that could be set in one by its
-   * methods.
+   * Copies a map struct by struct, because editors may have stored values that the methods of a Y.Map don't accept.
    *
-   * @param before what the key held until it was removed
+   * @param before the last item of the target key, which was removed
    */
   copyMap(source: SharedMap, root: string, key: string, changes: CopyChanges, before?: Y.Item): void {
-    // The newest item of a key is its value. Without the one before it as a neighbour, client ids would decide which is.
+    // The newest item of a key is its value. Without its predecessor as a neighbour, client ids would decide which one
+    // is newest.
     const left = before ? before.lastId : null
     const card = this.#push(left, null, root, key, new Y.ContentType(new Y.Map()))
     for (const [name, item] of source._map) {
@@ -88,7 +88,7 @@ export class UpdateBuilder {
   #copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Y.ID {
     const { content } = item
     if (!(content instanceof Y.ContentType)) {
-      // A map's entry is the last value of its item.
+      // The value of a map's entry is the last value of its item.
       const copied = key === null || content.getLength() === 1 ? content.copy() : lastOf(content)
       const id = this.#push(left, null, parent, key, copied)
       return Y.createID(id.client, id.clock + copied.getLength() - 1)
@@ -111,7 +111,7 @@ export class UpdateBuilder {
     this.#replace(shared, key, current, new Y.ContentAny([value]))
   }
 
-  /** Writes a text by minimal edits; what the field was instead of a text, it becomes one. */
+  /** Edits a text in place. If the field contains something else, it becomes a new text with the content `whole`. */
   setText(shared: SharedMap, key: string, edits: TextEdit[], whole: string): void {
     const value = sharedText(shared.get(key))
     if (!value) {
@@ -127,7 +127,7 @@ export class UpdateBuilder {
     if (current && !current.deleted) this.#delete(current.id, current.length)
   }
 
-  /** The update, or null when nothing changes. */
+  /** Returns the update; null when nothing changes. */
   build(): Uint8Array | null {
     if (this.#structs.length === 0 && this.#deletes.size === 0) return null
     const encoder = new Y.UpdateEncoderV1()
@@ -152,14 +152,14 @@ export class UpdateBuilder {
   }
 
   #replace(shared: SharedMap, key: string, current: Y.Item | null, content: Content): Y.ID {
-    // A neighbour on the left replaces the parent in the encoding; who integrates the item deletes that neighbour.
+    // In the encoding a left neighbour replaces the parent. Integrating the item deletes that neighbour.
     return this.#push(current ? current.lastId : null, null, itemOf(shared).id, key, content)
   }
 
-  /** One walk over the text's items, however many the edits. They are in ascending order and don't touch. */
+  /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */
   #editText(text: Y.Text, edits: readonly TextEdit[]): void {
     let item = text._start
-    /** Where the item begins. */
+    /** The position at which the item begins. */
     let at = 0
     for (const edit of edits) {
       while (item !== null && (!isShown(item) || at + item.length <= edit.index)) {
@@ -204,13 +204,13 @@ export class UpdateBuilder {
   }
 }
 
-/** What is different in a copy: fields as they are stored (null leaves the key out), and the body when it is another. */
+/** The changes in a copy: fields as they are stored (null leaves the key out), and the body if it changes. */
 export interface CopyChanges {
   fields: StoredFields
   body?: string
 }
 
-/** A copy of a shared map, nested types and all, as an update that puts it under `root` and `key`. */
+/** Copies a shared map with its nested types. Returns an update that stores the copy under `root` and `key`. */
 export function copyInto(
   source: SharedMap,
   root: string,
@@ -224,7 +224,7 @@ export function copyInto(
   return { update: builder.build()!, used: builder.used }
 }
 
-/** The fields of a change as they are stored, `body` aside; false and empty lists as absence. */
+/** The fields of a change as they are stored, without `body`. False and empty lists are stored as absent. */
 export function storedFields(change: CardChange): StoredFields {
   const { body: _body, ...fields } = change
   const isEmpty = (value: unknown) => value === false || (Array.isArray(value) && value.length === 0)
@@ -247,7 +247,7 @@ function lastOf(content: Content): Content {
   return content.copy().splice(content.getLength() - 1)
 }
 
-/** The size of its texts, about. */
+/** The approximate size of a content's texts. */
 function charsOf(content: Content): number {
   if (content instanceof Y.ContentString) return content.str.length
   if (!(content instanceof Y.ContentAny)) return 0
@@ -259,7 +259,7 @@ function charsOf(content: Content): number {
 
 const isShown = (item: Y.Item) => !item.deleted && item.content instanceof Y.ContentString
 
-/** The id right before a character of an item. */
+/** The id directly before a character of an item. */
 const idBefore = ({ id, left }: Y.Item, offset: number): Y.ID | null =>
   offset > 0 ? Y.createID(id.client, id.clock + offset - 1) : (left?.lastId ?? null)
 

@@ -1,18 +1,23 @@
 /**
- * What editors stored, as JSON. A shared document holds more than JSON does (big integers, bytes, undefined, numbers
- * that are none), objects that do not behave like literals, and as much of it as an editor likes.
+ * Converts stored values to JSON. A shared document may contain more than JSON: big integers, bytes, undefined and NaN.
+ * Its objects may not behave like literals, and its values may have any size.
  */
 import * as Y from 'yjs'
 import { isPlainObject } from '../../core/card-values.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Characters that may still be written, about; a key counts as more, as it takes longer. What does not fit becomes null. */
+/**
+ * The approximate number of characters that may still be written. A key costs more than its characters, because it
+ * takes longer. Values beyond the budget become null.
+ */
 export interface JsonBudget {
   left: number
 }
 
-/** Keys come sorted, so that every process that holds the value writes the same, and cuts it off at the same place. */
+/**
+ * Converts a value. Keys are sorted, so that every process produces the same JSON, and cuts it off at the same place.
+ */
 export function toJson(value: unknown, budget: JsonBudget): Json {
   budget.left -= 4
   if (budget.left < 0) return null
@@ -43,12 +48,12 @@ function objectToJson(value: object, budget: JsonBudget): Json {
   return null
 }
 
-/** Of a key beside its characters. */
+/** The cost of a key in addition to its characters. */
 export const keyCost = 32
 
 function entriesToJson(keys: string[], valueOf: (key: string) => unknown, budget: JsonBudget): Json {
   if (keys.length * keyCost > budget.left) {
-    budget.left = -1 // they are too many even to be sorted
+    budget.left = -1 // too many even to sort
     return null
   }
   const entries: [string, Json][] = []
@@ -57,7 +62,7 @@ function entriesToJson(keys: string[], valueOf: (key: string) => unknown, budget
     if (budget.left < 0) break
     entries.push([key, toJson(valueOf(key), budget)])
   }
-  return Object.fromEntries(entries) // unlike an assignment, this takes the key __proto__ as a key
+  return Object.fromEntries(entries) // an assignment would treat the key __proto__ specially
 }
 
 function listToJson(values: Iterable<unknown>, budget: JsonBudget): Json[] {
@@ -69,7 +74,7 @@ function listToJson(values: Iterable<unknown>, budget: JsonBudget): Json[] {
   return list
 }
 
-/** Rich text as its markup; null when its attributes hold what markup cannot say. */
+/** Returns rich text as markup; null when its attributes can't be expressed in markup. */
 function textToJson(value: Y.Text | Y.XmlFragment, budget: JsonBudget): Json {
   try {
     return bounded(value.toJSON(), budget)

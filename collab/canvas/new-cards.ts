@@ -1,4 +1,4 @@
-/** Cards that are to be created: as they are asked for, and what that comes to. */
+/** Cards to create: as requested, and with all their data. */
 import * as Y from 'yjs'
 import { emptyContent, isKind, unknownKind, type CardChange, type CardContent } from '../../core/card.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
@@ -7,14 +7,14 @@ import { newIds } from './ids.ts'
 
 export interface NewCard {
   change: CardChange
-  /** The card as it was when it was removed, whole: what `change` does not say is taken from it. */
+  /** The complete state of a removed card. Fields that `change` lacks are taken from it. */
   removed?: Uint8Array
 }
 
 export interface CardToCreate {
   id: string
   change: CardChange
-  /** Of a card that comes back: what it was. */
+  /** The removed card that is restored; null for a new card. */
   kept: SharedMap | null
 }
 
@@ -29,12 +29,12 @@ export function cardsToCreate(cards: NewCard[]): Promise<CardToCreate[]> {
 
 export const removedRoot = 'card'
 
-/** A removed card as it was. Its kind stays, or becomes one that the API creates. */
+/** Opens a removed card. The restored card keeps its kind, or gets one that the API can create. */
 function openRemoved(state: Uint8Array, change: CardChange): SharedMap {
   const document = new Y.Doc()
   Y.applyUpdate(document, state)
   const kept = document.getMap(removedRoot).get(removedRoot)
-  if (!(kept instanceof Y.Map)) throw new Error('What was kept of a removed card is not a card.')
+  if (!(kept instanceof Y.Map)) throw new Error('The stored state of a removed card is not a card.')
   const { kind } = readContent(kept as SharedMap)
   if (change.kind !== undefined && change.kind !== kind && !isKind(change.kind)) throw unknownKind('', kind)
   return kept as SharedMap

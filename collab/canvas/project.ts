@@ -1,4 +1,4 @@
-/** Card and group → their rows in the mirror tables. */
+/** Builds the index rows of cards and groups. */
 import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
 import {
@@ -12,18 +12,21 @@ import type { Group } from '../../core/group.ts'
 import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
 import { keyCost, toJson, type Json } from './json.ts'
 
-/** A row of `card_index` as commit_batch takes it. `gone`: the card is no more. `fresh`: it cannot have been there before. */
+/**
+ * A row of `card_index` as an argument of commit_batch. `gone`: the card no longer exists. `fresh`: the card is new and
+ * has no row yet.
+ */
 export interface CardRow extends Partial<IndexColumns> {
   id: string
   gone?: boolean
   fresh?: boolean
-  /** The board that it comes from, and its id there. */
+  /** The board that the card was moved from, and its id there. */
   moved_from?: string
   was?: string
   hash?: string
 }
 
-/** The keys and values of a card that only its editor knows; null when there are none. */
+/** The keys and values of a card that only the editor knows; null when there are none. */
 export type Interior = Record<string, Json> | null
 
 export interface GroupRow extends Partial<Group> {
@@ -32,7 +35,7 @@ export interface GroupRow extends Partial<Group> {
   hash?: string
 }
 
-/** All other keys of a card are the editor's. */
+/** The API's keys. All others belong to the editor. */
 const knownKeys = new Set<string>(fieldEntries.map(([name]) => name))
 
 export function cardRow(id: string, content: CardContent, interior: Interior): CardRow {
@@ -42,7 +45,7 @@ export function cardRow(id: string, content: CardContent, interior: Interior): C
   return row as CardRow
 }
 
-/** The row of a card as the document holds it now. */
+/** The row of a card, from the document's current state. */
 export function projectCard(doc: Y.Doc, id: string): CardRow {
   const shared = findCard(doc, id)
   return shared ? cardRow(id, readContent(shared), interiorOf(shared)) : { id, gone: true }
@@ -58,8 +61,8 @@ export function groupRow(id: string, { name, color, shape, outline }: Group): Gr
 }
 
 /**
- * What only the editor knows of a card; part of the hash, so that a change of a grid is a change. Null when there is none.
- * Of a huge card it holds a part. `without`: a key that is about to be removed.
+ * Returns a card's editor-owned content. It is part of the hash, so that a change of it counts as a change of the card.
+ * Null when there is none. Only a part of a huge card is included. `without`: a key that is about to be removed.
  */
 export function interiorOf(shared: SharedMap, without?: string): Interior {
   const budget = { left: interiorBudget }
@@ -69,13 +72,13 @@ export function interiorOf(shared: SharedMap, without?: string): Interior {
   return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
-/** About 25 ms of work. */
+/** Takes about 25 ms. */
 const interiorBudget = 512 * 1024
 
 /**
- * Names and values of all fields that are not at their default, in the order of the names. So whoever projects a card comes
- * to the same hash, and a field that a later version adds changes the hash of those cards alone that use it. It makes no
- * difference whether a version knows a field or leaves it to the editor.
+ * The hash over the names and values of all fields that differ from their default, sorted by name. So every process
+ * computes the same hash. A field added by a later version changes only the hashes of cards that use it. The hash is
+ * the same whether a version knows a field or treats it as the editor's.
  */
 function contentHash(content: CardContent, interior: Interior): string {
   return hashOf({ ...content, ...interior }, cardDefaults)
@@ -86,7 +89,7 @@ const cardDefaults: Record<string, unknown> = Object.fromEntries(
 )
 const groupDefaults: Record<string, unknown> = { shape: 'box', outline: true }
 
-/** Absent, null and an empty list are the default of every field. */
+/** Whether a value is the default. Absent, null and an empty list are defaults for every field. */
 const isDefault = (value: unknown, other: unknown) =>
   value === null || value === undefined || value === other || (Array.isArray(value) && value.length === 0)
 
@@ -97,7 +100,7 @@ function hashOf(fields: object, defaults: Record<string, unknown>): string {
   return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
 }
 
-/** The order of keys does not matter. */
+/** JSON with sorted keys, so that their order doesn't matter. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,4 +1,7 @@
-/** Puts commits together: what goes with what, in which order, and what has to wait; see commit.ts. */
+/**
+ * Assembles commits: decides which items go into the next commit, in which order, and which have to wait; see
+ * commit.ts.
+ */
 import type { BoardQueue, PairedWrites, PendingWrite } from './board-queue.ts'
 import { buildingOfPair, buildInline, buildInTurns, itemsOf, type Building } from './build.ts'
 import type { DocumentQuota } from './document-quota.ts'
@@ -6,24 +9,27 @@ import { isLarge, itemBytes, type BatchItem } from './items.ts'
 import { takeBoard } from './take-board.ts'
 import type { BuiltWrite } from './write-request.ts'
 
-/** A commit that is so large that the others do not wait for it. Its boards give nothing else until it is settled. */
+/**
+ * A commit that is so large that other boards don't wait for it. Its boards put no other item into a commit until it is
+ * settled.
+ */
 export interface LargeCommit {
   queues: BoardQueue[]
   writes: PendingWrite[]
-  /** Assembles what is left. */
+  /** Builds the rest of the items. */
   items(): BatchItem[] | Promise<BatchItem[]>
 }
 
-/** One commit of all that is small, and the large ones. */
+/** One commit with all small items, and the large commits. */
 export interface Assembled {
   batch: BatchItem[]
   large: LargeCommit[]
 }
 
-/** A commit that is being put together. */
+/** A commit that is being assembled. */
 class Draft implements Assembled {
   readonly now: number
-  /** `performance.now()` after which what comes goes into the next commit. */
+  /** `performance.now()` after which further items go into the next commit. */
   readonly until = performance.now() + assemblyMs
   readonly batch: BatchItem[] = []
   readonly large: LargeCommit[] = []
@@ -54,11 +60,11 @@ class Draft implements Assembled {
   }
 }
 
-/** What comes after this goes into the next commit. */
+/** Time for assembling a commit. Further items go into the next commit. */
 const assemblyMs = 15
 
 export class Assembler {
-  /** Those with something to commit, in the order of their turns. */
+  /** Boards with something to commit, in the order of their turns. */
   readonly #active: Set<BoardQueue>
   readonly #maxBytes: number
   readonly #quota: DocumentQuota
@@ -70,10 +76,10 @@ export class Assembler {
     this.#quota = quota
   }
 
-  /** What can go now, in one commit each. */
+  /** Returns what can be committed now: one commit of the small items, and the large commits. */
   next(now: number): Assembled {
     const draft = new Draft(now)
-    // By turns, so that neither pairs nor all others are put off for ever.
+    // Pairs and other items take turns at being first, so that neither waits forever.
     if (!this.#pairsLast) this.#takePairs(draft)
     this.#takeOthers(draft)
     if (this.#pairsLast && draft.batch.length === 0 && draft.large.length === 0) this.#takePairs(draft)
@@ -81,7 +87,7 @@ export class Assembler {
     return draft
   }
 
-  /** What goes with the pairs. */
+  /** Adds the items of boards that have no pair in this commit. */
   #takeOthers(draft: Draft): void {
     const paired = new Set(draft.batch.map(({ queue }) => queue))
     if ([...paired].some(({ isSingly }) => isSingly)) return
@@ -93,7 +99,7 @@ export class Assembler {
       const items = takeBoard(queue, budget, this.#quota)
       const isBuilding = !Array.isArray(items)
       this.#active.delete(queue)
-      if (!queue.idle || isBuilding || items.length > 0) this.#active.add(queue) // at the end: the others have their turn first
+      if (!queue.idle || isBuilding || items.length > 0) this.#active.add(queue) // at the end of the order
       if (isBuilding) draft.large.push(this.#buildAside(items))
       else if (isLarge(items) && !queue.isSingly) draft.large.push(setAside(items))
       else draft.add(items)
@@ -102,8 +108,8 @@ export class Assembler {
   }
 
   /**
-   * The pairs that can go now, each with all edits of its boards, on which it is built. No other write of these boards
-   * goes with them.
+   * Adds the pairs that can go now. Each pair is built on all edits of its boards, which go with it. No other write of
+   * these boards goes into this commit.
    */
   #takePairs(draft: Draft): void {
     const taken = new Set<BoardQueue>()
@@ -128,7 +134,7 @@ export class Assembler {
     }
   }
 
-  /** The others have their turn first. */
+  /** Moves boards to the end of the order. */
   #toTheEnd(queues: readonly BoardQueue[]): void {
     for (const queue of queues) {
       this.#active.delete(queue)
@@ -136,7 +142,7 @@ export class Assembler {
     }
   }
 
-  /** Whether a pair can go now. `alone`: with nothing else, the edits of its boards included. */
+  /** Whether a pair can go now. `alone`: it must be the only item of the commit, without even edits of its boards. */
   #isReady(pair: PairedWrites, now: number, alone: boolean): boolean {
     return pair.queues.every((queue, side) => {
       const isInTurn = queue.first() === pair.halves[side] && queue.canGo(now) && !queue.isFlushWanted
@@ -145,7 +151,10 @@ export class Assembler {
     })
   }
 
-  /** Its boards give nothing else before it is settled. Edits that come while it is built are in memory: they go with it. */
+  /**
+   * Makes a large commit that is built in turns. Its boards put no other item into a commit until it is settled. Edits
+   * that arrive while it is built are in memory, so they go into it.
+   */
   #buildAside(building: Building): LargeCommit {
     const queues = building.parts.map(({ queue }) => queue)
     for (const queue of queues) queue.leave()
@@ -154,7 +163,7 @@ export class Assembler {
   }
 }
 
-/** Its boards give nothing else before it is settled. */
+/** Makes a large commit from built items. Its boards put no other item into a commit until it is settled. */
 function setAside(items: BatchItem[]): LargeCommit {
   const queues = items.map(({ queue }) => queue)
   for (const queue of queues) queue.leave()

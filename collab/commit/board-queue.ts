@@ -1,16 +1,16 @@
-/** What waits for a commit, board by board; see commit.ts. */
+/** The queue of each board: edits, writes and flushes that wait for a commit; see commit.ts. */
 import type { BoardHead } from '../log/log.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
 
-/** What a request leaves behind of itself in the commit, and when it was queued, in milliseconds. */
+/** The record of the request for the commit, and when the write was queued, in milliseconds. */
 export interface Asked {
   operation: object | undefined
   queuedAt: number
 }
 
-/** Whoever asked for a write, and waits for how it ends. */
+/** The caller of a write, which waits for the result. */
 interface Caller<Result> {
   resolve(result: Result): void
   reject(error: unknown): void
@@ -22,7 +22,7 @@ interface Caller<Result> {
  *   state     becomes    when
  *   waiting   settled    its commit is answered, it is refused, or its deadline is over
  *
- * What happens to it after that tells nobody: a commit that was under way may still come through.
+ * After that the caller learns nothing more: a commit that was in flight may still succeed.
  */
 export class SingleWrite {
   readonly kind = 'single'
@@ -46,7 +46,7 @@ export class SingleWrite {
     return this.#isSettled
   }
 
-  /** Building it takes longer than a commit of others may wait: it gets a commit of its own. */
+  /** Whether building it takes longer than other boards may wait. Then it gets a commit of its own. */
   get isSlow(): boolean {
     return this.#isSlow
   }
@@ -68,7 +68,7 @@ export class SingleWrite {
   }
 }
 
-/** One of two writes that are committed together or not at all; it waits in the queue of its board. */
+/** One of two writes that are committed together. It waits in the queue of its board. */
 export class HalfWrite {
   readonly kind = 'half'
   readonly reads = 'board'
@@ -88,7 +88,7 @@ export class HalfWrite {
     return this.pair.asked
   }
 
-  /** How messages name its board. */
+  /** How messages name the write's board. */
   get where(): string {
     return this.#side === 1 ? this.request.where : ''
   }
@@ -101,18 +101,19 @@ export class HalfWrite {
     this.pair.resolve(this.#side, written)
   }
 
-  /** For both halves. */
+  /** Rejects both halves. */
   reject(error: unknown): void {
     this.pair.reject(error)
   }
 }
 
 /**
- * A pair has a write in each of two queues, and goes when both have come to the front. It was put into both at once, and
- * what has to go again keeps its place, so that no two pairs wait for each other.
+ * Two writes that are committed together or not at all, one in each of two queues. The pair can go when both are first
+ * in their queues. Both were queued at the same moment, and a write that is tried again keeps its place. So two pairs
+ * never wait for each other.
  *
  *   state         becomes       when
- *   waiting       half written  the commit that holds both is answered; the other half's answer is read next
+ *   waiting       half written  the commit of both is answered; the other half's answer is read next
  *   half written  settled       the other half's answer is read
  *   waiting       settled       a half is refused, or the deadline is over
  */
@@ -159,7 +160,7 @@ export class PairedWrites {
 
 export type PendingWrite = SingleWrite | HalfWrite
 
-/** How long a board waits: `firstMs`, then twice as long each time, `mostMs` at the most. */
+/** How long a board waits: first `firstMs`, then twice as long each time, up to `mostMs`. */
 export interface Waits {
   firstMs: number
   mostMs: number
@@ -171,17 +172,17 @@ const ready: State = { kind: 'ready' }
 const away: State = { kind: 'away' }
 
 /**
- * One board's share of the queue: edits, writes, and the wish for a flush. Only one commit at a time holds items of it.
+ * The queue of one board: edits, writes, and whether a flush is wanted. Only one commit at a time contains items of it.
  *
  *   state     verb       becomes   when
- *   ready     leave      away      items of it are in a commit, or a large commit of it is put together
+ *   ready     leave      away      a commit contains its items, or a large commit of it is being built
  *   waiting   leave      away      the same, when `until` is over (`canGo`)
  *   away      leave      away      the large commit is sent
- *   away      comeBack   ready     the commit is answered or has failed, or nothing of it was left to send
- *   ready     backOff    waiting   its board is locked elsewhere, or what went alone could not be stored
- *   any       goOn       ready     the commit found the board free: the next wait is short again
+ *   away      comeBack   ready     the commit is answered or has failed, or it had nothing left to send
+ *   ready     backOff    waiting   the board is locked elsewhere, or an item that was alone could not be stored
+ *   any       goOn       ready     the commit found the board free; the next wait is short again
  *
- * After a fault it goes singly: for a number of commits, each takes one item of it and nothing of other boards.
+ * After a fault the board goes singly: each of its next commits contains one item of it, and nothing of other boards.
  */
 export class BoardQueue {
   readonly boardId: string
@@ -205,7 +206,7 @@ export class BoardQueue {
 
   // ---- the board
 
-  /** Its counters, as the last commit or the last look at the log had them; null: not known yet. */
+  /** The board's counters as of the last commit or the last reading of the log; null: not known yet. */
   get head(): BoardHead | null {
     return this.#head
   }
@@ -218,7 +219,7 @@ export class BoardQueue {
     return this.#document
   }
 
-  /** From here on the document hears of commits. */
+  /** From now on the document receives the board's commits. */
   attach(document: CommittingDocument): void {
     this.#document = document
   }
@@ -227,7 +228,7 @@ export class BoardQueue {
     if (this.#document === document) this.#document = null
   }
 
-  // ---- whether something of it may go
+  // ---- whether its items may go
 
   get isAway(): boolean {
     return this.#state.kind === 'away'
@@ -237,7 +238,7 @@ export class BoardQueue {
     return this.#state.kind === 'ready' || (this.#state.kind === 'waiting' && this.#state.until <= now)
   }
 
-  /** When it has waited long enough; null when it does not wait. */
+  /** The time when its wait is over; null when it does not wait. */
   get waitsUntil(): number | null {
     return this.#state.kind === 'waiting' ? this.#state.until : null
   }
@@ -264,17 +265,17 @@ export class BoardQueue {
     return this.#singlyFor > 0
   }
 
-  /** The next commits of it, this many at least, take one item each. */
+  /** At least this many of the board's next commits take one item each. */
   goSingly(commits: number): void {
     this.#singlyFor = Math.max(this.#singlyFor, commits)
   }
 
-  /** One of these commits is answered. */
+  /** Counts one of these commits as done. */
   wentSingly(): void {
     if (this.#singlyFor > 0) this.#singlyFor -= 1
   }
 
-  /** The item at fault has been found. */
+  /** Ends going singly, because the faulty item has been found. */
   goTogether(): void {
     this.#singlyFor = 0
   }
@@ -289,23 +290,23 @@ export class BoardQueue {
     this.#writes.push(write)
   }
 
-  /** The first write that is still wanted. */
+  /** Returns the first write that is not settled. */
   first(): PendingWrite | undefined {
     while (this.#writes[0]?.isSettled) this.#writes.shift()
     return this.#writes[0]
   }
 
-  /** Takes the first write out. */
+  /** Removes the first write. */
   take(): void {
     this.#writes.shift()
   }
 
-  /** What was taken out has to go again, before all others. */
+  /** Returns writes to the front of the queue. They are tried again before all others. */
   putBack(writes: PendingWrite[]): void {
     this.#writes.unshift(...writes)
   }
 
-  /** Rejects the writes that were queued before a time. */
+  /** Rejects the writes that were queued before `before`. */
   rejectLate(before: number, error: () => Error): void {
     for (const write of this.#writes) if (write.asked.queuedAt < before) write.reject(error())
     this.#writes = this.#writes.filter((write) => !write.isSettled)
@@ -317,7 +318,7 @@ export class BoardQueue {
     return this.#isFlushWanted
   }
 
-  /** Calls back when the flush has been tried. */
+  /** Requests a flush. `tried` is called when it has been tried. */
   wantFlush(tried: () => void): void {
     this.#isFlushWanted = true
     this.#flushWaiters.push(tried)
@@ -328,7 +329,7 @@ export class BoardQueue {
     for (const tried of this.#flushWaiters.splice(0)) tried()
   }
 
-  /** The process stops: nobody waits for it any longer. */
+  /** Rejects everything that waits, because the process stops. */
   close(error: () => Error): void {
     for (const write of this.#writes.splice(0)) write.reject(error())
     for (const tried of this.#flushWaiters.splice(0)) tried()

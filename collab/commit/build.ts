@@ -1,4 +1,4 @@
-/** Builds writes into the items of a commit: at once, or in turns when that takes longer than other boards may wait. */
+/** Builds the items of a commit from writes: at once, or in turns when that takes longer than other boards may wait. */
 import { LoopTurn, type Steps } from '../../platform/work/loop-turn.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
 import type { BoardQueue, HalfWrite, PairedWrites, PendingWrite, SingleWrite } from './board-queue.ts'
@@ -7,7 +7,7 @@ import type { DocumentQuota } from './document-quota.ts'
 import { editItem, type BatchItem, type FullItem, type HalfItem, type SingleItem } from './items.ts'
 import type { BuiltWrite } from './write-request.ts'
 
-/** A write, and what it is built on. */
+/** A write, with the state on which it is built. */
 interface Part<Write extends PendingWrite> {
   queue: BoardQueue
   write: Write
@@ -19,13 +19,13 @@ interface Part<Write extends PendingWrite> {
 
 type AnyPart = Part<SingleWrite> | Part<HalfWrite>
 
-/** A write, or the two of a pair, on their way to being built. */
+/** A write, or the two of a pair, that is being built. */
 export interface Building {
   parts: AnyPart[]
   steps: Steps<BuiltWrite[]>
 }
 
-/** A write that takes longer to build becomes a commit of its own, which is built in turns. */
+/** A write that takes longer to build gets a commit of its own, which is built in turns. */
 const inlineBuildMs = 10
 
 /** Whether a write is built from the document in memory. */
@@ -55,7 +55,7 @@ export function buildingOf(part: Part<SingleWrite>): Building {
   return { parts: [part], steps: stepsOfOne(() => part.write.request.build(part.head)) }
 }
 
-/** Takes both halves out of their queues. */
+/** Starts building a pair. Removes both halves from their queues. */
 export function buildingOfPair({ queues, halves, request }: PairedWrites): Building {
   const heads: [BoardHead, BoardHead] = [queues[0].head!, queues[1].head!]
   for (const queue of queues) queue.take()
@@ -74,9 +74,10 @@ function* stepsOfOne(build: () => BuiltWrite | Steps<BuiltWrite>): Steps<BuiltWr
 }
 
 /**
- * Null when it takes longer than other boards may wait; the rest of its steps is left.
+ * Builds a write at once. Returns null when that takes longer than other boards may wait; its remaining steps can be
+ * continued.
  *
- * @throws what the write is refused with
+ * @throws the error that the write is refused with
  */
 export function buildInline({ steps }: Building): BuiltWrite[] | null {
   const until = performance.now() + inlineBuildMs
@@ -91,7 +92,10 @@ export function buildInline({ steps }: Building): BuiltWrite[] | null {
   return null
 }
 
-/** The rest of the steps, in turns. No items: the write was refused, nobody waits for it any more, or it has to go again. */
+/**
+ * Runs the remaining steps, in turns. Returns no items when the write was refused, its caller no longer waits, or it
+ * must be built again.
+ */
 export async function buildInTurns(building: Building, quota: DocumentQuota): Promise<BatchItem[]> {
   const { parts, steps } = building
   const turn = new LoopTurn()
@@ -115,12 +119,12 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
   }
 }
 
-/** The document that it was built on has been dropped, or is behind. */
+/** Whether the document that the write was built on has been dropped, or is behind. */
 function isStale({ queue, write, document }: AnyPart): boolean {
   return needsDocument(write) && (queue.document !== document || !document?.current)
 }
 
-/** A write, or the two of a pair: each with all edits of its board, on which it is built. */
+/** The items of a write or a pair. All edits of the boards go with it, because it is built on them. */
 export function itemsOf({ parts }: Building, built: BuiltWrite[], quota: DocumentQuota): BatchItem[] {
   return parts.flatMap((part, at): BatchItem[] => {
     const { queue } = part
@@ -159,7 +163,7 @@ function contentOf({ head, seen }: AnyPart, built: BuiltWrite) {
   return { updates: built.updates, built, clock: built.used > 0 ? head.apiClock : null, seen }
 }
 
-/** Room for a write that makes cards or groups larger. */
+/** Reserves storage for a write that makes cards or groups larger. */
 function takeRoom(
   { boardId }: BoardQueue,
   { grows, updates }: BuiltWrite,

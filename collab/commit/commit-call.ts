@@ -1,4 +1,4 @@
-/** A commit as `commit_batch` takes it, and its answer; see sql/functions/commit.sql. */
+/** Encodes a commit as the arguments of `commit_batch`, and types its answer; see sql/functions/commit.sql. */
 import { encodeMade } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
@@ -23,7 +23,7 @@ export interface CommitAnswer {
         bytes: number,
       ][]
     | null
-  /** Those that are not `ok`. */
+  /** Items with an outcome other than `ok`. */
   items: [n: number, outcome: Outcome, detail: RefusalDetail][]
   times: [n: number, id: string, created: number, updated: number][] | null
 }
@@ -42,14 +42,14 @@ export type Outcome =
 export type RefusalDetail =
   number | [used: number, quota: number, bytes: number] | [scope: string, value: string, card: string] | null
 
-/** What an owner may have, by tier. */
+/** The limits of an owner, by tier. */
 export interface Quotas {
   freeCardCap: number | null
   storageBytes: BytesByTier
   documentBytes: BytesByTier
 }
 
-/** In steps: a commit may hold tens of megabytes. */
+/** Encodes a commit, in steps, because it may contain tens of megabytes. */
 export function* encodeCall(
   batch: BatchItem[],
   { freeCardCap, storageBytes, documentBytes }: Quotas,
@@ -127,7 +127,7 @@ export function* encodeCall(
   }
 }
 
-/** A head probe takes no clock. No board has this one, so that the commit refuses the probe or answers `again`. */
+/** A head probe takes no clock. No board has this value, so the commit either refuses the probe or answers `again`. */
 const noClock = -1
 
 const partnerOf = (item: HalfItem, batch: BatchItem[]): number =>
@@ -139,7 +139,7 @@ const partnerOf = (item: HalfItem, batch: BatchItem[]): number =>
       other.write.pair === item.write.pair,
   )
 
-/** A list as JSON, in pieces; null for an empty one. */
+/** A list as JSON, in pieces; null for an empty list. */
 function* jsonOf(rows: object[]): Steps<string[] | null> {
   if (rows.length === 0) return null
   const pieces: string[] = []

@@ -1,16 +1,16 @@
 /**
- * The commit path: sockets and the API alike queue here, and a commit takes all that queued meanwhile, over all boards,
- * in one call to the database. When many writes of other boards wait, a second one goes beside it; a board's own follow
- * each other.
+ * The commit path. Edits from sockets and writes from the API wait here in one queue per board. One call to the
+ * database commits everything that was queued since the last one, over all boards. When many writes of other boards
+ * wait, a second call runs beside it. A board's own commits never overlap.
  *
- *   edits   what editors changed. It is in memory and on their screens already, so it is appended without condition.
- *   writes  what the API wants to change. Built when the commit is put together, from the document as it is then;
- *           committed first, applied after. May be refused.
- *   flush   index rows of the cards that edits touched.
+ *   edits   Changes by editors. They are already in memory and on the screens, so they are always appended.
+ *   writes  Changes by the API. They are built from the current document when the commit is assembled, and applied
+ *           after the commit. They may be refused.
+ *   flush   Index rows of the cards that edits changed.
  *
- * Two writes of two boards can go together: both are committed, or neither is.
+ * Two writes of two boards can form a pair: both are committed, or neither is.
  *
- * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice.
+ * A call whose outcome is unknown is repeated with the same commit id, so that nothing is written twice.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { inTurns } from '../../platform/work/loop-turn.ts'
@@ -29,11 +29,13 @@ import { settle, settleFault, type SettleOptions } from './settle.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
 
 export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOptions, 'commit'> {
-  /** A board's edits could not be committed for this long: its sockets are closed, nothing is acknowledged. */
+  /**
+   * When edits of a board have waited this long for their commit, its sockets are closed and nothing is acknowledged.
+   */
   editDeadlineMs?: number
-  /** A write that was not committed by then is answered 503. */
+  /** A write that has waited this long for its commit is answered with 503. */
   writeDeadlineMs?: number
-  /** An answer that takes longer counts as lost. */
+  /** An answer of the database that takes longer counts as lost. */
   answerTimeoutMs?: number
   maxCommitBytes?: number
   onStalled(boardId: string): void
@@ -49,17 +51,17 @@ const defaults = {
 export class CommitQueue {
   readonly #options: CommitQueueOptions & typeof defaults
   readonly #queues = new Map<string, BoardQueue>()
-  /** Those with something to commit, in the order of their turns. */
+  /** Boards with something to commit, in the order of their turns. */
   readonly #active = new Set<BoardQueue>()
   readonly #assembler: Assembler
   readonly #inFlight = new Set<BatchItem[]>()
   /** Large commits that are not in flight yet. */
   readonly #waiting = new Set<LargeCommit>()
-  /** Large commits go one after the other, beside the rest. */
+  /** Large commits run one after the other, beside the small ones. */
   #large: Promise<void> = Promise.resolve()
   #largeCount = 0
   readonly #gathering = new Gathering()
-  /** Each commits one batch after the other until nothing is left that could go. */
+  /** The number of running lanes. A lane commits one batch after the other until nothing can go. */
   #lanes = 0
   #scheduled = false
   #calledAgain = false
@@ -78,19 +80,26 @@ export class CommitQueue {
     let queue = this.#queues.get(boardId)
     if (queue) this.#queues.delete(boardId)
     else queue = new BoardQueue(boardId)
-    this.#queues.set(boardId, queue) // the last used is last, so that the first ones are dropped
+    this.#queues.set(boardId, queue) // to the end: the least recently used is first, and is dropped first
     if (this.#queues.size > maxQueues) this.#dropIdle()
     return queue
   }
 
-  /** An edit that is in memory already, made of so many frames. Its acknowledgement waits for `queue.edits.mark`. */
+  /**
+   * Queues an edit that is already in memory. `frames` is the number of frames it was made from. Its acknowledgements
+   * wait for `queue.edits.mark`.
+   */
   edit(queue: BoardQueue, { frames = 1, ...edit }: QueuedEdit & { frames?: number | undefined }): void {
     this.#gathering.arrive(frames)
     queue.edits.push(edit, this.#options.clock.now())
     this.#activate(queue)
   }
 
-  /** @throws ServiceError: refused, or `storage_unavailable` when it was not known to be committed in time */
+  /**
+   * Queues a write, and resolves when it is committed.
+   *
+   * @throws ServiceError when it is refused, or `storage_unavailable` when it is not known to be committed in time
+   */
   write(boardId: string, request: WriteRequest): Promise<Written> {
     const operation = currentOperation()?.onBoard()
     return this.#withRoom(boardId, () => {
@@ -104,7 +113,7 @@ export class CommitQueue {
   }
 
   /**
-   * Both writes are committed, or neither is; both boards have to stay in memory until then.
+   * Queues two writes that are committed together or not at all. Both boards must stay in memory until then.
    *
    * @throws ServiceError as `write` does
    */
@@ -128,7 +137,7 @@ export class CommitQueue {
     return { operation, queuedAt: this.#options.clock.now() }
   }
 
-  /** Writes once more when it was refused for lack of room by a figure that was too old. */
+  /** Runs a write. Repeats it once when it was refused for lack of storage by an outdated figure. */
   async #withRoom<T>(boardId: string, write: () => Promise<T>): Promise<T> {
     try {
       return await write()
@@ -138,7 +147,7 @@ export class CommitQueue {
     }
   }
 
-  /** Writes the index rows of what edits touched; resolves when that has been tried. */
+  /** Writes the index rows of cards that edits changed. Resolves when that has been tried. */
   flush(boardId: string): Promise<void> {
     const queue = this.board(boardId)
     return new Promise((resolve) => {
@@ -147,12 +156,12 @@ export class CommitQueue {
     })
   }
 
-  /** Something that an item waited for has happened. */
+  /** Tries again, because something that an item waited for has happened. */
   wake(): void {
     this.#schedule()
   }
 
-  /** Commits what is queued, then stops. Resolves early when that cannot be done within `timeoutMs`. */
+  /** Commits what is queued, then stops. Resolves early when that takes longer than `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs
     while (Date.now() < deadline && (this.#active.size > 0 || this.#lanes > 0 || this.#largeCount > 0)) {
@@ -180,14 +189,14 @@ export class CommitQueue {
       this.#lanes += 1
       void this.#run().finally(() => {
         this.#lanes -= 1
-        if (this.#calledAgain) this.#schedule() // something came in when the run had looked its last
+        if (this.#calledAgain) this.#schedule() // an item was queued after the lane's last check
       })
     }
-    // What the sockets bring in this turn of the event loop goes together.
+    // Frames of this turn of the event loop go into one commit.
     setImmediate(start)
   }
 
-  /** Writes of boards of which nothing is on its way. */
+  /** The number of waiting writes of boards that have no item in flight. */
   #waitingWrites(): number {
     let count = 0
     for (const { isAway, waitingWrites } of this.#active) if (!isAway) count += waitingWrites
@@ -208,7 +217,7 @@ export class CommitQueue {
     this.#wakeForRetries()
   }
 
-  /** @returns whether it went through */
+  /** Commits a batch. @returns whether the commit succeeded */
   async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
     this.#inFlight.add(batch)
     for (const { queue } of batch) queue.leave()
@@ -226,13 +235,13 @@ export class CommitQueue {
     return answer !== null
   }
 
-  /** It is not in flight any more. */
+  /** Marks a batch as no longer in flight. */
   #back(batch: BatchItem[]): void {
     this.#inFlight.delete(batch)
     for (const { queue } of batch) queue.comeBack()
   }
 
-  /** Its boards wait for it, the others do not. */
+  /** Commits a large commit after the earlier large ones. Its boards wait for it, the others don't. */
   #commitAside(large: LargeCommit): void {
     this.#largeCount += 1
     this.#waiting.add(large)
@@ -270,7 +279,7 @@ export class CommitQueue {
       if (queue.edits.stall(now, editDeadlineMs)) {
         log.error(
           { boardId: queue.boardId, edits: queue.edits.count },
-          'edits cannot be committed; closing the board’s sockets',
+          'edits could not be committed in time; closing the board’s sockets',
         )
         onStalled(queue.boardId)
       }
@@ -287,8 +296,11 @@ export class CommitQueue {
   }
 }
 
-/** A second commit beside the first pays when so many writes wait for it: they keep the database busy, edits do not. */
+/**
+ * A second lane starts when this many writes wait. It helps with writes, which keep the database busy, but not with
+ * edits.
+ */
 const secondLaneFrom = 8
 
-/** Boards whose counters are kept at hand. */
+/** Boards whose counters are kept in memory. */
 const maxQueues = 10_000

@@ -1,37 +1,41 @@
-/** What the commit path needs of a document that is in memory, and what it tells it. */
+/** The interface between the commit path and a document in memory. */
 import type { CardRow, GroupRow } from '../canvas/project.ts'
 
 export interface FlushRows {
   rows: CardRow[]
   groups: GroupRow[]
-  /** More rows are to follow: only then does the index hold all that the document does. */
+  /** Whether more rows follow. The index is complete only after a flush that is not a part. */
   isPart: boolean
 }
 
-/** An API write that is in the log, and the cards and groups whose rows went with it. */
+/** A committed API write, with the cards and groups whose rows were written in the same commit. */
 export interface CommittedWrite {
   updates: Uint8Array[]
   cards: ReadonlySet<string>
   groups: ReadonlySet<string>
 }
 
-/** What the queue needs of a document that is in memory. */
+/** A document in memory, as the commit path uses it. */
 export interface CommittingDocument {
-  /** It holds the log up to here, without a gap. */
+  /** The log position up to which it contains all updates. */
   readonly appliedSeq: number
-  /** Whether it holds all that is known to be committed; else it is catching up. */
+  /** Whether it contains all known commits; otherwise it is catching up. */
   readonly current: boolean
-  /** The rows of what edits touched; null when there are none. */
+  /** The index rows of cards and groups that edits changed; null when there is nothing to flush. */
   project(): FlushRows | null
-  /** A commit of this process: applies the API's updates when nothing lies between, else catches up. */
+  /**
+   * Called after a commit of this process. Applies the API's updates when no position is missing before them; otherwise
+   * catches up.
+   */
   committed(seq: number, writes: CommittedWrite[]): void
-  /** What `project` gave last is in the index, or is not. */
+  /** The last rows of `project` are in the index. */
   flushed(): void
+  /** The last rows of `project` could not be written. */
   flushFailed(): void
-  /** Someone else has committed: catch up. */
+  /** Called when another process has committed: catches up. */
   noticed(seq: number): void
-  /** So many sockets are about to be written to: sends what waits to be broadcast, when that saves writes. */
+  /** Called before writing to `sockets` sockets. Sends pending broadcasts when that saves writes. */
   showWith(sockets: number): void
-  /** The board is no more. */
+  /** Called when the board no longer exists. */
   gone(): void
 }

@@ -1,14 +1,14 @@
 /**
- * The storage of documents: whether the owner of a board has room for what a write adds.
+ * The quota for document storage: whether a board's owner has room for what a write adds.
  *
- * The exact figure is a sum over all boards of the owner. It is read from the database when it is needed, and counted on
- * from here meanwhile, so that a commit pays for a look into a map:
+ * The exact usage is a sum over all boards of the owner. It is read from the database when needed, and then updated in
+ * memory. So a commit only needs a lookup in a map.
  *
- *   - A figure serves for a minute, or until this process has added 1/32 of what was left. So 32 processes together add no
- *     more than what was left.
- *   - A refusal rests on a figure that is at most `exactMs` old.
+ *   - A figure is used for a minute, or until this process has added 1/32 of the room that was left. So 32 processes
+ *     together can't add more than that.
+ *   - A write is refused only by a figure that is at most `exactMs` old.
  *
- * What editors write is counted, and never refused.
+ * Editors' changes are counted, but never refused.
  */
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -18,45 +18,47 @@ export interface DocumentQuotaOptions {
   database: Database
   documentBytes: BytesByTier
   log: Logger
-  /** Merges the logs of these boards: what was deleted takes no room any more. */
+  /** Merges the logs of these boards, so that deleted content no longer takes storage. */
   compact(boardIds: string[]): void
-  /** Writes that waited for a figure can go on. */
+  /** Called when writes that waited for a figure can continue. */
   ready(): void
 }
 
-/** How much room an owner has. */
+/** The room that an owner has left. */
 interface Room {
   readonly owner: string
-  /** What was left when the figure was read, what has been written here since, and what is on its way. */
+  /** Bytes left when the figure was read; bytes written here since; bytes reserved for writes in progress. */
   left: number
   added: number
   reserved: number
   readAt: number
-  /** When boards were last compacted to make room. */
+  /** When the owner's boards were last compacted. */
   compactedAt: number
 }
 
-/** Age of a figure at most: of any, of one that refuses a write, of one by which editors are judged. */
+/** Largest age of a figure: in general; for refusing a write; for making editors read-only. */
 const maxAgeMs = 60_000
 const exactMs = 250
 const recentMs = 1000
-/** A process reads the figure again when it has added this part of what was left. */
+/** A process reads the figure again when it has added this share of the room that was left. */
 const sharePerProcess = 1 / 32
-/** Boards of an owner that are compacted at once when there is no room, and how often. */
+/** How many boards of an owner are compacted when no room is left, and how often. */
 const compaction = { boards: 4, everyMs: 5000 }
-/** A write waits no longer for the figure: without one it is not refused. */
+/**
+ * How long a write waits for a figure. Without one it is not refused; for `waiverMs` further writes don't wait either.
+ */
 const patienceMs = 500
 const waiverMs = 1000
 const maxBoards = 10_000
 
 export class DocumentQuota {
   readonly #options: DocumentQuotaOptions
-  /** The room of a board's owner, and when that was found: a workspace may change hands. */
+  /** The room of a board's owner, and when it was found: a workspace may get another owner. */
   readonly #boards = new Map<string, { room: Room; foundAt: number }>()
   readonly #rooms = new Map<string, Room>()
-  /** By board. */
+  /** Reads in progress, by board. */
   readonly #reading = new Map<string, Promise<void>>()
-  /** Boards whose writes wait for a figure, and those whose writes go on without one until then. */
+  /** Boards whose writes wait for a figure; and boards whose writes continue without one, with the time until which. */
   readonly #awaited = new Set<string>()
   readonly #waived = new Map<string, number>()
 
@@ -64,7 +66,7 @@ export class DocumentQuota {
     this.#options = options
   }
 
-  /** Whether a write can go now. If there is no figure to go by, it is read, and `ready` is called. */
+  /** Whether a write can go now. If the figure is outdated, it is read and then `ready` is called. */
   isReady(boardId: string): boolean {
     if (this.#isUsable(boardId)) return true
     if ((this.#waived.get(boardId) ?? 0) > performance.now()) return true
@@ -84,9 +86,9 @@ export class DocumentQuota {
   }
 
   /**
-   * To be called when a write was refused.
+   * Called when a write was refused.
    *
-   * @returns whether the figure was too old for that; there is a new one now, and the write is to be tried again
+   * @returns whether the figure was outdated; it has been read again, and the write should be repeated
    */
   async refused(boardId: string): Promise<boolean> {
     if (this.#ageOf(boardId) > exactMs) {
@@ -98,7 +100,7 @@ export class DocumentQuota {
     return false
   }
 
-  /** Takes room for a write until `spend` or `giveBack`. False when there is too little. */
+  /** Reserves room for a write until `spend` or `giveBack`. False when there is too little. */
   take(boardId: string, bytes: number): boolean {
     const room = this.#boards.get(boardId)?.room
     if (!room) return true
@@ -107,39 +109,39 @@ export class DocumentQuota {
     return true
   }
 
-  /** A write for which room was taken has been made. */
+  /** Counts a committed write for which room was reserved. */
   spend(boardId: string, bytes: number): void {
     this.giveBack(boardId, bytes)
     const room = this.#boards.get(boardId)?.room
     if (room) room.added += bytes
   }
 
-  /** A write for which room was taken has not been made. */
+  /** Releases the room that was reserved for a write that was not committed. */
   giveBack(boardId: string, bytes: number): void {
     const room = this.#boards.get(boardId)?.room
     if (room) room.reserved = Math.max(0, room.reserved - bytes)
   }
 
-  /** Something was written that needed no room. */
+  /** Counts written bytes that needed no reservation. */
   add(boardId: string, bytes: number): void {
     const room = this.#boards.get(boardId)?.room
     if (room) room.added += bytes
     if (!this.#isUsable(boardId)) this.#readSoon(boardId, recentMs)
   }
 
-  /** Whether the board's owner has no room at all, by a recent figure. */
+  /** Whether the board's owner has no room left, by a recent figure. */
   async isFull(boardId: string): Promise<boolean> {
     if (this.#ageOf(boardId) > recentMs) await this.#patiently(this.#read(boardId))
     return this.seemsFull(boardId)
   }
 
-  /** The same by the figure at hand. */
+  /** The same by the current figure, which may be old. */
   seemsFull(boardId: string): boolean {
     const room = this.#boards.get(boardId)?.room
     return room !== undefined && room.left - room.added <= 0
   }
 
-  /** Editors of this board wait for room: keeps the figure recent. */
+  /** Keeps the figure recent, because editors of this board wait for room. */
   watch(boardId: string): void {
     this.#readSoon(boardId, recentMs)
   }
@@ -164,17 +166,17 @@ export class DocumentQuota {
     if (this.#ageOf(boardId) > maxAge) void this.#patiently(this.#read(boardId))
   }
 
-  /** Never fails: the commit will say what is wrong with the database. */
+  /** Waits for `work`, but at most `patienceMs`. Never fails: the commit itself reports a fault of the database. */
   async #patiently(work: Promise<unknown>): Promise<void> {
     const patience = Promise.withResolvers<void>()
     const timer = setTimeout(patience.resolve, patienceMs)
     const failed = (error: unknown) =>
-      this.#options.log.debug({ err: error }, 'the storage of an account’s documents cannot be read')
+      this.#options.log.debug({ err: error }, 'reading the document storage of an account failed')
     await Promise.race([patience.promise, work.catch(failed)])
     clearTimeout(timer)
   }
 
-  /** One statement at a time for a board. */
+  /** Reads the figure. Only one read at a time runs for each board. */
   #read(boardId: string): Promise<void> {
     let reading = this.#reading.get(boardId)
     if (!reading) {
@@ -206,7 +208,7 @@ export class DocumentQuota {
     this.#rooms.clear()
   }
 
-  /** What was deleted takes room until the logs are merged: that is done now for the owner's largest boards. */
+  /** Compacts the owner's largest boards. Deleted content takes storage until the log is merged. */
   async #compact(room: Room): Promise<void> {
     const now = performance.now()
     if (now - room.compactedAt < compaction.everyMs) return

@@ -1,13 +1,13 @@
-/** Edits of one board that are in memory and on the screens, and not committed yet. */
+/** An edit that is in memory and on the screens, but not committed yet. */
 export interface QueuedEdit {
   update: Uint8Array
   actors: string[]
-  /** Bytes that guests sent of it, by account; undefined when none did. */
+  /** Bytes of the edit that guests sent, by account; undefined when no guest wrote. */
   guests?: ReadonlyMap<string, number> | undefined
 }
 
 /**
- * They stay here until their commit is answered, in the order in which they came.
+ * The uncommitted edits of one board, in the order of arrival. They stay here until their commit is answered.
  *
  *   state     becomes   when
  *   flowing   stalled   none has been committed for longer than the deadline (`stall`)
@@ -16,10 +16,10 @@ export interface QueuedEdit {
 export class EditBacklog {
   #edits: QueuedEdit[] = []
   #bytes = 0
-  /** Edits ever queued, and how many of them are committed. */
+  /** The number of edits ever queued, and of those committed. */
   #queuedMark = 0
   #committedMark = 0
-  /** When the first of them came, or when some were last committed. */
+  /** When the first edit arrived, or when some were last committed. */
   #since = 0
   #state: 'flowing' | 'stalled' = 'flowing'
   readonly #waiters = new Set<() => void>()
@@ -32,7 +32,7 @@ export class EditBacklog {
     return this.#bytes
   }
 
-  /** An acknowledgement of all that is queued now has to wait until `hasCommitted` holds for this mark. */
+  /** The mark of the last queued edit. An acknowledgement waits until `hasCommitted` is true for it. */
   get mark(): number {
     return this.#queuedMark
   }
@@ -48,7 +48,7 @@ export class EditBacklog {
     this.#queuedMark += 1
   }
 
-  /** The first ones, of up to `maxBytes`, but one at least. They stay until they are `committed`. */
+  /** The first edits, up to `maxBytes` but at least one. They stay in the queue until `committed`. */
   first(maxBytes: number): QueuedEdit[] {
     let bytes = 0
     let count = 0
@@ -57,7 +57,7 @@ export class EditBacklog {
     return this.#edits.slice(0, count)
   }
 
-  /** The first `count` are in the log. */
+  /** Removes the first `count` edits, which are in the log. */
   committed(count: number, now: number): void {
     for (const edit of this.#edits.splice(0, count)) this.#bytes -= edit.update.byteLength
     this.#committedMark += count
@@ -65,13 +65,13 @@ export class EditBacklog {
     this.#state = 'flowing'
   }
 
-  /** The board is no more. What waits for these edits is not acknowledged. */
+  /** Drops all edits, because the board no longer exists. They are never acknowledged. */
   drop(): void {
     this.#edits = []
     this.#bytes = 0
   }
 
-  /** @returns whether they have become stalled now */
+  /** @returns whether the edits have become stalled now */
   stall(now: number, deadlineMs: number): boolean {
     if (this.#edits.length === 0 || this.#state === 'stalled' || now - this.#since <= deadlineMs) return false
     this.#state = 'stalled'
@@ -82,12 +82,12 @@ export class EditBacklog {
     return this.#committedMark >= mark
   }
 
-  /** Calls back once, at the next commit of edits of this board. */
+  /** Calls `waiter` once, at the next commit of edits of this board. */
   onCommitted(waiter: () => void): void {
     this.#waiters.add(waiter)
   }
 
-  /** Calls back all who wait. `before` is told how many they are, when there are any. */
+  /** Calls all waiters. Before, calls `before` with their number, if there are any. */
   release(before: (waiters: number) => void): void {
     if (this.#waiters.size === 0) return
     const waiters = [...this.#waiters]

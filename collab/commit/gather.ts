@@ -1,8 +1,8 @@
-/** Frames of editors that are on their way, and whether the next commit waits for them. */
+/** Counts editors' frames, and delays the next commit while more frames are expected. */
 export class Gathering {
-  /** Since the last commit was put together. */
+  /** Frames since the last commit was assembled. */
   #arrived = 0
-  /** How many the next one waits for. */
+  /** Frames that the next commit waits for. */
   #company = 0
   #gathered: (() => void) | null = null
 
@@ -11,7 +11,7 @@ export class Gathering {
     if (this.#arrived >= this.#company) this.#gathered?.()
   }
 
-  /** A commit is put together. @returns the frames in it */
+  /** Called when a commit is assembled. @returns the frames in it */
   take(): number {
     const frames = this.#arrived
     this.#arrived = 0
@@ -19,11 +19,13 @@ export class Gathering {
   }
 
   /**
-   * Editors whose edits were acknowledged together answer within a moment of each other. When they are many, the next
-   * commit waits until most of them are there again, for two milliseconds at the most: a third of the commits, and of
-   * the writes to every socket, for the same edits.
+   * Waits before the next commit for more frames.
    *
-   * @param frames of the last commit
+   * Editors whose edits were acknowledged together send their next edits at almost the same time. When there are many,
+   * the next commit waits for most of them, up to two milliseconds. This cuts the number of commits, and of writes to
+   * every socket, to a third for the same edits.
+   *
+   * @param frames the number of frames in the last commit
    */
   async wait(frames: number): Promise<void> {
     this.#company = Math.floor(frames * 0.8)
@@ -37,6 +39,6 @@ export class Gathering {
   }
 }
 
-/** From so many frames in one commit on, the next one waits for company; and for how long. */
+/** A commit with at least `gatherFrom` frames makes the next one wait up to `gatherMs` for more. */
 const gatherFrom = 8
 const gatherMs = 2

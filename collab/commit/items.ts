@@ -1,4 +1,4 @@
-/** What a commit is made of: items, each with what one board contributes. */
+/** The items of a commit. Each item belongs to one board. */
 import { bytesOf } from '../log/log.ts'
 import type { BoardQueue, HalfWrite, PendingWrite, SingleWrite } from './board-queue.ts'
 import type { FlushRows } from './committing-document.ts'
@@ -13,7 +13,7 @@ export interface EditItem extends ItemOfQueue {
   kind: 'edit'
   count: number
   actors: string[]
-  /** Bytes that guests added, by account; left out when none did. */
+  /** Bytes that guests added, by account; undefined when no guest wrote. */
   guests?: Record<string, number> | undefined
 }
 
@@ -30,11 +30,11 @@ interface ItemOfWrite<Write extends PendingWrite> extends ItemOfQueue {
 
 interface Built {
   built: BuiltWrite
-  /** The API clock that its updates begin at; null when they take none. */
+  /** The API clock at which its updates begin; null when they take no clock. */
   clock: number | null
   /** The log position that it depends on; null when it depends on none. */
   seen: number | null
-  /** Room that it holds in the owner's storage of documents. */
+  /** Bytes that are reserved for it in the owner's document storage. */
   reservedBytes: number
 }
 
@@ -42,19 +42,25 @@ export interface SingleItem extends ItemOfWrite<SingleWrite>, Built {
   form: 'single'
 }
 
-/** Half of a pair: the other half is in the same commit, and both go through or neither does. */
+/** Half of a pair. The other half is in the same commit; both succeed, or neither. */
 export interface HalfItem extends ItemOfWrite<HalfWrite>, Built {
   form: 'half'
-  /** There was too little room: the commit refuses it, unless the account may not write at all. */
+  /**
+   * Whether the owner's storage had too little room. Then the commit refuses the pair with `full`, unless the account
+   * may not write at all.
+   */
   isFull: boolean
 }
 
-/** A write of a board whose head is not known. The commit refuses it, or brings the head with which it is built. */
+/** A write of a board whose head is not known. The commit refuses it, or returns the head so that it can be built. */
 export interface HeadProbe extends ItemOfWrite<SingleWrite> {
   form: 'head probe'
 }
 
-/** A write for which there is too little room. The commit says so, unless the account may not write at all. */
+/**
+ * A write for which the owner's storage has too little room. The commit refuses it with `full`, unless the account may
+ * not write at all.
+ */
 export interface FullItem extends ItemOfWrite<SingleWrite> {
   form: 'full'
 }
@@ -62,15 +68,15 @@ export interface FullItem extends ItemOfWrite<SingleWrite> {
 export type WriteItem = SingleItem | HalfItem | HeadProbe | FullItem
 export type BatchItem = EditItem | WriteItem | FlushItem
 
-/** Null for a write that goes without its change. */
+/** The built change of a write; null for a write that is sent without it. */
 export function builtOf(item: WriteItem): Built | null {
   return item.form === 'single' || item.form === 'half' ? item : null
 }
 
-/** From so many index rows on a commit takes so long that it goes beside the others. */
+/** A commit with this many index rows takes so long that it runs beside the others. */
 const largeRows = 2500
 
-/** About as much as its index rows add to a commit. */
+/** Estimated bytes that each index row adds to a commit. */
 const rowBytes = 300
 
 function rowsOf(item: BatchItem): number {
@@ -86,7 +92,7 @@ export function itemBytes(item: BatchItem): number {
   return bytesOf(item.updates) + rowsOf(item) * rowBytes
 }
 
-/** What cannot go in smaller parts: one item, or the two of a pair. */
+/** Whether the batch can't be divided: one item, or the two of a pair. */
 export function isIndivisible(batch: BatchItem[]): boolean {
   const [first, second] = batch.map((item) =>
     item.kind === 'write' && item.form === 'half' ? item.write.pair : item,
@@ -94,7 +100,7 @@ export function isIndivisible(batch: BatchItem[]): boolean {
   return batch.length === 1 || (batch.length === 2 && first === second)
 }
 
-/** The first edits of a board, up to `maxBytes`; they stay in its queue until they are committed. */
+/** An item of the board's first edits, up to `maxBytes`. They stay in the queue until they are committed. */
 export function editItem(queue: BoardQueue, maxBytes: number): EditItem {
   const edits = queue.edits.first(maxBytes)
   return {
@@ -107,7 +113,7 @@ export function editItem(queue: BoardQueue, maxBytes: number): EditItem {
   }
 }
 
-/** Bytes by account; undefined for none. */
+/** Sums the bytes by account; undefined when there are none. */
 function sumOf(additions: ReadonlyMap<string, number>[]): Record<string, number> | undefined {
   if (additions.length === 0) return undefined
   const sums: Record<string, number> = {}

@@ -1,4 +1,4 @@
-/** What the commit path answers to a write that it does not make. */
+/** The errors for writes that the commit path refuses. */
 import { inTrash, noBoard, notWritable, tooManyCards } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
@@ -38,7 +38,7 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
   }
 }
 
-/** No place for a write in the document storage of the board's owner. */
+/** The document storage of the board's owner has no room for the write. */
 export class DocumentsFull extends ServiceError {
   constructor() {
     super(

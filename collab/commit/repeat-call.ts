@@ -1,11 +1,11 @@
-/** A commit's call to the database, until its outcome is known. */
+/** Repeats a commit's call to the database until its outcome is known. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../platform/log.ts'
 import { certainlyRolledBack, errorCode, refusesWrites, type CommitCall } from '../../sql/database.ts'
 import type { CommitAnswer } from './commit-call.ts'
 
 export interface RepeatOptions {
-  /** `aside`: it is large, and the others must not wait for its connection. */
+  /** `aside`: the call is large, and gets a connection of its own so that other commits don't wait. */
   commit(call: CommitCall, options: { again: boolean; aside: boolean }): Promise<unknown>
   log: Logger
   /** An answer that takes longer counts as lost. */
@@ -13,10 +13,10 @@ export interface RepeatOptions {
 }
 
 /**
- * A call whose outcome is unknown is repeated under the same commit id, so that nothing is written twice. Null when it
- * was given up meanwhile.
+ * Calls the database. A call whose outcome is unknown is repeated with the same commit id, so that nothing is written
+ * twice. Returns null when `isGivenUp` became true.
  *
- * @throws when it is certain that nothing was written, and why
+ * @throws when it is certain that nothing was written
  */
 export async function repeatCall(
   call: CommitCall,
@@ -29,14 +29,20 @@ export async function repeatCall(
       return (await withTimeout(commit(call, { again: attempt > 0, aside }), answerTimeoutMs)) as CommitAnswer
     } catch (error) {
       if (certainlyRolledBack(error) && !isPassing(error, attempt)) throw error
-      log.warn({ err: error, commitId: call.commitId, attempt }, 'the commit has no answer yet; asking again')
+      log.warn(
+        { err: error, commitId: call.commitId, attempt },
+        'a commit failed or was not answered; repeating it',
+      )
       await delay(Math.min(250, 25 * 2 ** attempt))
     }
   }
   return null
 }
 
-/** Whether the same call may go through a moment later. What takes too long again and again goes in parts. */
+/**
+ * Whether the same call may succeed later. A call that timed out repeatedly may not: its items are tried in smaller
+ * commits.
+ */
 function isPassing(error: unknown, attempt: number): boolean {
   const code = errorCode(error)
   return (transientCodes.has(code) || refusesWrites(error)) && !(code === '57014' && attempt >= maxTimeouts)

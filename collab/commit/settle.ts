@@ -1,4 +1,4 @@
-/** What comes of a commit: for its writes and those who wait for them, its edits, and its boards. */
+/** Processes a commit's answer: settles its writes, edits, flushes and boards. */
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -16,11 +16,11 @@ export interface SettleOptions {
   quota: DocumentQuota
   clock: Clock
   log: Logger
-  /** After each commit that added to a board's log. */
+  /** Called after each commit that added to a board's log. */
   onGrown?(boardId: string, head: BoardHead): void
 }
 
-/** An item, and what the commit says of it. */
+/** An item and its result. */
 interface Entry {
   item: BatchItem
   outcome: Outcome
@@ -28,7 +28,11 @@ interface Entry {
   times: Written['times']
 }
 
-/** @param active those with something to commit: a board that has nothing left leaves */
+/**
+ * Settles a batch.
+ *
+ * @param active the boards with something to commit; a board with nothing left is removed
+ */
 export function settle(
   batch: BatchItem[],
   answer: CommitAnswer,
@@ -53,7 +57,7 @@ export function settle(
     else queue.goOn()
     if (queue.idle) active.delete(queue)
     if (grew && queue.head) options.onGrown?.(queue.boardId, queue.head)
-    // In the same write as the acknowledgements, the sockets get what else waits for them.
+    // Send pending broadcasts in the same socket write as the acknowledgements.
     if (ok.some(({ kind }) => kind === 'edit'))
       queue.edits.release((sockets) => queue.document?.showWith(sockets))
   }
@@ -85,7 +89,7 @@ function committedWrite(item: BatchItem): CommittedWrite[] {
   return [{ updates, cards: new Set(cardIds), groups: new Set(groupIds) }]
 }
 
-/** What was written takes room in the owner's storage of documents; what was not gives back the room that it held. */
+/** Counts a written item in the owner's storage, or releases what was reserved for one that was not written. */
 function chargeItem(item: BatchItem, isWritten: boolean, quota: DocumentQuota): void {
   const { boardId } = item.queue
   const write = item.kind === 'write' ? builtOf(item) : null
@@ -98,17 +102,23 @@ function chargeItem(item: BatchItem, isWritten: boolean, quota: DocumentQuota): 
   }
 }
 
-/** It is committed, whatever happens now: a document that cannot take it is brought up from the log. */
+/**
+ * Applies a commit to the document in memory. If that fails, the commit is still valid, and the document catches up
+ * from the log.
+ */
 function show(queue: BoardQueue, seq: number, writes: CommittedWrite[], log: Logger): void {
   try {
     queue.document?.committed(seq, writes)
   } catch (error) {
-    log.error({ err: error, boardId: queue.boardId, seq }, 'a committed update could not be applied')
+    log.error(
+      { err: error, boardId: queue.boardId, seq },
+      'applying a committed update in memory failed; reading it from the log',
+    )
     queue.document?.noticed(seq)
   }
 }
 
-/** @returns a write that has to go again */
+/** @returns the write, when it must be tried again */
 function settleItem(
   { item, outcome, detail, times }: Entry,
   seq: number,
@@ -137,11 +147,14 @@ function settleItem(
 }
 
 /**
- * Nothing was written. The items go again, one board at a time, then one by one, until the one at fault is alone. A write
- * that is alone is refused; edits and flushes wait.
+ * Handles a commit of which nothing was written. Its items are tried again: each board alone, then each item alone,
+ * until the faulty item is alone. A faulty write is refused; edits and flushes wait.
  */
 export function settleFault(batch: BatchItem[], error: unknown, { log, clock, quota }: SettleOptions): void {
-  log.error({ err: error, items: batch.length }, 'a commit was refused as a whole')
+  log.error(
+    { err: error, items: batch.length },
+    'a commit failed and nothing was written; trying its items in smaller commits',
+  )
   for (const item of batch) {
     if (item.kind === 'flush') item.queue.document?.flushFailed()
     chargeItem(item, false, quota)
@@ -157,7 +170,7 @@ function goSingly(batch: BatchItem[]): void {
   }
 }
 
-/** One item, or the two of a pair. */
+/** Handles a fault of a single item, or of a pair. */
 function failAlone(batch: BatchItem[], error: unknown, now: number): void {
   for (const item of batch) {
     const { queue, kind } = item
@@ -173,7 +186,7 @@ function failAlone(batch: BatchItem[], error: unknown, now: number): void {
   }
 }
 
-/** The board is locked elsewhere: for the time of a commit, as a rule. */
+/** The board is locked elsewhere, usually for the time of one commit. */
 const whileBusy: Waits = { firstMs: 10, mostMs: 250 }
-/** What cannot be stored may need somebody to look at it. */
+/** A fault in storing may need an operator. */
 const afterFault: Waits = { firstMs: 100, mostMs: 5000 }

@@ -1,4 +1,4 @@
-/** What of one board goes into a commit: edits, then the rows of a flush, then writes. */
+/** Takes the items of one board for a commit: edits, then a flush, then writes. */
 import { bytesOf, type BoardHead } from '../log/log.ts'
 import type { BoardQueue, SingleWrite } from './board-queue.ts'
 import { buildingOf, buildInline, needsDocument, partOf, singleItem, type Building } from './build.ts'
@@ -6,14 +6,14 @@ import type { DocumentQuota } from './document-quota.ts'
 import { editItem, type BatchItem, type FlushItem, type FullItem, type SingleItem } from './items.ts'
 import type { BuiltWrite } from './write-request.ts'
 
-/** How much of it may go. One item may, however large it is. */
+/** How much may be taken. One item may exceed `bytes`. */
 export interface Budget {
   bytes: number
-  /** `performance.now()` after which what is left waits for the next commit. */
+  /** `performance.now()` after which the rest waits for the next commit. */
   until: number
 }
 
-/** @returns items of one commit; or a write that takes longer to build than the others wait */
+/** @returns the items for one commit; or a write that takes longer to build than other boards may wait */
 export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuota): BatchItem[] | Building {
   const slow = takeSlow(queue, quota)
   if (slow) return slow
@@ -21,7 +21,7 @@ export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuot
   if (queue.edits.count > 0) {
     const edits = editItem(queue, budget.bytes)
     items.push(edits)
-    // What follows is built on all that is in memory, so all of it has to be committed with or before it.
+    // Later items are built on all edits in memory. So these edits must be committed with them or before.
     if (edits.count < queue.edits.count || queue.isSingly) return items
   }
   const flush = takeFlush(queue)
@@ -30,7 +30,7 @@ export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuot
   return new WritesOfCommit(queue, items, budget, quota).take()
 }
 
-/** The first write of a board, when it is known to be slow and can go now. */
+/** Returns the board's first write when it is known to be slow and can go now. */
 function takeSlow(queue: BoardQueue, quota: DocumentQuota): Building | null {
   const write = queue.first()
   const { head, document } = queue
@@ -42,7 +42,7 @@ function takeSlow(queue: BoardQueue, quota: DocumentQuota): Building | null {
   return buildingOf(partOf(queue, write, head))
 }
 
-/** Null when none is wanted, when there is nothing to write, or while the document catches up. */
+/** Returns the flush; null when none is wanted, when there is nothing to write, or while the document catches up. */
 function takeFlush(queue: BoardQueue): FlushItem | null {
   const { document } = queue
   if (!queue.isFlushWanted || document?.current === false) return null
@@ -52,7 +52,7 @@ function takeFlush(queue: BoardQueue): FlushItem | null {
   return null
 }
 
-/** Takes the writes of a board that go into one commit, in their order, each built on those before it. */
+/** Takes the writes of a board for one commit, in order. Each is built on those before it. */
 class WritesOfCommit {
   readonly #queue: BoardQueue
   readonly #items: BatchItem[]
@@ -60,12 +60,12 @@ class WritesOfCommit {
   readonly #quota: DocumentQuota
   readonly #isFlushing: boolean
   #bytes: number
-  /** The board as it will be after the writes that are taken. */
+  /** The board's counters after the writes taken so far. */
   #head: BoardHead | null
-  /** Cards that these read, and may change; and identifiers that they claim. */
+  /** Cards that these writes read and may change, and identifiers that they claim. */
   readonly #read = new Set<string>()
   readonly #claimed = new Set<string>()
-  /** One of them reads all of the board, so nothing comes after it. */
+  /** Whether one of them reads the whole board. Then no other write follows in this commit. */
   #isWhole = false
 
   constructor(queue: BoardQueue, items: BatchItem[], budget: Budget, quota: DocumentQuota) {
@@ -107,7 +107,7 @@ class WritesOfCommit {
     return this.#build(write, this.#head)
   }
 
-  /** Whether a write that reads the document can share a commit with what is taken already. */
+  /** Whether a write that reads the document can share the commit with the items taken so far. */
   #goesWithOthers({ reads }: SingleWrite): boolean {
     if (!this.#queue.document?.current || this.#isFlushing) return false
     if (typeof reads === 'object') return ![...reads].some((id) => this.#read.has(id))
@@ -127,7 +127,7 @@ class WritesOfCommit {
     if (built) return this.#add(singleItem(part, built[0]!, this.#quota), head)
     write.foundSlow()
     if (this.#items.length === 0) return building
-    // What it is built on has to be committed first.
+    // The items that it is built on must be committed first.
     this.#queue.putBack([write])
     return 'no more'
   }
@@ -139,7 +139,7 @@ class WritesOfCommit {
     }
     const { queue, write, built } = item
     const claims = (built.claims?.identifiers ?? []).map(({ scope, value }) => JSON.stringify([scope, value]))
-    // The commit compares claims with what was there before it, not with each other.
+    // The commit checks claims against earlier commits, not against each other.
     if (claims.some((claim) => this.#claimed.has(claim))) {
       this.#quota.giveBack(queue.boardId, item.reservedBytes)
       queue.putBack([write])

@@ -1,4 +1,4 @@
-/** What a writer hands to the commit path, and what it gets back; see commit.ts. */
+/** A write request for the commit path, and its result; see commit.ts. */
 import type { Identifier } from '../../core/card-values.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import type { Made } from '../../sql/made.ts'
@@ -7,39 +7,40 @@ import type { BoardHead } from '../log/log.ts'
 
 export interface BuiltWrite {
   updates: Uint8Array[]
-  /** API clocks that the updates take; zero for deletions. */
+  /** The number of API clocks that the updates take; 0 for deletions. */
   used: number
   rows: CardRow[]
   groups: GroupRow[]
-  /** Cards added, for the cap. */
+  /** The number of cards added, for the card limit. */
   adds: number
-  /** Bytes by which cards and groups get larger. Zero or less: it is written however full the owner's storage is. */
+  /** Bytes by which cards and groups grow. At 0 or below, the write succeeds even when the owner's storage is full. */
   grows: number
-  /** The highest z it sets. */
+  /** The highest z that the write sets. */
   top: number | null
-  /** Whole cards that it removes, to be kept for their restore tokens. */
+  /** Complete removed cards, which are stored for their restore tokens. */
   removed: { token: string; id: string; state: Uint8Array }[]
-  /** Files that its cards name and the workspace of the board may not have yet; see sql/functions/files.sql. */
+  /** Files that the cards refer to and that the board's workspace may lack; see sql/functions/files.sql. */
   files?: string[]
-  /** What no card of the board but `cards` may carry. */
+  /** Identifiers that no card of the board may have, except `cards`. */
   claims?: { identifiers: Identifier[]; cards: string[] } | null
-  /** What the request's idempotency key keeps of it, from which its answer is made again; else the ids of new cards. */
+  /** What is stored with the request's idempotency key to rebuild its answer. Default: the ids of new cards. */
   made?: Made[]
 }
 
 export interface WriteRequest {
   op: string
-  /** The account whose rights decide. */
+  /** The account whose rights are checked. */
   account: string
   /**
-   * What it reads of the document: nothing (new cards with positions), some cards, or all of it. Two writes of one
-   * board share a commit only when neither reads what the other changes. `position`: nothing of a document that would
-   * have to be in memory, but it holds only at the log position of the head that it is built with.
+   * What the write reads of the document: nothing (new cards with positions), some cards, or the whole board. Two
+   * writes of one board share a commit only when neither reads cards that the other changes. `position`: it needs no
+   * document in memory, but is valid only at the log position of the head it is built with.
    */
   reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
   /**
-   * Builds the change. Called again when the board has moved on. Throws a ServiceError to refuse. As steps, when it may
-   * take long: between them editors may change the document, other writes of the board wait.
+   * Builds the change. Called again when the board has changed meanwhile. Throws a ServiceError to refuse. A change
+   * that may take long is built in steps. Between them editors may change the document, while other writes of the board
+   * wait.
    */
   build(head: BoardHead): BuiltWrite | Steps<BuiltWrite>
 }
@@ -49,16 +50,16 @@ export interface PairRequest {
   op: string
   account: string
   boardIds: [string, string]
-  /** How messages name the second board; what the pair adds is added there. */
+  /** How messages name the second board. Cards and storage that the pair adds are counted on it. */
   where: string
-  /** As of a write that reads all of its board, for both boards at once. */
+  /** Builds both changes, like `WriteRequest.build` for a write that reads the whole board. */
   build(heads: [BoardHead, BoardHead]): [BuiltWrite, BuiltWrite] | Steps<[BuiltWrite, BuiltWrite]>
 }
 
 export interface Written {
   seq: number
-  /** Time of the commit, in milliseconds. */
+  /** The time of the commit, in milliseconds. */
   at: number
-  /** Times of the rows that are not both `at`. */
+  /** Times of the rows for which they are not both `at`. */
   times: Map<string, { created: number; updated: number }>
 }

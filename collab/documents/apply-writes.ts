@@ -1,19 +1,20 @@
-/** Brings API writes that this process has committed into the document in memory. */
+/** Applies committed API writes of this process to the document in memory. */
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { CommittedWrite } from '../commit/committing-document.ts'
 import { bytesOf } from '../log/log.ts'
 import { nothingIndexed, type LogOrigin } from './origin.ts'
 
-/** A commit whose updates are larger is applied in turns. */
+/** A commit with larger updates is applied in several turns. */
 export const inlineApplyBytes = 256 * 1024
-/** Updates that are applied in one transaction: about as many bytes as take a few milliseconds. */
+/** Bytes of updates that are applied in one transaction. They take a few milliseconds. */
 const partBytes = 64 * 1024
 
 /**
- * Applies them part by part, and yields the bytes of each part.
+ * Applies the writes part by part, and yields the bytes of each part.
  *
- * @param failed told of an update that can't be applied whole: it is committed, to fail here would be to write it again
+ * @param failed called for an update that can't be applied completely. The update is committed, so an exception here
+ * would make the caller write it again.
  */
 export function* applyWrites(
   document: Document,
@@ -22,7 +23,7 @@ export function* applyWrites(
 ): Iterable<number> {
   for (const { updates, ...indexed } of writes) {
     for (const part of partsOf(updates)) {
-      // If editors' structs wait for what now comes, more than the written cards may change.
+      // Editors' structs may wait for these updates. Then more than the written cards may change.
       const isAwaited = document.store.pendingStructs !== null
       const origin: LogOrigin = {
         source: 'local',
@@ -32,7 +33,7 @@ export function* applyWrites(
       }
       Y.transact(document, () => applyAll(document, part, origin, failed), origin, false)
       const sizeBytes = bytesOf(part)
-      // Sent together, they would be merged first, at 20 ms a megabyte.
+      // Send each large part alone. Before a joint broadcast they would be merged, which takes 20 ms per megabyte.
       if (sizeBytes >= partBytes) document.flush()
       yield sizeBytes
     }

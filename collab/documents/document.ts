@@ -1,6 +1,6 @@
 /**
- * A board's document in memory: how far it holds the log, and which cards changed since the index was told.
- * The log is the truth; this is a cache of it that can be dropped when nothing is outstanding.
+ * A board's document in memory. It records the log position that it contains, and the cards that changed since the last
+ * index update. The log is the truth. This is a cache of it, which can be dropped when nothing is outstanding.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
@@ -24,10 +24,10 @@ export interface DocumentContext {
   log: Logger
 }
 
-/** How long a broadcast may wait for more. */
+/** How long a broadcast may wait for more edits. */
 export const broadcastWindowMs = 4
 
-/** When a log that took too long to merge is tried again. */
+/** A log that took too long to merge is tried again after this time. */
 export const costlyRetryMs = 600_000
 
 type State =
@@ -38,14 +38,14 @@ type State =
   | { kind: 'gone' }
 
 /**
- * Writes are built on it only while it is following and holds all that is known to be committed (`current`).
+ * Writes are built on the document only while it is following and contains all known commits (`current`).
  *
  *   state         becomes       when
  *   loading       following     `load` has applied the log and compared the index with it
- *   following     catching up   it hears of a position that it does not hold, or a large commit is applied in turns
- *   catching up   following     it holds all that is known to be committed
- *   any           distrusted    a transaction broke off: memory may hold what is not on its way into the log
- *   any but that  gone          the log, or a commit, says that the board is no more
+ *   following     catching up   it learns of a position that it lacks, or a large commit is applied in turns
+ *   catching up   following     it contains all known commits
+ *   any           distrusted    a transaction failed: memory may contain edits that will not reach the log
+ *   any but that  gone          the log or a commit says that the board does not exist any more
  *
  * Distrusted and gone documents stay so until they leave memory.
  */
@@ -58,7 +58,7 @@ export class BoardDocument implements CommittingDocument {
   #state: State = { kind: 'loading' }
   #appliedSeq = 0
   #knownSeq = 0
-  /** The newest position that a canvas was to be shown when it was closed because it reads too slowly. */
+  /** The newest known position when a canvas was closed because it reads too slowly. */
   #missedSeq = -1
   #sizeBytes = 0
   #mergeSteps = 0
@@ -82,12 +82,12 @@ export class BoardDocument implements CommittingDocument {
     return this.#state.kind === 'following' && this.#appliedSeq >= this.#knownSeq
   }
 
-  /** Whether something would be lost, or not be indexed, if it were dropped now. */
+  /** Whether dropping the document now would lose edits, or leave some without index rows. */
   get outstanding(): boolean {
     return !this.isGone && (!this.queue.idle || this.#unindexed.isOutstanding)
   }
 
-  /** Nobody may build on it any more; it is loaded anew when what it had queued is committed. */
+  /** Whether its content is no longer trusted. It is reloaded when its queued edits are committed. */
   get isDistrusted(): boolean {
     return this.#state.kind === 'distrusted'
   }
@@ -100,17 +100,17 @@ export class BoardDocument implements CommittingDocument {
     return this.document.connections.size
   }
 
-  /** Bytes of snapshot and log when it was loaded, and what came since: a measure of its size. */
+  /** A measure of its size: bytes of snapshot and log when it was loaded, plus the bytes applied since. */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
 
-  /** What it takes up, merged: of what came since it was loaded, much has been overwritten. */
+  /** Sets the size after merging. Much of the data since the loading has been overwritten. */
   measured(sizeBytes: number): void {
     this.#sizeBytes = sizeBytes
   }
 
-  /** What placing its items took, in steps of meter.ts: when it was loaded, and since then. */
+  /** Steps that integrating its items took since the start of loading, as meter.ts counts them. */
   get mergeSteps(): number {
     return this.#mergeSteps
   }
@@ -127,17 +127,17 @@ export class BoardDocument implements CommittingDocument {
     this.#lastUsedAt = now
   }
 
-  /** Reads the log and takes its place on the commit path. Throws when the board is not there. */
+  /** Reads the log and attaches to the commit queue. Throws when the board does not exist. */
   async load(): Promise<void> {
     cardsOf(this.document)
     groupsOf(this.document)
-    this.queue.attach(this) // from here on it hears of commits, also of those that land while it loads
+    this.queue.attach(this) // from now on it receives commits, including those made while it loads
     try {
       let head = await this.#applyTail()
-      // What was committed meanwhile, here or elsewhere, is there before anybody is shown the document.
+      // Apply what was committed meanwhile, here or elsewhere, before anybody sees the document.
       do head = await this.#applyTail()
       while (this.#appliedSeq < this.#knownSeq)
-      // By the newest position: of what came while it was loading, nobody has noted which cards it changed.
+      // Compare with the newest position: nobody has recorded which cards changed during the loading.
       if (head.indexedSeq < head.seq) await this.#unindexed.compare(this.#context.database)
     } catch (error) {
       this.queue.detach(this)
@@ -150,13 +150,15 @@ export class BoardDocument implements CommittingDocument {
     if (this.#unindexed.isOutstanding) void this.#context.queue.flush(this.boardId)
   }
 
-  /** What it holds may not be in the log. It hears and says nothing any more. */
+  /**
+   * Marks the document as distrusted: some of its content may not be in the log. It stops listening and queuing edits.
+   */
   distrust(): void {
     this.#state = { kind: 'distrusted' }
     this.drop()
   }
 
-  /** It leaves memory. */
+  /** Detaches the document, before it leaves memory. */
   drop(): void {
     this.queue.detach(this)
     this.document.off('update', this.#onUpdate)
@@ -164,8 +166,8 @@ export class BoardDocument implements CommittingDocument {
   }
 
   /**
-   * Shows an edit to the open canvases: at once when the board is quiet; else what comes within a few milliseconds goes
-   * together (Hocuspocus' `flushDelay`), since each broadcast is a write to every socket.
+   * Broadcasts an edit to the open canvases, at once when the board is quiet. Otherwise edits within a few milliseconds
+   * are sent together (Hocuspocus' `flushDelay`), because each broadcast is a write to every socket.
    */
   broadcast(): void {
     const now = performance.now()
@@ -181,17 +183,17 @@ export class BoardDocument implements CommittingDocument {
     this.document.flush()
   }
 
-  /** Resolves when it holds all that is known to be committed. */
+  /** Resolves when the document contains all known commits. */
   async caughtUp(): Promise<void> {
     while (this.#state.kind === 'catching up') await this.#state.done
   }
 
-  /** A canvas was closed because it reads too slowly. */
+  /** Records that a canvas was closed because it reads too slowly. */
   missed(): void {
     this.#missedSeq = this.#knownSeq
   }
 
-  /** Whether a canvas was closed instead of being shown this position. */
+  /** Whether a canvas was closed before it received this position. */
   hasMissed(seq: number): boolean {
     return this.#missedSeq >= seq
   }
@@ -226,7 +228,7 @@ export class BoardDocument implements CommittingDocument {
     if (seq > this.#knownSeq) this.#knownSeq = seq
   }
 
-  /** Nobody builds on it meanwhile. */
+  /** Runs work that brings the document up to date. No write is built on it meanwhile. */
   #follow(work: Promise<void>): void {
     const done = work.finally(() => {
       if (this.#state.kind === 'catching up') this.#state = { kind: 'following' }
@@ -238,7 +240,7 @@ export class BoardDocument implements CommittingDocument {
 
   project(): FlushRows | null {
     const { head } = this.queue
-    const behind = head !== null && head.indexedSeq < head.seq // by edits that touched no card, if by nothing else
+    const behind = head !== null && head.indexedSeq < head.seq // maybe only by edits that changed no card
     return this.#unindexed.project(behind)
   }
 
@@ -263,7 +265,7 @@ export class BoardDocument implements CommittingDocument {
       } catch (error) {
         this.#context.log.warn(
           { err: error, boardId: this.boardId, attempt },
-          'a document cannot catch up with its log; trying again',
+          'reading new commits from the log failed; trying again',
         )
         const waitMs = isTooCostly(error) ? costlyRetryMs : Math.min(1000, 20 * 2 ** attempt)
         await delay(waitMs, undefined, { ref: false })
@@ -271,7 +273,7 @@ export class BoardDocument implements CommittingDocument {
     }
   }
 
-  /** It is on its way out of memory. */
+  /** Whether it will leave memory. */
   get #isOver(): boolean {
     return this.isGone || this.isDistrusted
   }
@@ -280,7 +282,7 @@ export class BoardDocument implements CommittingDocument {
     const found = await tail(this.#context.database, this.boardId, this.#appliedSeq)
     if (!found) {
       this.gone()
-      throw new Error('The board is not there.')
+      throw new Error('The board does not exist.')
     }
     const { updates, snapshot, ownerId, ...head } = found
     const origin: LogOrigin = {
@@ -301,7 +303,7 @@ export class BoardDocument implements CommittingDocument {
   readonly #applyFailed = (error: unknown): void => {
     this.#context.log.error(
       { err: error, boardId: this.boardId },
-      'an update of the log cannot be applied whole',
+      'an update of the log could not be applied completely',
     )
   }
 

@@ -1,4 +1,7 @@
-/** The documents in memory: opened on demand, kept warm for a while, dropped when nothing of them is outstanding. */
+/**
+ * The documents in memory. They are loaded on demand, stay for a while after use, and are dropped when nothing is
+ * outstanding.
+ */
 import type { Document, Extension, Hocuspocus } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import { noBoard } from '../../core/board.ts'
@@ -11,30 +14,30 @@ import { keepFormats } from '../log/log.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
-  /** A document that nobody has open stays in memory for this long … */
+  /** How long a document that nobody has open stays in memory. */
   idleMs?: number
-  /** … or until all of them together are larger than this, counted in encoded bytes. */
+  /** Total size above which such documents are dropped earlier, in encoded bytes. */
   warmBytes?: number
 }
 
-/** A document that stays in memory until it is released. */
+/** Keeps a document in memory until it is released. */
 export interface Lease {
   board: BoardDocument
   release(): void
 }
 
-/** The reason for which a board is refused that may be opened a moment later. */
+/** The reason for a refusal that is only temporary. */
 export const temporaryRefusal = 'service unavailable'
 
 const maxTooCostly = 10_000
 
-/** A document up to here is copied in one step of about 20 ms. */
+/** Limits for a document that is copied in one step. It takes about 20 ms. */
 const smallCopy = { bytes: 256 * 1024, structs: 15_000 }
 
 function tooCostly(cause?: unknown): ServiceError {
   return new ServiceError(
     'session_unavailable',
-    'The live document of this board takes too long to open. It is tried again in ten minutes at the earliest.',
+    'The live document of this board takes too long to open. Try again in ten minutes.',
     { cause },
   )
 }
@@ -46,7 +49,7 @@ export class Documents {
   readonly #options: DocumentsOptions & { idleMs: number; warmBytes: number }
   readonly #boards = new Map<string, BoardDocument>()
   #hocuspocus: Hocuspocus | null = null
-  /** Boards whose document took too long to load: until when they are refused. */
+  /** Boards whose document took too long to load, with the time until which they are refused. */
   readonly #tooCostly = new Map<string, number>()
   readonly #evicting = new WeakSet<BoardDocument>()
   #sweeper: NodeJS.Timeout | null = null
@@ -55,7 +58,7 @@ export class Documents {
     this.#options = { idleMs: 60_000, warmBytes: 64 * 1024 * 1024, ...options }
   }
 
-  /** Hocuspocus and its documents need each other: the gateway makes it and hands it in. */
+  /** Sets the Hocuspocus instance. It and this class need each other, so the gateway sets it after creating both. */
   attach(hocuspocus: Hocuspocus): void {
     this.#hocuspocus = hocuspocus
     this.#sweeper = setInterval(() => this.sweep(), 2000)
@@ -71,8 +74,8 @@ export class Documents {
   }
 
   /**
-   * Called by Hocuspocus when it opens a document that is not in memory. One that took too long is not tried again for a
-   * while: whoever asks for it is refused at once.
+   * Loads a document. Hocuspocus calls it for a document that is not in memory. After a loading that took too long,
+   * requests for the board are refused at once for a while.
    */
   async load(boardId: string, document: Document): Promise<void> {
     const { clock, log, queue } = this.#options
@@ -82,12 +85,15 @@ export class Documents {
       this.#tooCostly.delete(boardId)
       await board.load()
     } catch (error) {
-      document.destroy() // Hocuspocus would leave its timers running
+      document.destroy() // without this, its timers would keep running
       const isCostly = isTooCostly(error)
       if (isCostly) {
         if (this.#tooCostly.size >= maxTooCostly) this.#tooCostly.clear()
         this.#tooCostly.set(boardId, clock.now() + costlyRetryMs)
-        log.error({ err: error, boardId }, 'a document takes too long to load; it is refused for a while')
+        log.error(
+          { err: error, boardId },
+          'a document takes too long to load; requests for it are refused for a while',
+        )
       }
       throw Object.assign(isCostly ? tooCostly(error) : (error as Error), { reason: temporaryRefusal })
     }
@@ -95,15 +101,19 @@ export class Documents {
     this.#boards.set(boardId, board)
   }
 
-  /** @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable` */
+  /**
+   * Loads a document if necessary, and keeps it in memory until the lease is released.
+   *
+   * @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable`
+   */
   async lease(boardId: string): Promise<Lease> {
     const hocuspocus = this.#hocuspocus
-    if (!hocuspocus) throw new Error('The gateway is not there yet.')
+    if (!hocuspocus) throw new Error('The gateway has not been started yet.')
     for (let attempt = 0; attempt < 5; attempt++) {
       const document = await hocuspocus.createDocument(boardId, request, 'service', openBySystem, {})
       const board = this.#boards.get(boardId)
       if (!board || board.document !== document || document.isDestroyed) continue
-      document.addDirectConnection() // counts against unloading, from this moment
+      document.addDirectConnection() // prevents unloading from now on
       const release = () => {
         board.use(this.#options.clock.now())
         document.removeDirectConnection()
@@ -131,16 +141,16 @@ export class Documents {
     }
   }
 
-  /** Keeps what is outstanding, and for a while what was used, in memory. */
+  /** Keeps documents in memory while something is outstanding, and for a while after their last use. */
   readonly extension: Extension = {
     extensionName: 'documents',
     afterLoadDocument: async ({ document }) => {
-      // Instead of Hocuspocus' own, which starts its timer anew and runs a chain of hooks for each update.
+      // This replaces Hocuspocus' own handler, which restarts its timer and runs a chain of hooks for each update.
       document.onUpdate((_document, origin) => this.#scheduleStore(document, origin))
     },
     beforeUnloadDocument: async ({ documentName }) => {
       const board = this.#boards.get(documentName)
-      // An error without a message is a silent veto.
+      // An error without a message prevents the unloading and is not printed.
       if (board && !this.#mayGo(board)) throw new Error()
     },
     afterUnloadDocument: async ({ documentName }) => {
@@ -152,7 +162,8 @@ export class Documents {
   }
 
   /**
-   * A copy of a document at one moment, which nobody changes. It is made in turns, much of it in a worker thread.
+   * Copies a document at one moment. Nobody changes the copy. It is made in turns, large ones partly in a worker
+   * thread.
    *
    * @throws ServiceError `session_unavailable`
    */
@@ -181,7 +192,7 @@ export class Documents {
     return copy
   }
 
-  /** The store hook runs a fixed time after the first change that it has not seen. */
+  /** Schedules the store hook. It runs a fixed time after the first change since its last run. */
   #scheduleStore(document: Document, origin: unknown): void {
     const hocuspocus = this.#hocuspocus
     if (
@@ -206,7 +217,7 @@ export class Documents {
     return !board.outstanding && this.#evicting.has(board)
   }
 
-  /** Drops what has been idle for long, then the least recently used beyond the bound on memory. */
+  /** Drops documents that were idle for long, then the least recently used ones above the memory limit. */
   sweep(): void {
     const now = this.#options.clock.now()
     const boards = this.all()

@@ -1,7 +1,7 @@
 /**
- * Brings what a log holds into a document, without holding up others. A small log is applied here, in slices of one turn
- * each. A larger one is merged and cut into parts in a worker thread first. Boards take turns by the account that owns
- * their workspace, for the threads and for the slices.
+ * Applies a log to a document without blocking other work. A small log is applied on the main thread, in one short
+ * slice per turn. A larger one is first merged and cut into parts in a worker thread. Threads and slices are shared
+ * fairly between the accounts that own the boards' workspaces.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import * as Y from 'yjs'
@@ -14,25 +14,28 @@ import type { mergeIntoParts } from '../log/merge.ts'
 import { metered, TurnOver, TooCostly, type Meter } from '../updates/meter.ts'
 
 export interface ApplyLogOptions {
-  /** That owns the board's workspace. */
+  /** The account that owns the board's workspace. */
   account: string
   origin: unknown
-  /** Told of an update that can't be applied whole. The others are applied, since a board that can't be loaded would be lost. */
+  /**
+   * Called for an update that can't be applied completely. The other updates are still applied: a board that can't be
+   * loaded would be lost.
+   */
   failed(error: unknown): void
 }
 
 const mergeTask = task<typeof mergeIntoParts>(new URL('../log/merge.ts', import.meta.url), 'mergeIntoParts')
 
-/** A log up to this size is applied without a worker thread, if it has no more than `smallStructs`. */
+/** A log up to this size, with at most `smallStructs`, is applied without a worker thread. */
 const smallLogBytes = 256 * 1024
-/** A snapshot's encoding may hold many structs in few bytes. */
+/** Limits the structs of a small snapshot: few bytes may encode many structs. */
 const smallStructs = 20_000
 const sliceMs = 12
 
 export interface LoadBounds {
-  /** How long a worker thread may merge a log. A document of 4 MB takes about a second. */
+  /** Timeout for merging a log in a worker thread. A document of 4 MB takes about a second. */
   mergeMs: number
-  /** Steps that placing the items of a log may take (meter.ts). */
+  /** Steps that integrating the items of a log may take (meter.ts). */
   maxLoadSteps: number
 }
 
@@ -49,9 +52,11 @@ export class LogLoader {
   }
 
   /**
-   * @param log is used up: its bytes may be handed to a thread
-   * @returns the steps that placing the items took (meter.ts)
-   * @throws what `isTooCostly` tells when the log takes too long to merge
+   * Applies a log.
+   *
+   * @param log can't be used afterwards: its buffers may be transferred to a thread
+   * @returns the steps that integrating the items took (meter.ts)
+   * @throws an error for which `isTooCostly` is true when the log takes too long to merge
    */
   async apply(document: Y.Doc, log: LogContent, options: ApplyLogOptions): Promise<number> {
     const { mergeMs, maxLoadSteps } = this.#bounds
@@ -74,7 +79,7 @@ export class LogLoader {
     return meter.steps
   }
 
-  /** @returns false when it has too many structs to be applied here; then nothing is applied */
+  /** Applies a snapshot. @returns false, with nothing applied, when it has too many structs */
   async #applySnapshot(
     document: Y.Doc,
     snapshot: Uint8Array,
@@ -123,13 +128,13 @@ export class LogLoader {
   }
 }
 
-/** Whether a log took too long to merge; it would the next time, too. */
+/** Whether the error means that the log takes too long to merge. Another attempt would fail in the same way. */
 export const isTooCostly = (error: unknown): boolean =>
   error instanceof TaskTimedOut || error instanceof TooCostly
 
 class ManyStructs extends Error {}
 
-/** Reads up to `most` structs. Yjs reads all of an update before it integrates any. */
+/** A decoder that throws after `most` structs. Yjs reads a whole update before it integrates any of it. */
 function countingDecoder(most: number): typeof Y.UpdateDecoderV2 {
   let count = 0
   return class extends Y.UpdateDecoderV2 {

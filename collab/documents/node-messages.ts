@@ -1,12 +1,12 @@
 /**
- * What the processes on one database, and the database itself, send each other over NOTIFY. Anybody who can connect can
- * send anything there, as can a newer version, so each message is checked before it is acted upon.
+ * The messages that processes on one database, and the database itself, send over NOTIFY. Anyone with a database
+ * connection can send messages, and so can a newer version. So each message is validated first.
  *
  *   hint   {boards: [[boardId, seq], …], from}       catch up
- *   show   {board, seq, from, ask}                   catch up, send it to the canvases, and answer
- *   shown  {ask}                                     done
- *   notified {rows: [[account, id], …]}              new notifications; sent by the database itself, to all
- *   revoked  {}                                      tokens or sessions ended; sent by the database itself, to all
+ *   show   {board, seq, from, ask}                   catch up, send the change to the canvases, then answer
+ *   shown  {ask}                                     the answer to `show`
+ *   notified {rows: [[account, id], …]}              new notifications; sent by the database to all
+ *   revoked  {}                                      tokens or sessions ended; sent by the database to all
  */
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -30,7 +30,7 @@ export type NodeMessage = Static<typeof messageSchema>
 
 const checker = Compile(messageSchema)
 
-/** Null for what is no message of ours. */
+/** Parses a message; null when it is not valid. */
 export function parseNodeMessage(text: string): NodeMessage | null {
   try {
     const message: unknown = JSON.parse(text)

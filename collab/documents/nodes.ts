@@ -1,7 +1,7 @@
 /**
- * The other processes on the same database. The log is the truth; between nodes go only hints (board, position), over
- * LISTEN and NOTIFY, and only for boards that another node has open. A hint that is lost is made good by the look that
- * every node takes at its open boards several times a second. node-messages.ts describes the messages.
+ * Communicates with the other processes (nodes) on the same database. The log is the truth. Nodes send each other only
+ * hints (board, position) over LISTEN and NOTIFY, and only about boards that another node has open. A lost hint does no
+ * harm: every node checks its open boards several times a second. node-messages.ts describes the messages.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../platform/log.ts'
@@ -15,23 +15,23 @@ export interface NodesOptions {
   documents: Documents
   log: Logger
   onNotified?(rows: Notified[]): void
-  /** Tokens were revoked or sessions ended, by whatever process. */
+  /** Called when any process revoked tokens or ended sessions. */
   onRevoked?(): void
-  /** How often a node says that it is alive, and looks who else is. */
+  /** Interval of the heartbeat, at which the node also reads the other nodes' state. */
   beatMs?: number
 }
 
-/** A notification that has been committed. */
+/** A committed notification. */
 export type Notified = [account: string, notificationId: string]
 
 const channel = 'corkboard_nodes'
-/** A node that has not been heard of for so long is dead. */
+/** A node without a heartbeat for this long counts as dead. */
 const deadAfterSeconds = 10
 /** Malformed messages are logged at most this often. */
 const ignoredLogMs = 10_000
-/** Hints of this span go together. */
+/** Hints within this time are sent together. */
 const hintMs = 40
-/** NOTIFY takes 8,000 bytes. */
+/** Hints in one message. NOTIFY accepts 8,000 bytes. */
 const hintsPerMessage = 100
 
 export class Nodes {
@@ -39,14 +39,14 @@ export class Nodes {
   readonly id = randomUUID()
   readonly #open = new Set<string>()
   #others: string[] = []
-  /** Boards that others had open at the last beat: whom hints go to. */
+  /** Boards that other nodes had open at the last heartbeat. Only for these are hints sent. */
   #elsewhere = new Set<string>()
   #hints = new Map<string, number>()
   #hintTimer: NodeJS.Timeout | null = null
   readonly #asked = new Map<string, { left: number; done(shown: boolean): void }>()
-  /** Closed when the last beat looked. */
+  /** Boards that were closed here at the last heartbeat. */
   #closedBefore = new Set<string>()
-  /** Closed, and the others are still to be told. */
+  /** Boards that are closed here but not yet removed from `open_boards`. */
   readonly #toTell = new Set<string>()
   #closing: Promise<unknown> = Promise.resolve()
   #listener: Listener | null = null
@@ -61,8 +61,8 @@ export class Nodes {
   }
 
   /**
-   * Announces this node. When there are others, it waits until all of them have seen it, so that none of them takes
-   * itself for alone when the first canvas is opened here.
+   * Registers this node. When there are others, it waits until all of them have seen it. Otherwise one of them could
+   * still assume that it is alone when the first canvas is opened here.
    */
   async start(): Promise<void> {
     this.#listener = await this.#options.database.listen(channel, (text) => this.#heard(text))
@@ -82,7 +82,7 @@ export class Nodes {
     await this.#listener?.close()
   }
 
-  /** Before the first canvas of a board is shown here. */
+  /** Registers a board as open on this node, before its first canvas is shown. */
   async opening(boardId: string): Promise<void> {
     this.#closedBefore.delete(boardId)
     this.#toTell.delete(boardId)
@@ -95,7 +95,7 @@ export class Nodes {
     this.#open.add(boardId)
   }
 
-  /** Tells the other nodes that have the board open to show this position; true when all of them did so in time. */
+  /** Asks the other nodes that have the board open to show this position. True when all of them did so in time. */
   async show(boardId: string, seq: number, timeoutMs: number): Promise<boolean> {
     if (this.#others.length === 0) return true
     try {
@@ -119,12 +119,12 @@ export class Nodes {
       await this.#send({ kind: 'show', from: this.id, board: boardId, seq, ask })
       return await answered.finally(() => this.#asked.delete(ask))
     } catch (error) {
-      this.#options.log.warn({ err: error, boardId }, 'other nodes could not be told of a change')
+      this.#options.log.warn({ err: error, boardId }, 'asking other nodes to show a change failed')
       return false
     }
   }
 
-  /** A commit of this node: whoever else has the board open is to catch up soon. */
+  /** Sends a hint about a commit of this node to the other nodes that have the board open. */
   committed(boardId: string, seq: number): void {
     if (!this.#elsewhere.has(boardId)) return
     this.#hints.set(boardId, seq)
@@ -144,7 +144,10 @@ export class Nodes {
     const message = parseNodeMessage(text)
     if (message) {
       this.#receive(message).catch((error: unknown) =>
-        this.#options.log.warn({ err: error, kind: message.kind }, 'a message of another process failed'),
+        this.#options.log.warn(
+          { err: error, kind: message.kind },
+          'handling a message of another process failed',
+        ),
       )
       return
     }
@@ -192,7 +195,7 @@ export class Nodes {
     )
   }
 
-  /** Says that this node lives and what it has open, and looks at the others. */
+  /** The heartbeat: records that this node is alive and which boards it has open, and reads the other nodes' state. */
   async #beat(): Promise<void> {
     const { database, documents } = this.#options
     const closed = [...this.#open].filter((boardId) => (documents.find(boardId)?.editors ?? 0) === 0)
@@ -208,7 +211,7 @@ export class Nodes {
     })
     this.#others = rows.map((row) => row.node_id)
     this.#elsewhere = new Set(rows.flatMap((row) => row.boards ?? []))
-    // A canvas may be opening at this very moment: only what has been closed for a whole beat is taken back.
+    // A canvas may be opening right now. So only a board that has been closed for a whole interval is removed.
     const stillClosed = closed.filter((boardId) => this.#closedBefore.has(boardId))
     this.#closedBefore = new Set(closed.filter((boardId) => !stillClosed.includes(boardId)))
     for (const boardId of stillClosed) {
@@ -220,7 +223,8 @@ export class Nodes {
     const telling = database.asSystem(
       (tx) => tx`delete from open_boards where node_id = ${this.id} and board_id = any (${told}::uuid[])`,
     )
-    // Who opens a board waits for it, however it ends; in vain, it is done again at the next beat.
+    // Opening a board waits for this deletion, whether it succeeds or fails. After a failure the next heartbeat repeats
+    // it.
     this.#closing = telling.catch(() => undefined)
     await telling
     for (const boardId of told) this.#toTell.delete(boardId)
@@ -230,9 +234,7 @@ export class Nodes {
     if (this.#stopped) return
     this.#beatTimer = setTimeout(() => {
       this.#beat()
-        .catch((error: unknown) =>
-          this.#options.log.warn({ err: error }, 'this node could not say that it lives'),
-        )
+        .catch((error: unknown) => this.#options.log.warn({ err: error }, 'heartbeat failed'))
         .finally(() => this.#scheduleBeat())
     }, this.#options.beatMs)
   }

@@ -1,16 +1,16 @@
-/** Where a change of a document comes from: Yjs calls it the origin of the transaction. */
+/** The sources of a document's changes, which Yjs calls a transaction's origin. */
 import type { QueuedEdit } from '../commit/edit-backlog.ts'
 
-/** Cards and groups whose index rows went with the commit. */
+/** Cards and groups whose index rows were written in the same commit as the change. */
 export interface Indexed {
   cards: ReadonlySet<string>
   groups: ReadonlySet<string>
 }
 
-/** No row went with it: each card that changes may be ahead of the index. */
+/** No index rows were written with the change, so each changed card may be ahead of the index. */
 export const nothingIndexed: Indexed = { cards: new Set(), groups: new Set() }
 
-/** Origin of what comes from the log: it is committed, and must not be queued again. */
+/** Origin of updates from the log. They are committed, and must not be queued again. */
 export interface LogOrigin {
   source: 'local'
   skipStoreHooks: boolean
@@ -18,35 +18,35 @@ export interface LogOrigin {
   indexed: Indexed
 }
 
-/** Origin of a transaction that holds the edits of several connections. */
+/** Origin of a transaction with the edits of several connections. */
 export interface TurnOrigin {
   source: 'local'
   skipStoreHooks: boolean
   actors: string[]
   frames: number
-  /** Bytes that guests sent, by account; undefined when none did. */
+  /** Bytes that guests sent, by account; undefined when no guest wrote. */
   guests?: Map<string, number> | undefined
 }
 
-/** What the gateway puts into the context of a connection, as far as it matters here. */
+/** The part of the gateway's connection context that is used here. */
 interface Author {
   account: string
   isGuest: boolean
 }
 
-/** Whether a change comes from the log, and so is committed. */
+/** Whether a change comes from the log, and therefore is committed. */
 export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
 
 type Authors = Pick<QueuedEdit, 'actors' | 'guests'> & { frames?: number }
 
-/** Whose edit it is: the editors of a turn, or the one whose connection Hocuspocus names. */
+/** The accounts that made an edit: those of a turn, or that of the connection that Hocuspocus names. */
 export function authorsOf(origin: unknown, update: Uint8Array): Authors {
   const known = origin as (Partial<TurnOrigin> & { connection?: { context?: Author } }) | null
   if (known?.actors) {
     const { actors, frames = 1 } = known
-    // What was sent again is not there twice.
+    // Content that was sent twice is stored once, so the update's size is the limit.
     const sent = known.guests && [...known.guests].map(([account, bytes]) => [account, Math.min(bytes, update.byteLength)] as const) // prettier-ignore
     return { actors, guests: sent && new Map(sent), frames }
   }

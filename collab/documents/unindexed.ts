@@ -1,4 +1,7 @@
-/** Which cards and groups of a document in memory may differ from their index rows, and the rows that bring them in. */
+/**
+ * Records which cards and groups of a document in memory may differ from their index rows. Builds the rows that update
+ * the index.
+ */
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import { isCardId } from '../../core/card.ts'
@@ -10,22 +13,22 @@ import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canva
 import type { FlushRows } from '../commit/committing-document.ts'
 import { isFromLog, nothingIndexed, type Indexed } from './origin.ts'
 
-/** Rows of one flush: the commits of all boards wait while they are written. More of them go in parts. */
+/** Rows in one flush. The commits of all boards wait while they are written; further rows go into the next flush. */
 const maxFlushRows = 1000
-/** Reading them takes no longer than this: of huge cards a flush takes fewer. */
+/** Time for reading the rows of one flush. With huge cards, a flush has fewer rows. */
 const flushMs = 10
 
-/** Rows of the index that are read at once: a few milliseconds. */
+/** Index rows that are read at once. They take a few milliseconds. */
 const hashesAtOnce = 5000
 
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
 /**
- * From the end of `compare` on, these and the rows that ride with API writes account for every difference between
- * document and index, so that a flush makes the index complete.
+ * After `compare`, every difference between document and index is either recorded here or in the rows that are
+ * committed with API writes. So a flush completes the index.
  *
  *   a card or group   becomes     when
- *   indexed           dirty       a transaction changes it, and its row does not ride with the commit of that
+ *   indexed           dirty       a transaction changes it, and that commit does not write its row
  *   dirty             in flight   `project` has put its row into a flush
  *   in flight         indexed     `flushed`
  *   in flight         dirty       `flushFailed`, or it is changed again
@@ -51,7 +54,10 @@ export class Unindexed {
     return this.#dirty.cards.size > 0 || this.#dirty.groups.size > 0
   }
 
-  /** Null when nothing is dirty, unless the index is `behind` all the same: then no rows, which say that it is not. */
+  /**
+   * Returns the rows of a flush; null when there is nothing to do. When nothing is dirty but the index is `behind`, the
+   * flush has no rows: it only updates the indexed position.
+   */
   project(behind: boolean): FlushRows | null {
     if (!this.#hasDirty && !behind) return null
     const cards = new Set<string>()
@@ -68,12 +74,12 @@ export class Unindexed {
     return { rows, groups: [...groups].map((id) => this.#groupRow(id)), isPart: this.#hasDirty }
   }
 
-  /** What `project` gave last is in the index. */
+  /** The last rows of `project` are in the index. */
   flushed(): void {
     this.#inFlight = null
   }
 
-  /** It is not. */
+  /** The last rows of `project` could not be written. They are dirty again. */
   flushFailed(): void {
     for (const id of this.#inFlight?.cards ?? []) this.#dirty.cards.add(id)
     for (const id of this.#inFlight?.groups ?? []) this.#dirty.groups.add(id)
@@ -81,8 +87,8 @@ export class Unindexed {
   }
 
   /**
-   * Finds rows that differ from the document: after a crash, or when another process left them undone. In turns: nobody
-   * changes the document meanwhile.
+   * Finds index rows that differ from the document: after a crash, or when another process did not finish its index
+   * updates. It runs in turns; nobody changes the document meanwhile.
    */
   async compare(database: Database): Promise<void> {
     const { cards, groups } = this.#dirty
@@ -94,7 +100,7 @@ export class Unindexed {
     )
   }
 
-  /** By id, of the rows that the index has. In pages: the driver reads what has come in one step. */
+  /** The hashes of the index rows, by id. They are read in pages, because the driver parses a result in one step. */
   async #hashes(database: Database, kind: 'card' | 'group'): Promise<Map<string, string>> {
     const hashes = new Map<string, string>()
     for (let after = '', isWhole = false; !isWhole;) {
@@ -117,20 +123,22 @@ export class Unindexed {
     return projectGroup(this.#document, id)
   }
 
-  /** A card that cannot be read at all is left out, and the board goes on. */
+  /**
+   * The row of a card. A card that can't be read is left out of the index; the board's other cards are not affected.
+   */
   #cardRow(id: string): CardRow {
     try {
       return projectCard(this.#document, id)
     } catch (error) {
       this.#log.warn(
         { err: error, boardId: this.#boardId, cardId: id.slice(0, 64) },
-        'a card cannot be read; it is left out of the index',
+        'reading a card failed; it is left out of the index',
       )
       return { id, gone: true }
     }
   }
 
-  /** Notes what a transaction changed. */
+  /** Records the cards and groups that a transaction changed. */
   readonly onTransaction = (transaction: Y.Transaction): void => {
     const indexed = isFromLog(transaction.origin) ? transaction.origin.indexed : nothingIndexed
     for (const [type, keys] of transaction.changed) {
@@ -138,7 +146,7 @@ export class Unindexed {
       const kind = place && this.#kindOf(place.root)
       if (!kind) continue
       for (const key of place.key === null ? keys : [place.key])
-        if (key !== null && isCardId(key) && !indexed[kind].has(key)) this.#dirty[kind].add(key) // no other can have a row
+        if (key !== null && isCardId(key) && !indexed[kind].has(key)) this.#dirty[kind].add(key) // only these can have a row
     }
   }
 
@@ -148,7 +156,7 @@ export class Unindexed {
   }
 }
 
-/** Adds what is in the document and not so in the index, and what is in the index alone. */
+/** Adds the ids whose row differs from the index, and those that only the index has. */
 function* addDifferent(
   dirty: Set<string>,
   ids: Iterable<string>,
@@ -168,7 +176,7 @@ function* addDifferent(
   }
 }
 
-/** Takes up to so many out of a set. */
+/** Removes up to `most` elements from a set and returns them. */
 function takeSome(from: Set<string>, most: number): Set<string> {
   const taken = new Set<string>()
   for (const id of from) {
@@ -179,7 +187,7 @@ function takeSome(from: Set<string>, most: number): Set<string> {
   return taken
 }
 
-/** The root that a type lies under, and the entry of it; key null when it is the root itself. */
+/** The root type that contains a type, and the key of its entry there; null when the type is the root itself. */
 function rootEntry(type: SharedType): { root: SharedType; key: string | null } | null {
   let inner = type
   let key: string | null = null

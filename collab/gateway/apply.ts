@@ -1,6 +1,6 @@
 /**
- * How an editor's update gets into a document: admitted, then applied in as many turns as it takes, or put off until
- * what it builds on is there.
+ * Applies an editor's update to a document. The update is checked first. A large one takes several turns; one that
+ * builds on missing edits waits for them.
  */
 import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
@@ -12,18 +12,18 @@ import type { BoardDocument } from '../documents/document.ts'
 import { metered, stepsOfDeletes, stepsPerTurn, TooCostly, TurnOver, type Meter } from '../updates/meter.ts'
 
 export interface ApplyBounds extends AdmitBounds {
-  /** Edits of one board that wait for their commit. */
+  /** The largest total size of a board's uncommitted edits. Above it, updates are refused. */
   maxQueuedBytes: number
 }
 
-/** By client: clocks from which on something is missing. */
+/** By client: the clock of the first missing edit. */
 export type Missing = ReadonlyMap<number, number>
 
 export type Applied =
   | { kind: 'applied' }
-  /** The time of this turn is over. Applying the same update again goes on where it stopped. */
+  /** The turn's time is used up. Applying the same update again continues where this call stopped. */
   | { kind: 'unfinished' }
-  /** Too many deletions for one turn. Nothing is applied; these parts do the same. */
+  /** Too many deletions for one turn. Nothing was applied. Applying all `parts` has the same effect as the update. */
   | { kind: 'cut'; parts: Uint8Array[] }
   | { kind: 'waits'; missing: Missing }
   | ({ kind: 'refused' } & Refused)
@@ -37,9 +37,13 @@ export interface ApplyOptions {
 }
 
 /**
- * To be called within a transaction. An update that waits has been applied as far as it goes. Yjs would keep the rest in
- * the document, and apply it when it can; but no 'update' event tells of it, and the log would not hold it. An update
- * that turns out too costly is refused; what was applied of it until then stays and is logged.
+ * Applies an update. Call it within a transaction.
+ *
+ * An update that waits has been applied in part. Yjs would keep the rest in the document and apply it later, but
+ * without an 'update' event: the rest would never reach the log. So the rest is dropped here, and the caller applies
+ * the update again.
+ *
+ * An update that proves too costly is refused. The part that was applied stays in the document and is logged.
  */
 export function applyUpdate(board: BoardDocument, update: Uint8Array, options: ApplyOptions): Applied {
   const { account, origin, meter, bounds, log } = options
@@ -70,8 +74,8 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
   } catch (error) {
     if (error instanceof TurnOver) return { kind: 'unfinished' }
     if (error instanceof TooCostly) return refuse(closeCodes.tooCostly)
-    // What it had integrated by then is in memory and will be in the log.
-    log.warn({ err: error, boardId: board.boardId, account }, 'an editor’s update broke off')
+    // The part that Yjs integrated is in memory, and will be in the log.
+    log.warn({ err: error, boardId: board.boardId, account }, 'applying an editor’s update failed halfway')
     return { kind: 'refused', ...closeCodes.badFrame }
   } finally {
     board.merged(meter.steps - stepsBefore)
@@ -98,7 +102,7 @@ function missingOf(document: Y.Doc): Missing {
   return missing
 }
 
-/** Whether something has come of what was missing. */
+/** Whether the document now has some of the missing edits. */
 export function hasCome(document: Y.Doc, missing: Missing): boolean {
   for (const [client, clock] of missing) if (Y.getState(document.store, client) > clock) return true
   return false

@@ -1,4 +1,4 @@
-/** Who may open a board on a socket, and whether there is a place. */
+/** Authenticates editors: decides who may open a board on a socket, and whether it has room for them. */
 import type { Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
@@ -26,7 +26,11 @@ export interface AuthenticationOptions {
   isClosing(): boolean
 }
 
-/** Throws what `denied` makes to refuse for good; anything else is a fault that may pass. */
+/**
+ * Admits an editor to a board.
+ *
+ * @throws Denied to refuse for good; any other error is a fault that may pass
+ */
 async function admitTo(
   options: AuthenticationOptions,
   boardId: string,
@@ -46,7 +50,7 @@ async function admitTo(
   const { may, isGuest } = access
   if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
   await nodes?.opening(boardId)
-  // Loaded here and not a moment later, where a failure could no longer be told from a refusal.
+  // Load the document here: a failure to load it later could not be told from a refusal.
   await documents.withDocument(boardId, () => undefined)
   const isFull = may === 'full' || (may === 'write' && (await quota.isFull(boardId)))
   const room = isFull ? 'waits' : 'ok'
@@ -75,24 +79,24 @@ export function authentication(options: AuthenticationOptions): Extension<Editor
         throw error
       } finally {
         state.attempts -= 1
-        // Not before Hocuspocus has taken note of how it ended.
+        // Wait until Hocuspocus has recorded the result.
         setImmediate(() => state.attempted?.())
       }
     },
   }
 }
 
-/** What a provider's `onAuthenticationFailed` is told. */
+/** The reasons that a provider's `onAuthenticationFailed` receives. */
 export const refusals = {
-  /** A token that is wrong, revoked or expired, or no session. */
+  /** The token is wrong, revoked or expired; or there is no token and no session. */
   token: 'token-invalid',
-  /** No such board, or no right to see it: nobody learns which. */
+  /** The board does not exist, or the account may not see it. The client does not learn which. */
   board: 'permission-denied',
-  /** Too many sockets of the board, or of the account. */
+  /** The board or the account has too many sockets. */
   room: 'try-later',
 } as const
 
-/** Hocuspocus tells the client the reason; an error without a message is not printed. */
+/** Hocuspocus sends `reason` to the client. It prints only errors that have a message. */
 class Denied extends Error {
   readonly reason: string
 

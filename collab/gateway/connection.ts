@@ -1,43 +1,52 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import type { Rates } from './rates.ts'
 
-/** What the gateway knows of a connection; Hocuspocus carries it. */
+/** The gateway's data about a connection. Hocuspocus carries it as the connection's context. */
 export interface EditorContext {
   account: string
-  /** Of the token, or of the session. */
+  /** The id of the token or session. */
   tokenId: string
-  /** It is not a member of the board's workspace, and writes there by a share. */
+  /** The account is not a member of the board's workspace, but writes on the board through a share. */
   isGuest: boolean
   seat: Seat
 }
 
-/** One board, open on one socket. */
+/** One board that is open on one socket. */
 export interface Seat {
   account: string
-  /** The account's. */
+  /** The account's rate limits. */
   rates: Rates
-  /** Null before it is established, and after its end. */
+  /** Null before the connection is established, and after it has ended. */
   connection: Connection<EditorContext> | null
-  /** Awareness clients that it speaks for. */
+  /** The awareness clients whose states this connection sends. */
   readonly clients: Set<number>
-  /** Updates that were refused since it became a viewer's. */
+  /** Updates refused since the connection became read-only. */
   refused: number
-  /** Updates that were refused and come again with its next SyncStep2: the provider counts on an acknowledgement for each. */
+  /**
+   * Refused updates that the client will send again in its next SyncStep2. The provider expects an acknowledgement for
+   * each.
+   */
   owed: number
-  /** What the editor was told of the storage of documents; see room-notice.ts. */
+  /** The last notice about the owner's storage that the editor received; see room-notice.ts. */
   room: RoomNotice
 }
 
-/** `full`: there is none, what is open may be gone on with. `waits`: there was none, so the connection is read-only. */
+/**
+ * `full`: no storage is left, but open boards may still be edited. `waits`: no storage was left when the board was
+ * opened, so the connection is read-only.
+ */
 export type RoomNotice = 'ok' | 'full' | 'waits'
 
-/** Closing the connection alone would leave the socket open and the provider waiting. */
+/**
+ * Closes a connection and its socket. With only the connection closed, the socket would stay open and the provider
+ * would wait.
+ */
 export function closeConnection(connection: Connection, reason: { code: number; reason: string }): void {
   connection.webSocket.close(reason.code, reason.reason)
   connection.close(reason)
 }
 
-/** All connections of a board. */
+/** Closes all connections of a board. */
 export function closeDocument(
   document: Document | undefined,
   reason: { code: number; reason: string },

@@ -1,6 +1,7 @@
 /**
- * Every open board is held against the database several times a second: whether other processes have committed to it,
- * and whether those who have it open still may. One question for all; a notice that gets lost can't leave anyone in.
+ * Compares every open board with the database several times a second. It looks for commits of other processes, and for
+ * accounts that have lost their access. One query covers all boards. Polling does not depend on notices, so a lost
+ * notice can't leave anyone connected.
  */
 import type { Connection, Hocuspocus } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
@@ -14,7 +15,7 @@ import { accessFrame, questionFrame } from './protocol.ts'
 import { mayWriteOn } from './room-notice.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
 
-/** Several revocations in this span need one look. */
+/** Several revocations within this time cause one check. */
 const soonMs = 50
 
 export function follow(options: {
@@ -74,7 +75,7 @@ export function follow(options: {
       await Promise.all([checkAccess(), noticeCommits()])
       failing = false
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'open boards cannot be held against the database')
+      if (!failing) log.warn({ err: error }, 'checking open boards against the database failed; retrying')
       failing = true
     }
     if (!stopped) timer = setTimeout(() => void tick(), wanted ? soonMs : options.intervalMs)
@@ -83,7 +84,7 @@ export function follow(options: {
 
   return {
     checkAccess,
-    /** When a look is under way, another follows it. */
+    /** Checks soon. If a check is running, another follows it. */
     soon() {
       if (wanted || stopped) return
       wanted = true
@@ -111,7 +112,7 @@ function apply(connection: Connection<EditorContext>, access: BoardAccess, quota
   const { seat } = connection.context
   connection.send(accessFrame(messageAddress, readOnly))
   if (readOnly || seat.refused === 0) return
-  // Without what was refused, all that its author writes from now on would wait for ever.
+  // Ask for the refused updates. Without them, everything that this editor writes later would wait forever.
   seat.owed += seat.refused
   seat.refused = 0
   connection.send(questionFrame(messageAddress, document))

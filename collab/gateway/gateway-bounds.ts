@@ -8,24 +8,28 @@ import type { SocketBounds } from './socket.ts'
 export interface GatewayBounds
   extends ApplyBounds, FrameBounds, MergeBounds, PresenceBounds, RateBounds, SocketBounds {
   maxFrameBytes: number
-  /** Updates of one board that wait for what they build on. */
+  /** The total size of a board's updates that wait for missing edits. */
   maxPendingBytes: number
   maxSockets: number
-  /** Sockets on which nobody has authenticated yet, and how long they have for it. */
+  /** Sockets on which nobody has authenticated yet. */
   maxStrangers: number
-  /** The same for one address. */
+  /** Unauthenticated sockets from one address. */
   maxStrangersPerAddress: number
-  /** What such a socket may send until its next attempt to authenticate. */
+  /** Bytes that an unauthenticated socket may send before its next attempt to authenticate. */
   maxStrangerBytes: number
+  /** Time within which a socket must authenticate. */
   authenticationMs: number
-  /** A socket on which nothing went out for so long is sent a sign of life, and asked for one. */
+  /**
+   * After this time without outgoing traffic, a socket gets a keep-alive frame. After this time without incoming
+   * traffic, it gets a ping.
+   */
   keepAliveMs: number
   maxSocketsPerBoard: number
-  /** Of one account on one board. */
+  /** Sockets of one account on one board. */
   maxSocketsPerAccountOnBoard: number
   maxSocketsPerAccount: number
   maxBoardsPerSocket: number
-  /** Refused attempts to open a board before the socket is closed. */
+  /** Refused attempts to open a board, after which the socket is closed. */
   maxRefusals: number
 }
 

@@ -1,7 +1,7 @@
 /**
- * The gateway: sockets at /collab, spoken to in the Hocuspocus protocol. Document name = board id, token = an access
- * token, or none for who is signed in by the socket's cookie. The hooks, in the order in which they run, are the list
- * `extensions` in `openGateway`.
+ * The gateway: sockets at /collab that speak the Hocuspocus protocol. The document name is the board's id. The token is
+ * an access token, or empty for a user whose cookie on the upgrade request holds a session. The hooks run in the order
+ * of the list `extensions` in `openGateway`.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -34,9 +34,9 @@ import { welcome } from './welcome.ts'
 export interface GatewayOptions {
   database: Database
   tokens: TokenVerifier
-  /** Of the request for a socket: finds who is signed in by its cookie, each time anew. */
+  /** Returns a function that finds the session in the upgrade request's cookie. Each call looks it up again. */
   sessionOf(headers: IncomingHttpHeaders): FindSession
-  /** Of the request for a socket: the address that it comes from, or the network of it that counts as one. */
+  /** The client's address in an upgrade request, or the network that counts as one address. */
   addressOf(request: IncomingMessage): string
   documents: Documents
   documentBytes: BytesByTier
@@ -46,41 +46,44 @@ export interface GatewayOptions {
   pool: WorkerPool
   log: Logger
   bounds?: Partial<GatewayBounds>
-  /** Time after an edit until the index is told, at the latest. */
+  /** Longest time between an edit and its index update. */
   debounceMs?: number
-  /** How often open sockets are held against what their accounts may do. */
+  /** How often the access of open sockets is checked. */
   accessCheckMs?: number
 }
 
 export interface Gateway {
   hocuspocus: Hocuspocus<EditorContext>
-  /** Takes over an upgrade request. */
+  /** Handles an upgrade request. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void
-  /** Looks at all open sockets now: closes or turns read-only those whose access has changed. */
+  /**
+   * Checks all open sockets now. Closes those that lost their access, and makes read-only those that may no longer
+   * write.
+   */
   checkAccess(): Promise<void>
-  /** The same within 50 ms, once for all who ask meanwhile. */
+  /** Checks within 50 ms. Calls in the meantime share that check. */
   checkAccessSoon(): void
   closeBoard(boardId: string, reason: { code: number; reason: string }): void
   /** Whether the account has an open socket here. */
   isPresent(account: string): boolean
-  /** Sends a stateless message to each open socket of the account, once, whichever boards are open on it. */
+  /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
   tell(account: string, text: string): void
   counts(): GatewayCounts
-  /** Closes all sockets (1012), after which no edit comes in. */
+  /** Closes all sockets (1012). No edit is accepted afterwards. */
   close(): Promise<void>
 }
 
 export interface GatewayCounts {
   sockets: number
-  /** Those on which nobody has authenticated yet. */
+  /** Sockets on which nobody has authenticated yet. */
   strangers: number
-  /** Boards open on sockets. */
+  /** Open boards, counted once for each socket. */
   connections: number
-  /** Accounts that have any. */
+  /** Accounts with at least one open board. */
   accounts: number
-  /** Sent, and not read by the other side yet. */
+  /** Bytes that were sent but that clients have not read yet. */
   unreadBytes: number
-  /** Awareness states that are kept. */
+  /** Awareness states in memory. */
   states: number
 }
 
@@ -118,7 +121,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     maxUnauthenticatedQueueSize: 1024 * 1024,
     maxPendingDocuments: bounds.maxBoardsPerSocket,
   })
-  // The last extension is made of the configuration's empty default hooks; they would only be awaited, for each frame.
+  // Remove the last extension. It holds the configuration's empty default hooks, which Hocuspocus would await for each
+  // frame.
   hocuspocus.configuration.extensions.pop()
   documents.attach(hocuspocus)
 

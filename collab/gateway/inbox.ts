@@ -1,14 +1,15 @@
 /**
- * The short way for what editors send most: update frames of an established, writable connection. What arrives for one
- * board in one turn of the event loop is applied in one transaction, broadcast once and queued as one edit; then each
- * frame has its acknowledgement, held like any other until the commit. Through Hocuspocus' hooks each frame would pass
- * a dozen promises and be broadcast alone. Everything else (the first sync, awareness, stateless messages) goes there.
+ * The fast path for update frames of established, writable connections. It collects all frames for one board in one
+ * turn of the event loop. It applies them in one transaction, broadcasts them once and queues them as one edit. Then it
+ * acknowledges each frame; the socket holds each acknowledgement until the commit. Hocuspocus' hooks would await a
+ * dozen promises for each frame and broadcast each one alone. Everything else (the first sync, awareness, stateless
+ * messages) goes through those hooks.
  *
- * A turn has little time. Boards take turns; an update that is not finished goes on in the next turn; and the frames of
- * an account that has used up its time rest (pace.ts).
+ * A turn's time is short and shared by the boards. An unfinished update continues in the next turn. The frames of an
+ * account that has used up its time wait (pace.ts).
  *
- * An update that builds on what is not there waits, without an acknowledgement: an editor that comes back and goes on
- * writing sends its new edits first, and what it wrote before in answer to our question.
+ * An update that builds on missing edits waits without an acknowledgement. This happens when an editor reconnects and
+ * keeps writing: it sends its new edits first, and its earlier ones as the answer to the service's SyncStep1.
  */
 import type { Connection } from '@hocuspocus/server'
 import * as Y from 'yjs'
@@ -23,16 +24,19 @@ import { Pace } from './pace.ts'
 import type { EditorSocket } from './socket.ts'
 
 export interface UpdateFrame {
-  /** What is left to apply of it, in order. */
+  /** The parts that are still to be applied, in order. */
   parts: Uint8Array[]
   meter: Meter
   connection: Connection<EditorContext>
   socket: EditorSocket
-  /** How many acknowledgements it is worth; 0: Hocuspocus gives it. */
+  /** How many acknowledgements the frame gets. 0: Hocuspocus sends the acknowledgement. */
   counts: number
 }
 
-/** What becomes of a frame. `applied`: to be acknowledged. `dropped`: refused, or its connection has ended. */
+/**
+ * How a frame ended. `applied`: acknowledge it. `waits`: it waits for missing edits. `dropped`: it was refused, or its
+ * connection has ended.
+ */
 export type FrameEnd = 'applied' | 'waits' | 'dropped'
 
 export interface InboxOptions {
@@ -41,9 +45,9 @@ export interface InboxOptions {
     update: Uint8Array,
     options: { account: string; origin: TurnOrigin; meter: Meter },
   ): Applied
-  /** A transaction did not come to its end: what is in memory may not all be on its way into the log. */
+  /** A transaction failed. Some of its edits may be in memory but not on their way to the log. */
   broken(board: BoardDocument, error: unknown): void
-  /** Bytes of updates that wait, for each board. */
+  /** Bytes of waiting updates, for each board. */
   maxPendingBytes: number
 }
 
@@ -56,44 +60,49 @@ interface WaitingFrame extends QueuedFrame {
 }
 
 interface Turn {
-  /** `performance.now()` at which it should be over. */
+  /** `performance.now()` at which the turn should end. */
   until: number
   origin: TurnOrigin
-  /** To be acknowledged. */
+  /** Frames to acknowledge. */
   applied: QueuedFrame[]
-  /** For the next turn. */
+  /** Frames left for the next turn. */
   left: QueuedFrame[]
   waiting: WaitingFrame[]
 }
 
-/** Integrating in one turn. Decoding, and what the end of the transaction takes, come on top. */
+/** Time for integrating updates in one turn. Decoding and the end of the transaction take extra time. */
 const turnMs = 12
-/** An ordinary update takes a tenth of this. Only what takes longer counts against an account's time. */
+/**
+ * Only an update that takes longer than this counts against its account's time. An ordinary update takes a tenth of it.
+ */
 const ordinaryMs = 1
-/** Counted and not measured: on a busy machine an ordinary update takes longer, too. */
+/** Costs are counted in steps, not measured: on a busy machine even an ordinary update takes longer. */
 const stepsPerMs = 5000
-/** Decoding the worst update. */
+/** Decoding speed for the most expensive kind of update. */
 const bytesPerMs = 6400
-/** Bytes of an account's frames that wait for their turn, before its sockets have to wait for each. */
+/** Above this many bytes of its queued frames, an account's sockets wait for each frame. */
 const maxQueuedBytes = 256 * 1024
 
 export class Inbox {
   readonly #options: InboxOptions
-  /** The board whose turn is next comes first. */
+  /** The board at the front has the next turn. */
   readonly #boards = new Map<BoardDocument, QueuedFrame[]>()
   readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; retry: () => void }>()
   readonly #pace = new Pace()
-  /** By account. */
+  /** Bytes of queued frames, by account. */
   readonly #queuedBytes = new Map<string, number>()
   #flushing: NodeJS.Immediate | NodeJS.Timeout | null = null
-  /** Whether the next flush is at the end of this turn. */
+  /** Whether the next flush runs at the end of this turn. */
   #isSoon = false
 
   constructor(options: InboxOptions) {
     this.#options = options
   }
 
-  /** Null when the sender may go on at once; else a promise for the frame to be dealt with. */
+  /**
+   * Queues a frame. Returns null when the sender may continue at once, else a promise that resolves when the frame is
+   * done.
+   */
   receive(board: BoardDocument, frame: UpdateFrame): Promise<FrameEnd> | null {
     const { account } = frame.connection.context
     const sizeBytes = bytesOf(frame)
@@ -114,7 +123,7 @@ export class Inbox {
     return hasToWait ? promise : null
   }
 
-  /** A connection has ended: what it sent and what could not be applied yet will come again. */
+  /** Drops the waiting frames of a connection that has ended. The client sends them again when it reconnects. */
   leave(connection: Connection<EditorContext>): void {
     for (const [board, { frames }] of this.#waiting)
       if (board.document === connection.document)
@@ -139,7 +148,7 @@ export class Inbox {
     if (this.#boards.size > 0) this.#schedule()
   }
 
-  /** The next flush: at the end of this turn, or when the first of those who rest may go on. */
+  /** Schedules the next flush: at the end of this turn, or when the first account that rests may continue. */
   #schedule(): void {
     let restMs = Infinity
     for (const frames of this.#boards.values())
@@ -175,7 +184,7 @@ export class Inbox {
     }
   }
 
-  /** Applies frames in one transaction, and those that waited for what they brought. */
+  /** Applies frames in one transaction, together with the waiting frames that they made ready. */
   #run(board: BoardDocument, frames: QueuedFrame[], until: number): Turn {
     const earlier = this.#waiting.get(board)?.frames ?? []
     const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [], frames: 0 }
@@ -228,7 +237,7 @@ export class Inbox {
       sumOf(turn.waiting) + bytesOf(frame) <= this.#options.maxPendingBytes
     ) {
       end('waits')
-      // Nobody else acknowledges it later.
+      // Hocuspocus no longer acknowledges this frame, so it counts at least once.
       const counts = Math.max(1, frame.counts)
       turn.waiting = [...turn.waiting, { ...frame, counts, missing: result.missing }]
     } else {
@@ -237,7 +246,7 @@ export class Inbox {
     }
   }
 
-  /** As many parts of a frame as the turn has time for, but one at least. */
+  /** Applies as many parts of a frame as the turn has time for, but at least one. */
   #applyParts(
     board: BoardDocument,
     { parts, meter, connection }: QueuedFrame,
@@ -249,7 +258,7 @@ export class Inbox {
       meter.turnSteps = stepsPerTurn
       const result = this.#options.apply(board, parts[0]!, { account, origin, meter })
       const costMs = (stepsPerTurn - meter.turnSteps) / stepsPerMs + byteLength / bytesPerMs
-      // What the end of the transaction takes is about as much.
+      // Twice the cost: ending the transaction takes about as long again.
       if (costMs > ordinaryMs) this.#pace.spend(account, 2 * costMs)
       if (result.kind === 'cut') {
         parts.splice(0, 1, ...result.parts)
@@ -275,7 +284,10 @@ export class Inbox {
     }
   }
 
-  /** While something waits, every change of the document, whoever makes it, may bring what is missing. */
+  /**
+   * Stores a board's waiting frames. While there are any, each change of the document causes a retry, since it may
+   * bring the missing edits.
+   */
   #keep(board: BoardDocument, frames: WaitingFrame[]): void {
     const known = this.#waiting.get(board)
     if (frames.length === 0) {
@@ -290,9 +302,9 @@ export class Inbox {
   }
 }
 
-/** Of one board. Each of them is decoded again when something comes that it might have waited for. */
+/** Waiting frames of one board. Each one is decoded again when an edit arrives that it might wait for. */
 const maxWaitingFrames = 1000
-/** In one turn; what is left has the next. */
+/** Rounds of retries in one turn. The next turn does the rest. */
 const maxRetries = 16
 
 const bytesOf = ({ parts }: UpdateFrame): number => parts.reduce((sum, part) => sum + part.byteLength, 0)

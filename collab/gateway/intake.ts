@@ -1,13 +1,13 @@
 /**
- * The frames of one socket, one after the other, and a bounded number in each turn of the event loop. While a frame has
- * to wait, the socket is not read any further: the client waits, not the others.
+ * Takes the frames of one socket in order, at most a fixed number in each turn of the event loop. While a frame waits,
+ * the socket is not read. So a client that sends too much slows down only itself.
  */
 import { mark } from '../../platform/work/loop-watchdog.ts'
 
 export interface IntakeOptions<Frame> {
-  /** Milliseconds for which this frame, and what follows it, has to wait. */
+  /** Milliseconds that this frame, and the frames behind it, must wait. */
   waitMs(frame: Frame): number
-  /** Takes a frame; a promise when the next one has to wait for it. */
+  /** Handles a frame. Returns a promise when the next frame has to wait for it. */
   take(frame: Frame): Promise<unknown> | null
   isOpen(): boolean
   pause(): void
@@ -15,9 +15,9 @@ export interface IntakeOptions<Frame> {
 }
 
 const framesPerTurn = 64
-/** For how many a frame counts that the next one has to wait for. */
+/** A frame for which the next one waits counts as this many. */
 const slowFrameCounts = 8
-/** A frame that took longer makes its socket rest for a multiple of the time. */
+/** After a frame that took longer than this, the socket rests for `restFactor` times as long. */
 const restAfterMs = 20
 const restFactor = 3
 const maxRestMs = 5000
@@ -25,7 +25,7 @@ const maxRestMs = 5000
 export class Intake<Frame> {
   readonly #options: IntakeOptions<Frame>
   readonly #waiting: Frame[] = []
-  /** Reasons for which no frame is taken now. */
+  /** The number of calls of `hold` without their `release`. Above 0, no frame is taken. */
   #holds = 0
   #turn = -1
   #left = 0
@@ -39,7 +39,7 @@ export class Intake<Frame> {
     this.#work()
   }
 
-  /** Takes nothing, and reads nothing, until `release` has been called as often. */
+  /** Stops taking frames and reading the socket. Each call needs its own call of `release`. */
   hold(): void {
     this.#holds += 1
     this.#options.pause()
@@ -103,7 +103,7 @@ export class Intake<Frame> {
 let turn = 0
 let isCounting = false
 
-/** The number of the event loop's turn; counted for all sockets at once. */
+/** The number of the event loop's current turn. All sockets share one counter. */
 function currentTurn(): number {
   if (!isCounting) {
     isCounting = true

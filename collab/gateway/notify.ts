@@ -1,6 +1,7 @@
 /**
- * Brings new notifications to the open sockets of their accounts, each socket once, as a stateless message:
- * `{"type":"notification","notification":{…}}`. Every process hears of all of them and looks for its own.
+ * Sends new notifications to their accounts' open sockets, once per socket, as a stateless message:
+ * `{"type":"notification","notification":{…}}`. Every process learns of all notifications and picks those of its own
+ * sockets.
  */
 import { presentNotification, type NotificationRow } from '../../core/notification.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -26,6 +27,9 @@ export async function bringNotifications(
     for (const { account, ...row } of rows)
       gateway.tell(account, JSON.stringify({ type: 'notification', notification: presentNotification(row) }))
   } catch (error) {
-    log.warn({ err: error }, 'notifications could not be brought to open sockets; they can be read')
+    log.warn(
+      { err: error },
+      'sending notifications to open sockets failed; clients can still read them by the API',
+    )
   }
 }

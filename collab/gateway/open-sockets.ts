@@ -1,4 +1,4 @@
-/** The sockets that are open here, and what is known of each. */
+/** The open sockets of this process, with the state of each. */
 import type { Connection } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import type { EditorContext } from './connection.ts'
@@ -6,35 +6,36 @@ import type { GatewayBounds } from './gateway-bounds.ts'
 import { RatesByOwner, type Rates } from './rates.ts'
 import type { EditorSocket } from './socket.ts'
 
-/** Null when nobody is signed in, or not any more. */
+/** Looks up the session of the upgrade request's cookie. Null when there is none, or it has ended. */
 export type FindSession = () => Promise<{ userId: string; sessionId: string } | null>
 
 export interface SocketState {
   socket: EditorSocket
-  /** Where it comes from. */
+  /** The client's address. */
   address: string
-  /** The account's that authenticated on it last; until then the address's. */
+  /** The rate limits of the account that authenticated last; before that, those of the address. */
   rates: Rates
   findSession: FindSession
-  /** By address; only those that are established. */
+  /** Established connections, by frame address. */
   connections: Map<string, Connection<EditorContext>>
-  /** Attempts to open a board that are under way, and those that were refused. */
+  /** Attempts to open a board that are in progress. */
   attempts: number
+  /** Refused attempts. */
   refusals: number
-  /** Called when the attempt of a socket on which nobody has authenticated yet has come to its end. */
+  /** Called when an attempt on an unauthenticated socket has ended. */
   attempted: (() => void) | null
-  /** Awareness that came before its board was open, by the board's address: the newest. */
+  /** Awareness received before its board was open: the newest payload, by frame address. */
   early: Map<string, Uint8Array>
-  /** Says that the service is there, and asks whether the client is, when it has been quiet. */
+  /** Sends a keep-alive frame or a ping when the socket has been quiet. */
   keepAlive(now: number): void
-  /** Addresses of boards whose next acknowledgement by Hocuspocus is not true. */
+  /** Frame addresses whose next acknowledgement by Hocuspocus must not be sent, because their update is not applied. */
   withheld: Set<string>
 }
 
 export class OpenSockets {
   readonly #bounds: GatewayBounds
   readonly #states = new Map<EditorSocket, SocketState>()
-  /** Those on which nobody has authenticated yet. */
+  /** Sockets on which nobody has authenticated yet. */
   readonly #strangers = new Set<SocketState>()
   readonly rates: RatesByOwner
 
@@ -43,7 +44,7 @@ export class OpenSockets {
     this.rates = new RatesByOwner(bounds)
   }
 
-  /** A stranger's, until `known` or its time is over. */
+  /** Adds a socket as unauthenticated. `known` changes that. */
   add(socket: EditorSocket, address: string, findSession: FindSession): SocketState {
     const state: SocketState = {
       socket,
@@ -63,7 +64,7 @@ export class OpenSockets {
     return state
   }
 
-  /** An account has authenticated on it. */
+  /** Records that an account has authenticated on the socket. */
   known(state: SocketState, rates: Rates): void {
     state.rates = rates
     this.#strangers.delete(state)
@@ -90,7 +91,10 @@ export class OpenSockets {
     return this.#states.values()
   }
 
-  /** For a newcomer from this address, by sending away a stranger that keeps silent; false when there is none. */
+  /**
+   * Whether there is room for one more socket from this address. If not, closes an unauthenticated socket without an
+   * attempt in progress; false when there is no such socket.
+   */
   makeRoom(address: string): boolean {
     const { maxSockets, maxStrangers, maxStrangersPerAddress } = this.#bounds
     const neighbours = [...this.#strangers].filter((state) => state.address === address)

@@ -1,21 +1,21 @@
 /**
- * How much time of the main thread each account's updates may take: a second for every four, and a burst above that.
- * Ordinary editing takes a thousandth.
+ * Limits the main-thread time that each account's updates take: a quarter of the time, plus a burst. Ordinary editing
+ * takes a thousandth.
  */
 const burstMs = 250
 const share = 0.25
 
 export class Pace {
-  /** What each account has left. It grows with time; who has all of it is not here. */
+  /** The time that each account has left. It grows until it is full; a full account has no entry. */
   readonly #accounts = new Map<string, { leftMs: number; at: number }>()
 
-  /** An account's updates took this long. */
+  /** Charges an account for time that its updates took. */
   spend(account: string, tookMs: number): void {
     if (this.#accounts.size > 10_000) this.#forget()
     this.#accounts.set(account, { leftMs: this.#leftMs(account) - tookMs, at: performance.now() })
   }
 
-  /** How long an account has to rest before its next update is applied; 0 for not at all. */
+  /** Milliseconds until the account's next update may be applied; 0 when it may be applied now. */
   restMs(account: string): number {
     const leftMs = this.#leftMs(account)
     return leftMs > 0 ? 0 : Math.ceil((1 - leftMs) / share)

@@ -1,11 +1,11 @@
 /**
- * Who is where on a board (awareness). The service keeps the newest state of each client, as the bytes that came, and
- * sends what changed as one frame for each board and tick. It goes past Hocuspocus, which makes a scratch document for
- * each frame and sends each one on.
+ * Presence (awareness): each user's cursor and selection on a board. The service keeps the newest state of each client
+ * as the received bytes. It sends all changes of a board as one frame per tick. It bypasses Hocuspocus, which builds a
+ * temporary document for each frame and relays each frame alone.
  *
- * A state lies in memory for as long as its connection is there, so a connection may have a few small ones, and none of
- * another account's. Bytes that are kept are copied: a frame is a slice of the socket's read chunk, and a slice that is
- * kept would keep all of it.
+ * A state stays in memory as long as its connection is open. So a connection may have only a few small states, and none
+ * of another account. Bytes that are kept are copied: a frame is a slice of the socket's read buffer, and keeping the
+ * slice would keep the whole buffer.
  */
 import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { isPlainObject } from '../../core/card-values.ts'
@@ -14,27 +14,30 @@ import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import { awarenessFrame, readAwareness, writeAwareness, type ReceivedState } from './protocol.ts'
 
 export interface PresenceBounds {
-  /** States that one connection may have; an editor has one. */
+  /** States of one connection. An editor has one. */
   maxStatesPerConnection: number
-  /** JSON of one state. */
+  /** Size of one state's JSON. */
   maxStateBytes: number
-  /** All states of one board. */
+  /** Total size of one board's states. */
   maxBoardStateBytes: number
-  /** Time between two awareness frames of a board. After a quiet time the next one goes at once. */
+  /** Time between two awareness frames of a board. After a quiet time the next frame leaves at once. */
   awarenessTickMs: number
-  /** A state that its client does not renew is taken for gone, as in y-protocols; the provider renews after 15 s. */
+  /**
+   * A state that its client has not renewed for this long is removed, as in y-protocols. The provider renews its state
+   * every 15 s.
+   */
   renewWithinMs: number
 }
 
-/** A renewal tells nothing new: it waits for others to go with. */
+/** A mere renewal contains nothing new, so it may wait this long to be sent with other changes. */
 const renewalMs = 1000
 const maxStateDepth = 16
-/** Part of the time that the frames of one board may take up. */
+/** The largest share of main-thread time for sending one board's frames. */
 const broadcastShare = 0.1
-/** What a frame costs for each socket: a write, and the copy of its bytes. Measured on Linux. */
+/** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
 const sendMs = 0.012
 const sendMsPerByte = 3e-7
-/** One unit of an account's awareness rate. */
+/** Milliseconds of work in one unit of an account's awareness rate. */
 const unitMs = 0.05
 
 interface State {
@@ -50,14 +53,14 @@ interface Room {
   document: Document
   states: Map<number, State>
   bytes: number
-  /** Clients whose states the board has not been sent; of those that left, the last clock, and whose it was. */
+  /** Clients with unsent changes, each with its last clock and its seat. A client without a state has left. */
   changed: Map<number, { clock: number; seat: Seat }>
-  /** The newest frame of each connection whose account was over its rate. */
+  /** The newest frame of each connection whose account is over its rate. */
   late: Map<Connection<EditorContext>, Uint8Array>
   timer: { handle: NodeJS.Timeout; isUrgent: boolean } | null
-  /** Whether more has changed than that states were renewed. */
+  /** Whether the changes contain more than renewals. */
   isUrgent: boolean
-  /** When the next frame may be sent. */
+  /** `performance.now()` from which the next frame may be sent. */
   nextAt: number
 }
 
@@ -76,12 +79,12 @@ export class Presence {
     }
   }
 
-  /** States that are kept, of all boards. */
+  /** The number of states of all boards. */
   get states(): number {
     return [...this.#rooms.values()].reduce((sum, { states }) => sum + states.size, 0)
   }
 
-  /** An awareness frame's payload. Above the account's rate only the newest one is kept, and read later. */
+  /** Handles an awareness frame's payload. Above the account's rate only the newest payload is kept, and read later. */
   receive(connection: EditorConnection, payload: Uint8Array): void {
     const room = this.#roomOf(connection.document)
     if (!room.late.has(connection) && connection.context.seat.rates.awareness.take(costOf(payload)))
@@ -90,7 +93,7 @@ export class Presence {
     this.#schedule(room)
   }
 
-  /** Sends a connection all states of its board. */
+  /** Sends all states of a board to a connection. */
   sendAll(connection: EditorConnection): void {
     const room = this.#rooms.get(connection.document)
     if (!room || room.states.size === 0) return
@@ -98,12 +101,12 @@ export class Presence {
     connection.send(awarenessFrame(connection.messageAddress, statesOf(room, clients)))
   }
 
-  /** What an answer of `sendAll` has. */
+  /** The size in bytes of all states of a board, which `sendAll` sends. */
   bytesOf(document: Document): number {
     return this.#rooms.get(document)?.bytes ?? 0
   }
 
-  /** Forgets the states that have not been renewed. */
+  /** Removes the states that were not renewed in time. */
   sweep(): void {
     const oldest = Date.now() - this.#bounds.renewWithinMs
     for (const room of this.#rooms.values()) {
@@ -131,7 +134,7 @@ export class Presence {
     return room
   }
 
-  /** What is out of bounds is left out of the frame; the rest passes. */
+  /** Reads a payload. States beyond the limits are skipped; the others are kept. */
   #read(room: Room, connection: EditorConnection, payload: Uint8Array): void {
     const { seat } = connection.context
     try {
@@ -149,7 +152,10 @@ export class Presence {
     }
   }
 
-  /** Who comes back takes over from its own earlier connection. */
+  /**
+   * Whether a connection may send this client's state. A client that reconnects may take over the state of its
+   * account's earlier connection.
+   */
   #maySpeakFor(seat: Seat, client: number, known: State | undefined): boolean {
     if (known?.seat === seat) return true
     if (known && known.seat.account !== seat.account) return false
@@ -214,15 +220,15 @@ export class Presence {
     this.#schedule(room)
   }
 
-  /** @returns about how many milliseconds it takes */
+  /** Sends the changes to the board's connections. Returns the estimated time in milliseconds. */
   #send(room: Room): number {
     if (room.changed.size === 0) return 0
     const changed = [...room.changed].map(([client, { clock }]) => ({ client, clock }))
     const speakers = new Set([...room.changed.values()].map(({ seat }) => seat))
-    const onlySpeaker = speakers.size === 1 ? [...speakers][0] : null // it knows its own state
+    const onlySpeaker = speakers.size === 1 ? [...speakers][0] : null // it doesn't need its own state
     room.changed.clear()
     room.isUrgent = false
-    room.document.flush() // a cursor may refer to what was typed before it
+    room.document.flush() // first the edits: a cursor may refer to them
     const update = statesOf(room, changed)
     let address = ''
     let frame: Uint8Array = update
@@ -241,12 +247,12 @@ export class Presence {
   }
 }
 
-/** What reading it costs: large states cost more than small ones. */
+/** The cost of reading a payload: it grows with the size. */
 const costOf = (payload: Uint8Array): number => 1 + payload.byteLength / 1024
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws when it is no JSON in UTF-8: each client that it was relayed to would throw. */
+/** Checks a state. Throws when it isn't JSON in UTF-8: each client that received it would throw, too. */
 function readState(json: Uint8Array, maxBytes: number): 'ok' | 'gone' | 'unfit' {
   if (json.byteLength > maxBytes) return 'unfit'
   const state: unknown = JSON.parse(utf8.decode(json))
@@ -259,7 +265,7 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
 }
 
-/** The newest states of these clients as an awareness update; a client without a state has left. */
+/** The newest states of these clients as an awareness update. A client without a state is marked as having left. */
 const statesOf = (room: Room, clients: { client: number; clock: number }[]): Uint8Array =>
   writeAwareness(
     clients.map(({ client, clock }) => ({ client, clock, json: room.states.get(client)?.json ?? null })),

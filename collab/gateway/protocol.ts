@@ -1,7 +1,6 @@
 /**
- * The bytes on the wire, in Hocuspocus' protocol: varString address, varUint type, content. All of them are read and
- * written here. What clients send is checked before Hocuspocus sees it, which reports bytes that it can't read as a
- * fault of its own.
+ * Reads and writes all frames of Hocuspocus' protocol: varString address, varUint type, content. Frames from clients
+ * are checked here before Hocuspocus gets them, because Hocuspocus reports malformed bytes as an internal fault.
  */
 import { OutgoingMessage, type Document } from '@hocuspocus/server'
 import * as decoding from 'lib0/decoding'
@@ -22,14 +21,16 @@ const authType = { refused: 1 } as const
 
 export const syncStep = { stateVector: 0, missing: 1, update: 2 } as const
 
+/** One frame that a client sent. */
 export interface Frame {
-  /** The board's id, or that and a session's id after a NUL. */
+  /** The board's id, optionally followed by a NUL and a session's id. */
   address: string
   type: number
-  /** Of a sync frame: which step, and the state vector or update that it brings. */
+  /** The step of a sync frame; null for other frames. */
   step: number | null
+  /** The content without its length: a state vector or update, an awareness update, or a stateless text. */
   payload: Uint8Array
-  /** All of it. */
+  /** The whole frame. */
   bytes: Uint8Array
 }
 
@@ -39,7 +40,7 @@ export interface FrameBounds {
 }
 
 const maxAuthBytes = 16 * 1024
-/** So that the length of an address is one byte. */
+/** An address's length fits into one byte. */
 const maxAddressBytes = 127
 const addressPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\0[\w-]{1,64})?$/
 
@@ -48,7 +49,7 @@ export const boardOf = (address: string): string => address.slice(0, 36)
 
 const nothing = new Uint8Array()
 
-/** A frame as a client sent it. Null when it is malformed, or larger than its type may be. */
+/** Parses a client's frame. Null when it is malformed, or larger than its type allows. */
 export function readFrame(bytes: Uint8Array, bounds: FrameBounds): Frame | null {
   const length = bytes[0]
   if (length === undefined || length > maxAddressBytes || bytes.byteLength < length + 2) return null
@@ -84,7 +85,7 @@ export function readFrame(bytes: Uint8Array, bounds: FrameBounds): Frame | null 
   }
 }
 
-/** Bytes after their length as a varUint, up to the end of the frame. */
+/** Reads a varUint length and as many bytes. Null when they don't end exactly at the end of the frame. */
 function readWhole(bytes: Uint8Array, from: number): Uint8Array | null {
   let at = from
   let size = 0
@@ -97,14 +98,16 @@ function readWhole(bytes: Uint8Array, from: number): Uint8Array | null {
   return at + size === bytes.byteLength ? bytes.subarray(at) : null
 }
 
-/** The address of a SyncStatus frame (content: varUint 0 or 1); null for any other frame. */
+/** Returns the address of a SyncStatus frame (content: varUint 0 or 1); null for any other frame. */
 export function syncStatusAddress(frame: Uint8Array): string | null {
   const length = frame[0]
   if (length === undefined || length > maxAddressBytes || frame.byteLength !== length + 3) return null
   return frame[length + 1] === frameType.syncStatus ? textOf(frame, 1, 1 + length) : null
 }
 
-/** The reason of a frame that refuses a board (content: varUint 1, varString reason); null for any other frame. */
+/**
+ * Returns the reason in a frame that refuses a board (content: varUint 1, varString reason); null for any other frame.
+ */
 export function refusalReason(frame: Uint8Array): string | null {
   const length = frame[0]
   if (length === undefined || frame[length + 1] !== frameType.auth || frame[length + 2] !== authType.refused)
@@ -115,24 +118,27 @@ export function refusalReason(frame: Uint8Array): string | null {
 const textOf = (bytes: Uint8Array, from: number, to: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString()
 
-/** The update is committed. */
+/** Acknowledges an update that is committed. */
 export function acknowledgementFrame(address: string): Uint8Array {
   const text = Buffer.from(address)
   return Buffer.concat([Buffer.of(text.byteLength), text, Buffer.of(frameType.syncStatus, 1)])
 }
 
-/** `isSaved`: the document holds all of the update, which counts as an acknowledgement once it is committed. */
+/**
+ * A SyncStatus frame. `isSaved`: the document contains the whole update. The frame is then an acknowledgement once the
+ * update is committed.
+ */
 export const syncStatusFrame = (address: string, isSaved: boolean): Uint8Array =>
   new OutgoingMessage(address).writeSyncStatus(isSaved).toUint8Array()
 
 export const refusalFrame = (address: string, reason: string): Uint8Array =>
   new OutgoingMessage(address).writePermissionDenied(reason).toUint8Array()
 
-/** Tells an editor what its connection may do from now on. */
+/** Tells an editor whether its connection is read-only from now on. */
 export const accessFrame = (address: string, readOnly: boolean): Uint8Array =>
   new OutgoingMessage(address).writeAuthenticated(readOnly).toUint8Array()
 
-/** Asks a client for what the document lacks. */
+/** A SyncStep1: asks a client for the updates that the document lacks. */
 export const questionFrame = (address: string, document: Document): Uint8Array =>
   new OutgoingMessage(address).createSyncMessage().writeFirstSyncStepFor(document).toUint8Array()
 
@@ -140,20 +146,20 @@ export const questionFrame = (address: string, document: Document): Uint8Array =
 export interface AwarenessEntry {
   client: number
   clock: number
-  /** UTF-8 of its state. Null: the client has left. */
+  /** The state's JSON in UTF-8. Null: the client has left. */
   json: Uint8Array | null
 }
 
 /** One client's state as it was received. */
 export interface ReceivedState {
   clock: number
-  /** UTF-8, not looked at. */
+  /** The state's JSON in UTF-8, unchecked. */
   json: Uint8Array
 }
 
 const goneJson = Buffer.from('null')
 
-/** Varuint count, then for each: varUint client, varUint clock, varString JSON. */
+/** Encodes an awareness update: varUint count, then for each entry varUint client, varUint clock, varString JSON. */
 export function writeAwareness(entries: AwarenessEntry[]): Uint8Array {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, entries.length)
@@ -166,9 +172,9 @@ export function writeAwareness(entries: AwarenessEntry[]): Uint8Array {
 }
 
 /**
- * The newest entry of each client in an awareness update.
+ * Returns the newest entry of each client in an awareness update.
  *
- * @throws when the bytes are no awareness update
+ * @throws when the bytes are not an awareness update
  */
 export function readAwareness(update: Uint8Array): Map<number, ReceivedState> {
   const decoder = decoding.createDecoder(update)
@@ -190,5 +196,5 @@ export function awarenessFrame(address: string, update: Uint8Array): Uint8Array 
   return encoding.toUint8Array(encoder)
 }
 
-/** An awareness frame of no client: a provider takes it as a sign of life. */
+/** An awareness frame without clients. The provider treats it as a keep-alive. */
 export const emptyAwareness = (address: string): Uint8Array => awarenessFrame(address, Uint8Array.of(0))

@@ -1,4 +1,4 @@
-/** How much one account may have done for it on all its sockets together: token buckets. */
+/** Rate limits of one account across all its sockets, as token buckets. */
 
 export interface Rate {
   perSecond: number
@@ -8,17 +8,19 @@ export interface Rate {
 
 export interface RateBounds {
   /**
-   * Awareness that is read and sent for an account, in units of about 50 µs: 1 for reading a small frame, more for
-   * sending it to many. What is over waits as one newest frame for each connection.
+   * Reading and sending awareness, in units of about 50 µs. Reading a small frame costs 1; sending to many sockets
+   * costs more. Above the rate, each connection keeps only its newest frame.
    */
   awarenessRate: Rate
-  /** Questions (SyncStep1, QueryAwareness) that are answered. What is over waits, and its socket with it. */
+  /** Answering questions (SyncStep1, QueryAwareness). Above the rate the question waits, and its socket is not read. */
   queryRate: Rate
-  /** Awareness frames, questions, pings and pongs that are taken off the wire. What is over waits, unread. */
+  /** Reading awareness frames, questions, pings and pongs. Above the rate the socket is not read. */
   frameRate: Rate
 }
 
-/** A token bucket. Its last token pays for any cost: the debt is paid back before the next one. */
+/**
+ * A token bucket. `take` succeeds while any token is left, whatever the cost; the debt must refill before the next one.
+ */
 export class Bucket {
   readonly #rate: Rate
   #left: number
@@ -36,7 +38,7 @@ export class Bucket {
     return true
   }
 
-  /** For what is done already: the bucket may be left in debt. */
+  /** Charges for work that is already done. The bucket may go into debt. */
   spend(cost: number): void {
     this.#fill()
     this.#left -= cost
@@ -91,7 +93,7 @@ export class RatesByOwner {
     return rates
   }
 
-  /** Forgets those that nobody uses and that have spent nothing lately. */
+  /** Removes buckets that are full and not in `used`. */
   sweep(used: ReadonlySet<Rates>): void {
     for (const [owner, rates] of this.#rates) if (!used.has(rates) && rates.areFull) this.#rates.delete(owner)
   }

@@ -1,6 +1,6 @@
 /**
- * Updates of editors: to the inbox, or refused; and what their acknowledgements wait for. Frames of an established
- * connection go past Hocuspocus, those that came before by its hook.
+ * Receives editors' updates: refuses them or passes them to the inbox. Decides when their acknowledgements may be sent.
+ * Frames of an established connection bypass Hocuspocus; earlier frames arrive by its `beforeSync` hook.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { Connection, Extension } from '@hocuspocus/server'
@@ -45,7 +45,10 @@ export class Receiver {
       apply: (board, update, how) => applyUpdate(board, update, { ...how, bounds, log }),
       maxPendingBytes: bounds.maxPendingBytes,
       broken(board, error) {
-        log.error({ err: error, boardId: board.boardId }, 'a document broke; it is loaded anew from its log')
+        log.error(
+          { err: error, boardId: board.boardId },
+          'a transaction on a document failed; its editors are disconnected and it is reloaded from its log',
+        )
         board.distrust()
         closeDocument(documents.find(board.boardId)?.document, closeCodes.tryLater)
       },
@@ -54,7 +57,7 @@ export class Receiver {
     const apply = this.#apply.bind(this)
     this.extension = {
       extensionName: 'admit',
-      /** Sync frames that came before the connection was established, and state vectors. */
+      /** Handles state vectors, and the sync frames that arrived before the connection was established. */
       async beforeSync({ type, payload, documentName, connection }) {
         if (type === syncStep.stateVector) {
           const clients = connection.document.store.clients.size
@@ -71,12 +74,15 @@ export class Receiver {
         if (board?.document !== connection.document) throw cutOff(connection, closeCodes.tryLater)
         const frame = { payload: payload.slice(), connection, socket: state.socket, counts: 0 }
         if ((await apply(board, frame)) !== 'applied') state.withheld.add(connection.messageAddress)
-        payload.fill(0) // an update of nothing: what Hocuspocus applies after us, it would apply unguarded
+        payload.fill(0) // an empty update: Hocuspocus applies the payload after this hook, without our checks
       },
     }
   }
 
-  /** After an update was applied, and before its acknowledgement may go out. */
+  /**
+   * Called when Hocuspocus acknowledges an update. Returns the commit that the acknowledgement has to wait for; null
+   * when it must not be sent.
+   */
   readonly acknowledge: Acknowledge = (socket, address) => {
     const { documents, sockets } = this.#options
     if (sockets.find(socket)?.withheld.delete(address)) return null
@@ -84,7 +90,9 @@ export class Receiver {
     return board && !board.isDistrusted ? { edits: board.queue.edits, mark: board.queue.edits.mark } : null
   }
 
-  /** An update of an established connection. A promise when the socket's next frame has to wait for it. */
+  /**
+   * Receives an update of an established connection. Returns a promise when the socket's next frame has to wait for it.
+   */
   receive(state: SocketState, frame: Frame, connection: Connection<EditorContext>): Promise<unknown> | null {
     const { socket } = state
     const { document } = connection
@@ -110,7 +118,10 @@ export class Receiver {
     )
   }
 
-  /** The parts of a large update; null when the connection is closed instead. */
+  /**
+   * Cuts a large update into parts, in a worker thread. Returns null after closing the connection of an update that
+   * can't be cut.
+   */
   async #cut(payload: Uint8Array, connection: Connection<EditorContext>): Promise<Uint8Array[] | null> {
     const { pool, log, bounds } = this.#options
     const { account } = connection.context
@@ -120,13 +131,16 @@ export class Receiver {
       if (Array.isArray(parts)) return parts
       closeConnection(connection, closeCodes[parts])
     } catch (error) {
-      log.warn({ err: error, boardId: connection.document.name, account }, 'an update could not be cut')
+      log.warn(
+        { err: error, boardId: connection.document.name, account },
+        'cutting a large update into parts failed; its connection is closed',
+      )
       closeConnection(connection, error instanceof TaskTimedOut ? closeCodes.tooCostly : closeCodes.tryLater)
     }
     return null
   }
 
-  /** A viewer's update is never applied; what the document holds already is acknowledged all the same. */
+  /** Answers a viewer's update. It is never applied, but is acknowledged when the document already contains it. */
   async #answerViewer(
     state: SocketState,
     { address, step, payload }: Frame,
@@ -153,13 +167,13 @@ export class Receiver {
     state.socket.send(syncStatusFrame(address, isHeld))
   }
 
-  /** A connection has ended. */
+  /** Drops the waiting updates of a connection that has ended. */
   leave(connection: Connection<EditorContext>): void {
     this.#inbox.leave(connection)
   }
 }
 
-/** Once, but for the update that brings again what was refused before. */
+/** How many acknowledgements a frame gets. Usually 1; an update that repeats refused ones gets one for each of them. */
 function countsFor({ step }: Frame, { context: { seat } }: Connection<EditorContext>): number {
   if (step !== syncStep.missing || seat.owed === 0) return 1
   const { owed } = seat
@@ -167,7 +181,7 @@ function countsFor({ step }: Frame, { context: { seat } }: Connection<EditorCont
   return owed
 }
 
-/** A client knows few others than those of the document. */
+/** Clients in a state vector beyond those of the document. */
 const maxOtherClients = 1000
 const maxClientBytes = 16
 
@@ -181,7 +195,10 @@ function isStateVector(bytes: Uint8Array, clients: number): boolean {
   }
 }
 
-/** To be thrown out of a hook: Hocuspocus then leaves the frame alone, and prints nothing. */
+/**
+ * Closes a connection. The returned error is thrown out of a hook: Hocuspocus then ignores the frame and prints
+ * nothing.
+ */
 function cutOff(connection: Connection, reason: { code: number; reason: string }): Error {
   closeConnection(connection, reason)
   return Object.assign(new Error(''), reason)

@@ -1,18 +1,19 @@
 /**
- * Tells editors whether the board's owner has room for what they write, as a stateless message:
+ * Tells editors whether the board's owner has storage left, as a stateless message:
  *
- *   {"type":"documents","full":true,"read_only":false}   there is none; what is open may be gone on with
- *   {"type":"documents","full":true,"read_only":true}    there is none; the connection is read-only until there is
- *   {"type":"documents","full":false,"read_only":false}  there is room again
+ *   {"type":"documents","full":true,"read_only":false}   no storage is left; open boards may still be edited
+ *   {"type":"documents","full":true,"read_only":true}    no storage is left; the connection is read-only until there is
+ *   {"type":"documents","full":false,"read_only":false}  there is storage again
  *
- * A connection that was opened without room is read-only, and so is that of a guest who has added as much as guests may.
+ * A connection that was opened without storage left is read-only. So is that of a guest who has used up the guests'
+ * share.
  */
 import type { Connection, Extension } from '@hocuspocus/server'
 import type { BoardAccess } from '../access.ts'
 import type { EditorContext, RoomNotice } from './connection.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 
-/** A connection that is opened without room learns why it is read-only. */
+/** On connecting without storage left, tells the editor why the connection is read-only. */
 export const roomNotice: Extension<EditorContext> = {
   extensionName: 'room-notice',
   connected: async ({ connection, context }) => {
@@ -20,7 +21,7 @@ export const roomNotice: Extension<EditorContext> = {
   },
 }
 
-/** Tells the editor when that has changed. @returns whether the connection may write */
+/** Updates the connection's notice, and sends it when it changed. @returns whether the connection may write */
 export function mayWriteOn(
   connection: Connection<EditorContext>,
   access: BoardAccess,

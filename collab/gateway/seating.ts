@@ -1,5 +1,6 @@
 /**
- * Who has a place, by account. Counted from what is there, so that no odd end of a connection leaves a count behind.
+ * Limits the connections of each board, account and socket. Connections are counted from the live sets at each check,
+ * so an unusual end of a connection can't leave a wrong count behind.
  */
 import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
@@ -10,9 +11,9 @@ import type { OpenSockets, SocketState } from './open-sockets.ts'
 export interface SeatingOptions {
   sockets: OpenSockets
   bounds: GatewayBounds
-  /** A connection is established, and has its place. */
+  /** Called when a connection is established and within the limits. */
   joined(connection: Connection<EditorContext>, state: SocketState): void
-  /** A connection that was established has ended. */
+  /** Called when an established connection has ended. */
   left(connection: Connection<EditorContext>): void
 }
 
@@ -33,7 +34,7 @@ export class Seating {
     }
   }
 
-  /** Whether one more connection of the account finds a place on the board. */
+  /** Whether the account may open one more connection to the board. */
   hasRoom(document: Document | undefined, account: string, readOnly: boolean): boolean {
     const { maxSocketsPerAccount } = this.#options.bounds
     const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
@@ -54,7 +55,7 @@ export class Seating {
     return this.#seats.has(account)
   }
 
-  /** Sends a stateless message to each open socket of the account, once, whichever boards are open on it. */
+  /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
   tell(account: string, text: string): void {
     const told = new Set<unknown>()
     for (const { connection } of this.#seats.get(account) ?? []) {
@@ -67,13 +68,13 @@ export class Seating {
   #take(seat: Seat, connection: Connection<EditorContext>): void {
     const { sockets, bounds } = this.#options
     const state = sockets.of(connection)
-    if (!state || !connection.document.hasConnection(connection)) return // it ended before it began
+    if (!state || !connection.document.hasConnection(connection)) return // it ended before it was established
     seat.connection = connection
     state.connections.set(connection.messageAddress, connection)
     const ofAccount = this.#seats.get(seat.account) ?? new Set()
     this.#seats.set(seat.account, ofAccount.add(seat))
-    // Many may have been let in at the same moment. Each is judged by its own place in the order, whose turn it is here
-    // first, or those who leave for the ones behind them would be more than came too many.
+    // Many connections may have been admitted at the same moment. Compare each one only with those that were admitted
+    // before it, whatever the order of these calls. Otherwise more connections than the excess would be closed.
     const { account } = seat
     const isTooMany =
       !this.#fits(before(connection, connection.document.connections.keys()), {
@@ -90,7 +91,9 @@ export class Seating {
     closeConnection(connection, closeCodes.tooMany)
   }
 
-  /** Whether there is a place on a board beside these. Some are kept for those who may write. */
+  /**
+   * Whether a board has room for one more connection besides `others`. A share of the places is reserved for writers.
+   */
   #fits(
     others: Iterable<Connection>,
     { account, readOnly }: { account: string; readOnly: boolean },
@@ -127,10 +130,10 @@ export class Seating {
   }
 }
 
-/** Part of a board's places that only those take who may write. */
+/** The share of a board's places that is reserved for accounts that may write. */
 const shareOfWriters = 0.1
 
-/** Those that come before it. */
+/** The elements of `all` before `one`. */
 function* before<T>(one: T, all: Iterable<T>): Iterable<T> {
   for (const other of all) {
     if (other === one) return
@@ -138,7 +141,7 @@ function* before<T>(one: T, all: Iterable<T>): Iterable<T> {
   }
 }
 
-/** Whether `count` others come before it. */
+/** Whether at least `count` elements precede `one`. */
 function isBeyond<T>(one: T, all: Iterable<T>, count: number): boolean {
   let others = 0
   for (const _ of before(one, all)) if (++others >= count) return true

@@ -1,7 +1,6 @@
 /**
- * An editor's socket as Hocuspocus sees it. Acknowledgements (SyncStatus frames) that Hocuspocus sends are held until
- * all that their document had queued is committed; everything else passes at once. What is sent in one turn of the
- * event loop leaves in one write.
+ * An editor's socket, wrapped for Hocuspocus. It holds acknowledgements (SyncStatus frames) until the document's queued
+ * edits are committed. Other frames pass at once. All frames of one turn of the event loop are sent in one write.
  */
 import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
@@ -14,9 +13,11 @@ import { acknowledgementFrame, refusalReason, syncStatusAddress } from './protoc
 interface Held {
   frame: Uint8Array
   edits: EditBacklog
-  /** How far these have to be committed. */
+  /** The position up to which `edits` must be committed. */
   mark: number
-  /** How many frames like it wait for the same: those who change nothing take no memory either. */
+  /**
+   * The number of equal frames with the same condition. Counting them saves memory when many updates change nothing.
+   */
   times: number
 }
 
@@ -27,13 +28,13 @@ function addHeld(queue: Held[], held: Held): void {
 }
 
 export interface SocketBounds {
-  /** A reader that leaves more than this unread is closed. */
+  /** Unread bytes above which the socket is closed as too slow. */
   maxUnreadBytes: number
-  /** A canvas that leaves more than this unread does not show what was written. */
+  /** Unread bytes above which this canvas does not count as up to date. */
   maxLiveUnreadBytes: number
 }
 
-/** Called with each SyncStatus frame; tells what it has to wait for. Null: it must not go out at all. */
+/** Called with each SyncStatus frame. Returns the commit that the frame has to wait for; null: don't send the frame. */
 export type Acknowledge = (
   socket: EditorSocket,
   address: string,
@@ -44,14 +45,17 @@ export class EditorSocket implements Canvas {
   readonly #stream: Duplex
   readonly #bounds: SocketBounds
   readonly #acknowledge: Acknowledge
-  /** By address, first in first out: a slow board does not hold up the others of this socket. */
+  /**
+   * Held frames by address, first in, first out. Each board has its own queue, so a slow board does not delay the
+   * others.
+   */
   readonly #held = new Map<string, Held[]>()
   #outgoing: Buffer[] = []
   #outgoingBytes = 0
   #largest = 0
-  /** Of the last frame that was sent. */
+  /** The time of the last frame that was sent. */
   sentAt = Date.now()
-  /** When it was last known to have read all but a little. */
+  /** When the client had last read all but `maxLiveUnreadBytes`. */
   #readAt = 0
   readonly #tooSlow: (socket: EditorSocket) => void
   readonly #acknowledgements = new Map<string, Uint8Array>()
@@ -60,7 +64,7 @@ export class EditorSocket implements Canvas {
     socket: ws.WebSocket,
     stream: Duplex,
     bounds: SocketBounds,
-    /** `tooSlow` is told when a socket is closed because it reads too slowly. */
+    /** `tooSlow` is called when a socket is closed because it reads too slowly. */
     { acknowledge, tooSlow }: { acknowledge: Acknowledge; tooSlow(socket: EditorSocket): void },
   ) {
     this.#socket = socket
@@ -70,7 +74,7 @@ export class EditorSocket implements Canvas {
     this.#tooSlow = tooSlow
   }
 
-  /** What was sent and not read yet, as far as this process holds it. */
+  /** Sent bytes that the client has not read, as far as this process still holds them. */
   get unreadBytes(): number {
     return this.#outgoingBytes + this.#stream.writableLength
   }
@@ -81,7 +85,7 @@ export class EditorSocket implements Canvas {
 
   send(frame: Uint8Array): void {
     const address = syncStatusAddress(frame)
-    // A provider takes a refusal as final. After a close it connects again.
+    // A provider treats a refusal as final, but reconnects after a close.
     if (refusalReason(frame) === temporaryRefusal) {
       this.close(closeCodes.tryLater.code, closeCodes.tryLater.reason)
       return
@@ -94,7 +98,7 @@ export class EditorSocket implements Canvas {
     if (wait) this.#hold(address, { frame, ...wait, times: 1 })
   }
 
-  /** For how long more than a little of what was sent has been unread; 0 when it is read. */
+  /** For how long more than `maxLiveUnreadBytes` have been unread; 0 when the client is up to date. */
   get behindMs(): number {
     return this.#isRead ? 0 : Math.max(1, Date.now() - this.#readAt)
   }
@@ -103,7 +107,7 @@ export class EditorSocket implements Canvas {
     return this.unreadBytes <= this.#bounds.maxLiveUnreadBytes
   }
 
-  /** Answers a ping; unread answers count like all that is unread. */
+  /** Answers a ping. Unread answers count as unread bytes, too. */
   pong(data: Buffer): void {
     if (!this.#closeIfSlow()) this.#enqueue(encode(data, opcode.pong))
   }
@@ -132,13 +136,13 @@ export class EditorSocket implements Canvas {
     this.#socket.close(code, reason)
   }
 
-  /** A board is no longer open on this socket. */
+  /** Drops the held frames of a board that is no longer open on this socket. */
   forget(address: string): void {
     this.#held.delete(address)
     this.#acknowledgements.delete(address)
   }
 
-  /** Lets go what is committed by now. */
+  /** Sends the held frames whose edits are committed by now. */
   readonly release = (): void => {
     for (const [address, queue] of this.#held) {
       let done = 0
@@ -168,7 +172,10 @@ export class EditorSocket implements Canvas {
     this.#largest = Math.max(this.#largest, bytes.byteLength)
   }
 
-  /** The largest unread frame comes on top of the bound: a board may be larger, and has to be sent in one. */
+  /**
+   * Closes a socket that reads too slowly. The bound excludes the largest unread frame: a board may exceed the bound,
+   * and is sent in one frame.
+   */
   #closeIfSlow(): boolean {
     if (this.#socket.readyState !== ws.WebSocket.OPEN) return true
     const unread = this.unreadBytes
@@ -179,7 +186,7 @@ export class EditorSocket implements Canvas {
     this.#outgoingBytes = 0
     this.#tooSlow(this)
     this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
-    this.#socket.terminate() // the close frame would wait behind all that it does not read
+    this.#socket.terminate() // the close frame would wait behind the unread data
     return true
   }
 
@@ -192,7 +199,7 @@ export class EditorSocket implements Canvas {
   }
 }
 
-// The types of ws leave it out.
+// The types of ws omit `Sender`.
 const { Sender } = ws as unknown as {
   Sender: {
     frame(
@@ -201,7 +208,7 @@ const { Sender } = ws as unknown as {
     ): Buffer[]
   }
 }
-/** RFC 6455, 5.2. */
+/** WebSocket opcodes; RFC 6455, section 5.2. */
 const opcode = { binary: 2, pong: 10 } as const
 
 const encode = (data: Uint8Array, opcode: number): Buffer =>
@@ -210,7 +217,10 @@ const encode = (data: Uint8Array, opcode: number): Buffer =>
 let lastFrame: Uint8Array | null = null
 let lastBytes: Buffer = Buffer.alloc(0)
 
-/** The bytes on the wire. A broadcast brings the same frame for one socket after the other: it is encoded once. */
+/**
+ * Encodes a WebSocket frame. A broadcast sends the same frame to one socket after another, so the last result is
+ * cached.
+ */
 function webSocketFrame(frame: Uint8Array): Buffer {
   if (frame !== lastFrame) {
     lastBytes = encode(frame, opcode.binary)

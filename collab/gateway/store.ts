@@ -1,6 +1,6 @@
 /**
- * Hocuspocus' own seam for persistence: `fetch` reads the log, `store` writes the index rows of what changed. The
- * document itself needs no storing: it is its log.
+ * Hocuspocus' persistence hooks: `fetch` reads the log; `store` updates the index rows of changed cards. The document
+ * needs no storing of its own, since the log is the document.
  */
 import { Database as DatabaseExtension } from '@hocuspocus/extension-database'
 import type { onStoreDocumentPayload } from '@hocuspocus/server'
@@ -12,13 +12,13 @@ export class DocumentStore extends DatabaseExtension {
     super({
       fetch: async ({ documentName, document }) => {
         await documents.load(documentName, document)
-        return null // applied already, in one transaction; merging the updates first would take seven times as long
+        return null // `load` has applied the updates; merging them first would take seven times as long
       },
       store: ({ documentName }) => queue.flush(documentName),
     })
   }
 
-  /** The extension would encode the whole document at every store, for nobody. */
+  /** Skips the extension's encoding of the whole document, whose result nobody uses. */
   override async onStoreDocument(data: onStoreDocumentPayload): Promise<void> {
     await this.configuration.store({ ...data, state: Buffer.alloc(0) })
   }

@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Answers an upgrade request with a refusal. From the upgrade on nobody but us listens to the stream: an error that
- * finds no listener would end the process, and a client that never closes would keep the connection.
+ * Answers an upgrade request with a refusal. After the upgrade event only this code listens to the stream. Without an
+ * error listener an error would end the process. Without `destroy` a client that never closes would keep the
+ * connection.
  */
 export function refuseUpgrade(stream: Duplex, status: string, header = ''): void {
   stream.on('error', () => stream.destroy())

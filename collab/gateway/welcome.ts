@@ -1,4 +1,4 @@
-/** One socket, from its opening to its end: what comes on it is looked at, metered, and handed to whom it concerns. */
+/** Handles one socket from its opening to its end: parses its frames, meters them, and passes them on. */
 import type { Duplex } from 'node:stream'
 import type { Connection, Hocuspocus } from '@hocuspocus/server'
 import { WebSocket, type RawData } from 'ws'
@@ -41,15 +41,15 @@ export interface Newcomer {
   findSession: FindSession
 }
 
-/** Bytes of a document that its whole state costs as much as one question more. */
+/** Sending this many bytes of a document costs as much as one more question. */
 const bytesPerQuestion = 64 * 1024
-/** Bytes that cost as much as one frame more. */
+/** Reading this many bytes costs as much as one more frame. */
 const bytesPerFrame = 4096
-/** A ping is answered by a write of its own, which costs as much as reading several frames. */
+/** The cost of a ping in frames: its answer is a separate write. */
 const controlFrameCost = 5
-/** One that is not answered: ws parses all frames of a chunk that has come, before the socket rests. */
+/** The cost of a ping without an answer: ws parses all frames of a received chunk before the socket rests. */
 const parsedFrameCost = 0.1
-/** Awareness of one socket that is kept until its boards are open. */
+/** Bytes of awareness that one socket may keep until its boards are open. */
 const maxEarlyBytes = 64 * 1024
 
 export function welcome(
@@ -80,7 +80,7 @@ export function welcome(
     return null
   }
 
-  /** A frame for a board that is open on the socket. */
+  /** Handles a frame for a board that is open on the socket. */
   function takeFor(connection: Connection<EditorContext>, frame: Frame): Promise<unknown> | null {
     const { document } = connection
     client.lastMessageReceivedAt = Date.now()
@@ -104,10 +104,10 @@ export function welcome(
     return connection.waitForPendingMessages()
   }
 
-  /** A frame for a board that is not open yet on the socket: Hocuspocus lets it wait. */
+  /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues it. */
   function takeEarly(frame: Frame): void {
     if (frame.step === syncStep.missing) {
-      closeSocket(state, closeCodes.badFrame) // an answer to a question that nobody has asked
+      closeSocket(state, closeCodes.badFrame) // an answer, but the service has not asked yet
     } else if (frame.type === frameType.awareness) keepEarly(state, frame)
     else if (frame.type !== frameType.queryAwareness) {
       if (frame.type === frameType.auth && sockets.isStranger(state)) waitForAttempt()
@@ -115,7 +115,7 @@ export function welcome(
     }
   }
 
-  /** Nothing more of a stranger's is read until its attempt to authenticate has come to its end. */
+  /** Stops reading an unauthenticated socket until its attempt to authenticate has ended. */
   function waitForAttempt(): void {
     intake.hold()
     state.attempted = () => {
@@ -125,7 +125,7 @@ export function welcome(
     }
   }
 
-  /** As for a board that is not there or not to be seen. */
+  /** Refuses a frame, as for a board that does not exist or that the account may not see. */
   function refuse(frame: Frame): void {
     if (frame.type === frameType.auth) {
       socket.send(refusalFrame(frame.address, refusals.board))
@@ -143,7 +143,7 @@ export function welcome(
     resume: () => webSocket.resume(),
   })
 
-  /** A ping or a pong: over the rate nothing of the account's is read for a while. */
+  /** Meters a ping or pong. Above the rate the socket is not read for a while. */
   function takeControlFrame(): boolean {
     const { frames } = state.rates
     if (frames.take(controlFrameCost)) return true
@@ -152,7 +152,8 @@ export function welcome(
     return false
   }
 
-  // ws checks frames against one bound for all sockets; what a stranger sends is counted here, frame or no frame.
+  // ws has one size limit for all sockets. This counts every byte that an unauthenticated socket sends, whether in
+  // complete frames or not.
   let strangerBytes = 0
   stream.on('data', function count(chunk: Buffer) {
     if (!sockets.isStranger(state)) {
@@ -190,30 +191,33 @@ export function welcome(
     sockets.remove(state)
     client.handleClose({ code, reason: reason.toString() })
   })
-  webSocket.on('error', (error) => log.debug({ err: error }, 'a socket failed'))
+  webSocket.on('error', (error) => log.debug({ err: error }, 'a socket had an error'))
 }
 
-/** Updates are not metered: they wait for their commits. */
+/** Whether a frame is metered. Updates are not: they wait for their commits. */
 const isMetered = ({ step }: Frame): boolean => step !== syncStep.missing && step !== syncStep.update
 
-/** What costs an answer, or the way through Hocuspocus' hooks. */
+/** Whether a frame needs an answer, or passes through Hocuspocus' hooks. */
 const isQuestion = (frame: Frame): boolean => isMetered(frame) && frame.type !== frameType.awareness
 
 function waitMs({ frames, queries }: Rates, frame: Frame): number {
   const ms = isMetered(frame) ? frames.waitMs : 0
   const longest = isQuestion(frame) ? Math.max(ms, queries.waitMs) : ms
-  // Not all sockets of an account at the same moment, or the first of them would always be the first.
+  // Add a random delay. Otherwise all sockets of an account would continue at the same moment, and the first one would
+  // always win.
   return longest && longest + Math.random() * spreadMs
 }
 
 const spreadMs = 20
 
-/** The newest of each board. What does not fit comes again: a provider renews its state. */
+/**
+ * Keeps the newest awareness payload of each board. One that does not fit is dropped: the provider renews its state.
+ */
 function keepEarly({ early }: SocketState, { address, payload }: Frame): void {
   early.delete(address)
   const bytes = [...early.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
   if (bytes + payload.byteLength <= maxEarlyBytes) early.set(address, payload.slice())
 }
 
-/** Nothing else of the request matters after the upgrade. */
+/** The URL and headers are placeholders: nothing reads them after the upgrade. */
 const upgradeRequest = new Request('http://localhost/collab')

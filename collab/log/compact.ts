@@ -1,8 +1,10 @@
 /**
- * Merges a board's log into its snapshot, so that loading stays short. The log up to a position never changes, so it is
- * merged in a worker thread, without the board's lock; the lock is held only to write the snapshot and cut the log.
+ * Merges a board's log into its snapshot, so that loading stays fast. The log up to a given position never changes. So
+ * it is merged in a worker thread, without the board's lock. The lock is held only for writing the snapshot and
+ * deleting the merged rows.
  *
- * One board at a time, with turns by the account that owns its workspace. A log that can't be merged, or is damaged, is not tried again.
+ * One board is compacted at a time. The accounts that own the workspaces take turns. A log that is damaged or takes too
+ * long to merge is not tried again before the next start.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
@@ -17,28 +19,31 @@ export interface CompactorOptions {
   database: Database
   pool: WorkerPool
   log: Logger
-  /** Log rows after which a board is compacted. */
+  /** Number of log rows above which a board is compacted. */
   rows?: number
-  /** … or bytes of log, when they are a quarter of the snapshot as well. */
+  /** Bytes of log above which a board is compacted, if they are also a quarter of the snapshot. */
   bytes?: number
-  /** How long merging one log may take. */
+  /** Timeout for merging one log. */
   mergeMs?: number
-  /** Told how large a board is, merged. */
+  /** Called with the size of a board's merged log. */
   compacted?(boardId: string, sizeBytes: number): void
 }
 
 const mergeTask = task<typeof mergeLog>(new URL('./merge.ts', import.meta.url), 'mergeLog')
 
 /**
- * It rests for so many times as long as it worked: merging, and the database's part in it, takes at most a quarter of a
- * core from the commits of a small machine. A log that grows meanwhile is only longer when it is merged.
+ * After each board the compactor rests for this many times its working time. So merging, and the database's part in it,
+ * takes at most a quarter of a core from the commits. A log that grows meanwhile is merged later.
  */
 const restFactor = 3
 const maxRestMs = 5000
-/** Boards whose size or failure is remembered. */
+/** Boards whose size is remembered. */
 const maxRemembered = 10_000
 
-/** Compacting would throw away what is left of it. `corkboard verify` tells what is wrong. */
+/**
+ * Thrown instead of compacting a damaged log, which would delete what is left of it. `corkboard verify` reports the
+ * damage.
+ */
 class LogDamaged extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`The log is damaged: ${what}.`, options)
@@ -48,23 +53,23 @@ class LogDamaged extends Error {
 export class Compactor {
   readonly #options: CompactorOptions & { rows: number; bytes: number; mergeMs: number }
   readonly #queue = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
-  /** Boards that wait for their turn, or have it. */
+  /** Boards that are queued or being compacted. */
   readonly #due = new Map<string, Promise<void>>()
   readonly #stop = new AbortController()
   readonly #snapshotBytes = new Map<string, number>()
-  /** Boards whose log is damaged, or took too long to merge. */
+  /** Boards whose log is damaged or takes too long to merge. */
   readonly #leftAlone = new Set<string>()
 
   constructor(options: CompactorOptions) {
     this.#options = { rows: 1000, bytes: 1024 * 1024, mergeMs: 30_000, ...options }
   }
 
-  /** Merges these boards although their logs are short. */
+  /** Compacts these boards even if their logs are short. */
   want(boardIds: string[]): void {
     for (const boardId of boardIds) this.#schedule(boardId)
   }
 
-  /** Told of each commit. */
+  /** Called after each commit. */
   readonly grown = (boardId: string, head: BoardHead): void => {
     const large =
       head.logBytes > this.#options.bytes && head.logBytes > (this.#snapshotBytes.get(boardId) ?? 0) / 4
@@ -105,18 +110,21 @@ export class Compactor {
       }
       await this.#queue.run(board.account, work, { signal })
     } catch (error) {
-      if (signal.aborted || error instanceof QueueFull) return // told again as the log grows
+      if (signal.aborted || error instanceof QueueFull) return // `grown` schedules it again
       if (!(error instanceof TaskTimedOut || error instanceof LogDamaged)) {
-        log.warn({ err: error, boardId }, 'a log could not be compacted; it will be tried again as it grows')
+        log.warn({ err: error, boardId }, 'compacting a log failed; it will be tried again as the log grows')
         return
       }
       this.#leftAlone.add(boardId)
       const fault = error instanceof LogDamaged ? 'is damaged' : 'takes too long to compact'
-      log.error({ err: error, boardId }, `a log ${fault}; it is left as it is until the next start`)
+      log.error({ err: error, boardId }, `a log ${fault}; it will not be compacted until the next start`)
     }
   }
 
-  /** @returns the position up to which the snapshot now holds the log; null when there was nothing to do */
+  /**
+   * Compacts a board. @returns the position up to which the snapshot now contains the log; null when there was nothing
+   * to do
+   */
   async compact(boardId: string): Promise<number | null> {
     const { database, pool, mergeMs } = this.#options
     const found = await tail(database, boardId, 0)
@@ -137,7 +145,7 @@ export class Compactor {
     this.#snapshotBytes.set(boardId, merged.byteLength)
     const staged = await stageBytes(database, merged)
     await database.asSystem(async (tx) => {
-      // A statement of its own: the next one counts what was committed while this one waited.
+      // This is a separate statement, so that the next one sees what was committed while this one waited for the lock.
       const [before] = await tx<{ bytes: number }[]>`
         select (select s.bytes from document_sizes s where s.board_id = d.board_id) as bytes
         from board_documents d

@@ -1,10 +1,10 @@
-/** The update log of a board: how updates are framed in its rows, and how a document catches up with it. */
+/** The update log of a board: encodes updates in log rows, and reads the log for a document. */
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 
-/** Updates one after the other, each after its length as four bytes, big-endian. In pieces, none of which is copied. */
+/** Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied. */
 export function frame(updates: Uint8Array[]): Uint8Array[] {
   return updates.flatMap((update) => {
     const length = Buffer.allocUnsafe(4)
@@ -31,17 +31,20 @@ export function isFramed(framed: Uint8Array): boolean {
   while (at + 4 <= framed.byteLength) at += 4 + view.getUint32(at)
   return at === framed.byteLength
 }
-/** The size of updates. */
+/** The total size of updates. */
 export const bytesOf = (updates: Uint8Array[]): number =>
   updates.reduce((sum, update) => sum + update.byteLength, 0)
 
 export interface LogContent {
-  /** V2 */
+  /** The snapshot, in V2 encoding. */
   snapshot: Uint8Array | null
   updates: Uint8Array[]
 }
 
-/** The memory of a log, which a thread can get without a copy. Small values lie in a pool with others, which stays here. */
+/**
+ * The buffers of a log that can be transferred to a thread without a copy. Small values share a pooled buffer, which
+ * can't be transferred.
+ */
 export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
   const buffers = new Set(
     (snapshot ? [snapshot, ...updates] : updates).map(({ buffer }) => buffer as ArrayBuffer),
@@ -50,8 +53,8 @@ export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
 }
 
 /**
- * Applies a log in one transaction. What is in it was applied before; should an update fail all the same, the others
- * are applied, since a board that cannot be loaded would be lost.
+ * Applies a log in one transaction. All of its updates were applied once before. If one fails nevertheless, the others
+ * are still applied: a board that can't be loaded would be lost.
  */
 export function replay(
   document: Y.Doc,
@@ -74,8 +77,8 @@ export function replay(
 }
 
 /**
- * Keeps Yjs from tidying up formatting marks after a transaction: for each deleted item it passes all that lie beside it,
- * which is quadratic. Editors tidy up their own, and what they delete comes as their updates.
+ * Stops Yjs from cleaning up formatting marks after a transaction. For each deleted item it visits all marks beside it,
+ * which takes quadratic time. Editors clean up their own documents, and send the deletions as updates.
  */
 export function keepFormats(document: Y.Doc): void {
   document.on('afterTransaction', (transaction) => {
@@ -83,15 +86,15 @@ export function keepFormats(document: Y.Doc): void {
   })
 }
 
-/** A board's counters, as its row had them. */
+/** A board's counters, as read from its row. */
 export interface BoardHead {
   seq: number
-  /** The card index holds everything up to this position. */
+  /** The card index contains all changes up to this position. */
   indexedSeq: number
   apiClient: number
   apiClock: number
   topZ: number
-  /** Log rows after the snapshot and their bytes. */
+  /** Log rows after the snapshot, and their bytes. */
   logRows: number
   logBytes: number
 }
@@ -102,17 +105,17 @@ export interface Tail extends BoardHead {
   ownerId: string
   snapshotSeq: number
   snapshotBytes: number
-  /** V2 encoding of all up to `snapshotSeq`; only when that is later than what was asked for. */
+  /** All updates up to `snapshotSeq`, in V2 encoding; null when the snapshot is not newer than `from`. */
   snapshot: Uint8Array | null
-  /** All updates after `from`, or after the snapshot. */
+  /** All updates after `from`, or after the snapshot when it is newer. */
   updates: Uint8Array[]
-  /** The first position whose row is missing or cut off; null when the log is whole. */
+  /** The first position whose row is missing or cut off; null when the log is complete. */
   damagedAt: number | null
 }
 
 interface TailRow {
   seq: number
-  /** Of a value that comes in pieces: how far into it this one begins. */
+  /** For a value that is read in pieces: the offset of this piece. */
   at: number
   updates: Buffer | null
   snapshot: Buffer | null
@@ -132,15 +135,15 @@ interface TailRow {
     | null
 }
 
-/** Longer values come in pieces: the driver reads a row in one step, at about 10 ms a megabyte. */
+/** Longer values are read in pieces, because the driver parses a row in one step, at about 10 ms per megabyte. */
 const pieceBytes = 512 * 1024
 
 /**
- * What the log of a board holds after position `from`: one statement, one snapshot of the database.
- * Null when there is no such board.
+ * Reads a board's log after position `from`, in one statement and so from one snapshot of the database. Null when the
+ * board does not exist.
  */
 export async function tail(database: Database, boardId: string, from: number): Promise<Tail | null> {
-  // A log row may be compressed, so a large one is read whole once (`offset 0` keeps that apart), and then cut.
+  // A log row may be compressed. So a large one is read whole once (`offset 0` keeps that separate), and then cut.
   const rows = await database.asSystem(
     (tx) => tx<TailRow[]>`
       with document as (
@@ -196,7 +199,7 @@ export async function tail(database: Database, boardId: string, from: number): P
   }
 }
 
-/** @param rows in the order of their values, and of the pieces of each */
+/** @param rows sorted by value, and by piece within a value */
 async function joinPieces(
   rows: TailRow[],
 ): Promise<{ snapshot: Buffer | null; log: { seq: number; updates: Buffer | null }[] }> {

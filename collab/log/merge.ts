@@ -1,10 +1,13 @@
-/** Merges the log of a board, in a worker thread. */
+/** Merges a board's log. Runs in a worker thread. */
 import * as Y from 'yjs'
 import { moved } from '../../platform/work/moved.ts'
 import { cutUpdate } from '../updates/cut.ts'
 import { replay, type LogContent } from './log.ts'
 
-/** @returns the document as a Yjs update (V2) @throws when a part of the log can't be read, or builds on what is not there */
+/**
+ * @returns the document as a Yjs update (V2)
+ * @throws when a part of the log can't be read, or builds on missing updates
+ */
 export function mergeLog(log: LogContent): Uint8Array {
   for (const update of log.updates) Y.decodeUpdate(update)
   const document = merged(log, (error) => {
@@ -15,7 +18,7 @@ export function mergeLog(log: LogContent): Uint8Array {
   return moved(Y.encodeStateAsUpdateV2(document))
 }
 
-/** @returns the document as updates (V1), to be applied in order; each takes little time */
+/** @returns the document as updates (V1) that are applied in order; each takes little time */
 export function mergeIntoParts(log: LogContent): Uint8Array[] {
   const parts = cutUpdate(Y.encodeStateAsUpdate(merged(log)))
   if (!parts) throw new Error('The merged document is malformed.')

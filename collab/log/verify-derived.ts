@@ -1,4 +1,4 @@
-/** What `verify` holds against the card index itself: identifiers, counters, times and the search index. */
+/** Verifies the data that is derived from the card index: identifiers, counters, times and the search index. */
 import { fold } from '../../core/fold.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 import type { Difference } from './difference.ts'
@@ -20,7 +20,7 @@ const stale = (what: Fault['what'], id: string, detail: string): Fault => ({
   detail,
 })
 
-/** @returns the faults, and times of creation that are to be set right */
+/** @returns the faults, and the corrected creation times */
 export async function verifyDerived(
   tx: Transaction,
   boardId: string,
@@ -47,8 +47,8 @@ export async function verifyDerived(
 }
 
 /**
- * A card is not older than the log row that brought it, nor younger than its last change. A card that came from another
- * board keeps the time that it had there.
+ * Finds wrong creation times. A card can't be older than the log row that created it, nor newer than its last change. A
+ * card from another board keeps its creation time.
  */
 function wrongBirths(times: IndexedTimes[], { births }: ReadLog): Map<string, Date> {
   const wrong = new Map<string, Date>()
@@ -86,7 +86,7 @@ async function wrongTop(tx: Transaction, boardId: string): Promise<Fault[]> {
   return row ? [stale('count', 'top_z', `${row.top_z}, the highest card is at ${row.highest}`)] : []
 }
 
-/** Removed cards count in the owner's quota until they can't be restored any more. */
+/** Finds a wrong size of removed cards. It counts in the owner's quota until they can't be restored any more. */
 async function wrongRemoved(tx: Transaction, boardId: string): Promise<Fault[]> {
   const [row] = await tx<{ removed_bytes: number; actual: number }[]>`
     select d.removed_bytes, r.actual
@@ -98,7 +98,10 @@ async function wrongRemoved(tx: Transaction, boardId: string): Promise<Fault[]> 
   return row ? [stale('count', 'removed_bytes', `${row.removed_bytes}, it is ${row.actual}`)] : []
 }
 
-/** Cards, and '' for the board's name. Words that are still to be indexed, or that can't be, are no fault. */
+/**
+ * Returns the ids of cards with wrong search rows, and '' for the board's name. Words that are not indexed yet, or
+ * can't be, are not faults.
+ */
 async function wrongWords(tx: Transaction, boardId: string): Promise<string[]> {
   const [pending] = await tx`select from search_pending where board_id = ${boardId} limit 1`
   if (pending) return []
@@ -123,7 +126,7 @@ async function wrongWords(tx: Transaction, boardId: string): Promise<string[]> {
   return [...wrong, ...left.keys()]
 }
 
-/** Writes anew what is derived. @returns whether the board was still at the position of `log` */
+/** Rebuilds the derived data. @returns whether the board was still at the position of `log` */
 export function repairDerived(
   database: Database,
   boardId: string,

@@ -1,4 +1,7 @@
-/** Reads a board's log row by row, for `verify`: what is missing or unreadable, and what can be derived from the rest. */
+/**
+ * Reads a board's log row by row, for `verify`: finds missing and unreadable rows, and derives counters and times from
+ * the others.
+ */
 import * as Y from 'yjs'
 import type { Database } from '../../sql/database.ts'
 import { cardsOf } from '../canvas/canvas.ts'
@@ -11,7 +14,7 @@ export interface LogFault {
   detail: string
 }
 
-/** A board's counters, as its row has them or as they follow from its log. */
+/** A board's counters, as stored in its row or as derived from its log. */
 export interface Counters {
   api_clock: number
   log_rows: number
@@ -22,9 +25,9 @@ export interface ReadLog {
   seq: number
   indexedSeq: number
   document: Y.Doc
-  /** Empty when the document is all that was ever committed. */
+  /** Empty when the document contains everything that was ever committed. */
   faults: LogFault[]
-  /** When each card came into the log. Null when a part of the log is in the snapshot only. */
+  /** When each card was created in the log. Null when a part of the log exists only in the snapshot. */
   births: Map<string, Date> | null
   stored: Counters
   derived: Counters
@@ -47,9 +50,9 @@ interface LogRow {
   created_at: Date
 }
 
-/** @returns null when there is no such board */
+/** @returns null when the board does not exist */
 export async function readLog(database: Database, boardId: string): Promise<ReadLog | null> {
-  // One statement sees one moment: no compaction comes between the board's row and its log.
+  // One statement sees one state of the database, so no compaction comes between the board's row and its log.
   const found = await database.asSystem(
     (tx) => tx<(HeadRow & LogRow)[]>`
       with document as (
@@ -117,13 +120,13 @@ function replayRows(head: HeadRow, rows: LogRow[]) {
   if (pendingStructs || pendingDs) {
     const detail = pendingStructs
       ? `structs wait for those of ${pendingStructs.missing.size} clients`
-      : 'deletions wait for what they delete'
+      : 'deletions wait for the items that they delete'
     faults.push({ id: '', fault: 'pending', detail })
   }
   return { document, faults, births }
 }
 
-/** Neighbouring rows that are missing are one fault. */
+/** Finds missing rows. Adjacent missing rows are one fault. */
 function missingRows(head: HeadRow, rows: LogRow[]): LogFault[] {
   const faults: LogFault[] = []
   let expected = head.snapshot_seq + 1

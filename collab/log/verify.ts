@@ -1,5 +1,5 @@
 /**
- * Holds the index against the documents, board by board: the card and group rows, all that is derived from them, and the
+ * Compares the index with the documents, board by board: the card and group rows, the data derived from them, and the
  * log itself.
  */
 import { randomUUID } from 'node:crypto'
@@ -15,7 +15,7 @@ import { repairDerived, verifyDerived } from './verify-derived.ts'
 import { readLog, type ReadLog } from './verify-log.ts'
 
 export interface VerifyOptions {
-  /** Edits of the last seconds may not be indexed yet: how long to wait for that. */
+  /** How long to wait for edits of the last seconds to be indexed. */
   waitMs?: number
 }
 
@@ -27,7 +27,7 @@ export async function boardIds(database: Database): Promise<string[]> {
   return rows.map((row) => row.board_id)
 }
 
-/** @returns the differences of one board; none for a board that is not there */
+/** @returns the differences of one board; none for a board that does not exist */
 export async function verifyBoard(
   database: Database,
   boardId: string,
@@ -38,25 +38,27 @@ export async function verifyBoard(
 }
 
 /**
- * Rewrites what differs. The log is the truth: where it is damaged the index may be the last copy of what is lost, so
- * nothing of that board is touched.
+ * Rewrites the index rows that differ. The log is the truth. But if it is damaged, the index may contain the last copy
+ * of lost data, so that board is not changed.
  *
- * @returns what was mended
+ * @returns the repaired differences
  */
 export async function repairBoard(database: Database, boardId: string): Promise<Difference[]> {
   let mended: Difference[] | null = null
   for (let attempt = 0; attempt < 20; attempt++) {
     const found = await compare(database, boardId, 0)
     if (!found || found.differences.length === 0 || found.log.faults.length > 0) return mended ?? []
-    // A row that is written anew is looked at again: its time of creation is derived, too.
+    // Compare again after rewriting a row: its creation time is derived, too.
     mended ??= found.differences
     if (await rebuildRows(database, boardId, found))
       await repairDerived(database, boardId, found.log, found.born)
   }
-  throw new Error(`Board ${boardId} is written to all the time; it could not be repaired.`)
+  throw new Error(
+    `Board ${boardId} could not be repaired, because it was changed during each attempt. Try again when it is less busy.`,
+  )
 }
 
-/** @returns whether the board was still at the position that the rows were projected at */
+/** @returns whether the board was still at the position from which the rows were built */
 async function rebuildRows(
   database: Database,
   boardId: string,
@@ -88,7 +90,7 @@ interface Comparison {
   born: Map<string, Date>
 }
 
-/** A service that runs writes on meanwhile: how often differences are looked at again before they are believed. */
+/** How often differences are checked again before they are reported: a running service may be changing the data. */
 const looks = 3
 
 async function compare(database: Database, boardId: string, until: number): Promise<Comparison | null> {
@@ -158,7 +160,7 @@ function differ<Row extends { id: string; gone?: boolean; hash?: string }>(
   return { faults, rows }
 }
 
-/** A card that cannot be read is left out of the index. */
+/** A card that can't be read counts as not indexed. */
 function safely<Row extends { id: string; gone?: boolean }>(project: (id: string) => Row, id: string): Row {
   try {
     return project(id)

@@ -1,24 +1,25 @@
 /**
- * What an editor's update has to pass before it is applied. y-protocols would swallow a malformed update after it
- * integrated half of it, and Hocuspocus would acknowledge it. Beyond what decodes, an update may hold what no Yjs
- * encoder writes and what would harm everybody who ever loads the document: such updates are refused as malformed.
+ * Checks an editor's update before it is applied. y-protocols would ignore the error of a malformed update after
+ * integrating half of it, and Hocuspocus would acknowledge it. An update that can be decoded may still contain structs
+ * that no Yjs encoder writes. Some of them would harm everybody who loads the document. Such updates are refused as
+ * malformed.
  */
 import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import { nestingFault } from './nesting.ts'
 
 export interface AdmitBounds {
-  /** Encoded size that a document may reach. */
+  /** Largest encoded size of a document. */
   maxDocumentBytes: number
-  /** Client ids that a document may have. Every transaction of Yjs goes over all of them, twice. */
+  /** Largest number of client ids in a document. Each Yjs transaction iterates over all of them twice. */
   maxClients: number
-  /** Levels of shared types, and of plain values in each: what reads them is recursive. */
+  /** Largest nesting depth of shared types, and of plain values in each. The code that reads them is recursive. */
   maxNesting: number
 }
 
-/** Ids up to here are Yjs' own random ones; above are the API's, one for each board. */
+/** Yjs' own random client ids end here. Higher ids are the API's, one for each board. */
 const maxEditorClient = 0xffffffff
-/** Clocks end far below what a number holds exactly: a state vector beyond could not be read any more. */
+/** Clocks must stay far below the largest exact integer. Otherwise state vectors could not be read any more. */
 const maxClock = 2 ** 48
 
 export interface Refused {
@@ -26,7 +27,9 @@ export interface Refused {
   reason: string
 }
 
-/** Null when a decoded update may be applied. `sizeBytes`: of the document with the update. */
+/**
+ * Checks a decoded update. Returns null when it may be applied. `sizeBytes`: the document's size including the update.
+ */
 export function refuseUpdate(
   document: Y.Doc,
   sizeBytes: number,
@@ -47,27 +50,27 @@ export function refuseUpdate(
       if (id.clock !== end) return closeCodes.badFrame
     } else {
       client = id.client
-      if (clients.has(client)) return closeCodes.badFrame // of two parts, applying would leave out the first
+      if (clients.has(client)) return closeCodes.badFrame // applying would skip the first of two parts
       clients.add(client)
       if (!document.store.clients.has(client) && ++newClients > room) return closeCodes.tooBig
     }
     end = id.clock + length
     if (length < 1 || end > maxClock) return closeCodes.badFrame
-    // Forged; or this process is behind another one that its author comes from.
+    // The update is forged, or this process is behind the one whose updates the editor has seen.
     const known = Y.getState(document.store, client)
     if (client > maxEditorClient && end > known) return closeCodes.tryLater
     if (id.clock < known && known < end && !continuesKnown(document, struct)) return closeCodes.tryLater
     if (!(struct instanceof Y.Item)) continue
-    if (refersAhead(struct)) return closeCodes.badFrame // applying would break off there
-    if (struct.content instanceof Y.ContentDoc) return closeCodes.badFrame // boards do not hold documents
+    if (refersAhead(struct)) return closeCodes.badFrame // applying would fail there
+    if (struct.content instanceof Y.ContentDoc) return closeCodes.badFrame // boards have no subdocuments
   }
   const fault = nestingFault(document, structs, bounds.maxNesting)
   return fault ? closeCodes[fault] : null
 }
 
 /**
- * Whether a struct whose beginning the document holds is the one that it holds. Yjs puts the rest after what is there,
- * wherever that is; if the struct says that it lies elsewhere, it would lie here in memory and there in the log.
+ * Whether a struct that the document already contains in part is the same struct. Yjs appends the rest to the known
+ * part, wherever that is. If the struct names another place, its place in memory would differ from that in the log.
  */
 function continuesKnown({ store, share }: Y.Doc, struct: Y.Item | Y.GC | Y.Skip): boolean {
   const { client, clock } = struct.id
@@ -80,7 +83,7 @@ function continuesKnown({ store, share }: Y.Doc, struct: Y.Item | Y.GC | Y.Skip)
       origin?.client === client && origin.clock === clock - 1 && Y.compareIDs(rightOrigin, known.rightOrigin)
     )
   if (!Y.compareIDs(origin, known.origin) || !Y.compareIDs(rightOrigin, known.rightOrigin)) return false
-  if (origin || rightOrigin) return true // the parent is that of the neighbours
+  if (origin || rightOrigin) return true // then the parent is that of its neighbours
   const knownParent = known.parent as Y.AbstractType<unknown> | null
   const isSameParent =
     typeof parent === 'string'
@@ -89,7 +92,7 @@ function continuesKnown({ store, share }: Y.Doc, struct: Y.Item | Y.GC | Y.Skip)
   return isSameParent && parentSub === known.parentSub
 }
 
-/** Whether a struct hangs on itself or on a later one of its own author. */
+/** Whether a struct refers to itself or to a later struct of the same client. */
 function refersAhead({ id, origin, rightOrigin, parent }: Y.Item): boolean {
   const isAhead = (other: unknown) =>
     other instanceof Y.ID && other.client === id.client && other.clock >= id.clock
@@ -97,8 +100,8 @@ function refersAhead({ id, origin, rightOrigin, parent }: Y.Item): boolean {
 }
 
 /**
- * Whether the deleted ranges of each client ascend, as every encoder writes them. Each range splits structs; from the
- * end to the beginning, the cost of a million of them would be quadratic.
+ * Whether the deleted ranges of each client are in ascending order, as every encoder writes them. Each range splits
+ * structs. A million ranges in descending order would take quadratic time.
  */
 function areDeletesOrdered(ds: ReturnType<typeof Y.decodeUpdate>['ds']): boolean {
   for (const ranges of ds.clients.values()) {
@@ -111,7 +114,9 @@ function areDeletesOrdered(ds: ReturnType<typeof Y.decodeUpdate>['ds']): boolean
   return true
 }
 
-/** Whether a document holds all of an update, so that applying it would change nothing. Throws when it is malformed. */
+/**
+ * Whether a document contains the whole update, so that applying it would change nothing. Throws when it is malformed.
+ */
 export function holdsUpdate(document: Y.Doc, update: Uint8Array): boolean {
   const { structs, ds } = Y.decodeUpdate(update)
   const { store } = document

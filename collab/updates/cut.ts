@@ -1,7 +1,7 @@
 /**
- * Cuts an update into parts that do the same when they are applied in order. Each part is small enough for one turn of
- * the event loop, and builds only on what came before it. Large updates are cut in a worker thread: decoding alone may
- * take longer than a turn.
+ * Cuts an update into parts that have the same effect when applied in order. Each part is small enough for one turn of
+ * the event loop, and depends only on earlier parts and the document. Large updates are cut in a worker thread, because
+ * even decoding one may take longer than a turn.
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
@@ -10,15 +10,18 @@ import { valuesFault } from './nesting.ts'
 type Struct = ReturnType<typeof Y.decodeUpdate>['structs'][number]
 type DeleteSet = ReturnType<typeof Y.decodeUpdate>['ds']
 
-/** An update up to this size is decoded on the main thread: at two bytes a struct, the worst, in about 10 ms. */
+/** An update up to this size is decoded on the main thread. The worst case, two bytes per struct, takes about 10 ms. */
 export const smallUpdateBytes = 64 * 1024
 
-/** Structs of one part. Its bytes end with the struct that passes `smallUpdateBytes`. */
+/** Structs in one part. A part also ends with the struct that exceeds `smallUpdateBytes`. */
 const maxStructs = 5000
-/** Deleted ranges of one part. Each may move the end of a client's struct array, whose length no limit bounds. */
+/** Deleted ranges in one part. Each may shift the rest of a client's struct array, whose length is unlimited. */
 export const maxRanges = 64
 
-/** As `cutUpdate`, for what an editor sent; or what is wrong with its plain values, which take long to decode. */
+/**
+ * Cuts an editor's update. First checks its plain values, and returns the fault if there is one: such values take long
+ * to decode.
+ */
 export function cutReceived({
   update,
   maxNesting,
@@ -35,7 +38,10 @@ export function cutReceived({
   return cutUpdate(update) ?? 'badFrame'
 }
 
-/** @returns the parts in order; null when the update is malformed: a client comes twice, or structs build on each other in a circle */
+/**
+ * @returns the parts in order; null when the update is malformed: a client occurs twice, or structs depend on each
+ * other in a circle
+ */
 export function cutUpdate(update: Uint8Array): Uint8Array[] | null {
   try {
     const { structs, ds } = Y.decodeUpdate(update)
@@ -46,7 +52,7 @@ export function cutUpdate(update: Uint8Array): Uint8Array[] | null {
   }
 }
 
-/** The structs of an update alone, and its deleted ranges in parts. */
+/** Separates the structs of an update from its deletions, which are cut into parts. */
 export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
   return [...(structs.length > 0 ? [encode(structs, [])] : []), ...cutDeletes(ds)]
 }
@@ -56,11 +62,14 @@ export const countRanges = (ds: DeleteSet): number =>
 
 interface Line {
   readonly structs: Struct[]
-  /** The next one. */
+  /** The index of the next struct. */
   at: number
 }
 
-/** Each struct after those of the update that it builds on. What is in no update so far has to come otherwise. */
+/**
+ * Sorts the structs so that each follows those that it depends on. Structs that the update lacks must be in the
+ * document.
+ */
 function inCausalOrder(structs: Struct[]): Struct[] | null {
   const lines = new Map<number, Line>()
   for (const [at, struct] of structs.entries()) {
@@ -97,7 +106,7 @@ function inCausalOrder(structs: Struct[]): Struct[] | null {
   return ordered
 }
 
-/** What a struct builds on, if that is among the lines and its turn has not come yet. */
+/** Returns the first id that a struct depends on and that is not sorted yet; null when there is none. */
 function missingOf(struct: Struct, lines: Map<number, Line>): Y.ID | null {
   if (!(struct instanceof Y.Item)) return null
   for (const other of [struct.origin, struct.rightOrigin, struct.parent]) {

@@ -1,65 +1,75 @@
 /**
- * Counts and bounds what integrating an update costs. Where several items claim the same place, Yjs finds an item's place
- * by passing the items between its left and its right origin, one by one (Item.integrate of yjs 13.6). An update can be
- * written so that each of its items passes all others: 40 KB took 16 s, here and in every browser.
+ * Counts and limits the cost of integrating an update. Several items may claim the same place. Then Yjs finds an item's
+ * place by visiting the items between its left and right origin one by one (Item.integrate of yjs 13.6). An update can
+ * be written so that each of its items visits all others: 40 KB took 16 s, here and in every browser.
  *
- * This module replaces `integrate` of Yjs's structs. Outside of `metered` it is Yjs's own. Within it, the search for the
- * place runs here: the same search, which counts its steps. It stops before it has changed anything, so that all
- * structs up to there are in the document whole, and none after.
+ * This module replaces `integrate` of Yjs's structs. Outside of `metered` it behaves like Yjs's own. Within it, the
+ * search for the place runs here: the same algorithm, but it counts its steps. When the budget is used up, it stops
+ * before changing anything. So all earlier structs are completely in the document, and no later one is.
  */
 import * as Y from 'yjs'
 
-/** What may still be spent, and what was. Updates that belong together share one. */
+/** A budget of steps and its use. Updates that belong together share one. */
 export interface Meter {
-  /** Items passed so far. A step costs about 0.2 µs. */
+  /** Items visited so far. A step takes about 0.2 µs. */
   steps: number
-  /** Steps past which it throws `TooCostly`. */
+  /** Number of steps above which `TooCostly` is thrown. */
   readonly maxSteps: number
-  /** Steps past which a single item's search throws `TooCostly`: one struct can't be cut into pieces. */
+  /** Number of steps for a single item above which `TooCostly` is thrown. One struct can't be cut into parts. */
   readonly maxItemSteps: number
-  /** What this turn has left, in the time that a step takes. Below 0 it throws `TurnOver`, after one struct at least. */
+  /** Steps left in this turn. Below 0 `TurnOver` is thrown, but only after at least one struct. */
   turnSteps: number
 }
 
-/** About 12 ms. Counted and not measured: on a busy machine an ordinary update is applied whole, too. */
+/**
+ * About 12 ms. Steps are counted, and time is not measured: so an ordinary update is applied in one turn even on a busy
+ * machine.
+ */
 export const stepsPerTurn = 60_000
-/** Integrating a struct takes as long as so many steps. */
+/** Integrating a struct costs as much as this many steps. */
 const stepsPerStruct = 5
-/** Cutting an item in two moves the rest of its client's structs in their array: so many take as long as a step. */
+/** Splitting an item shifts the rest of its client's struct array. Shifting this many structs costs one step. */
 const structsMovedPerStep = 2000
 
 export interface MergeBounds {
-  /** Steps that an update may take, however small it is. A second of CPU has five million. */
+  /** Steps for an update of any size. Five million take a second of CPU. */
   maxUpdateSteps: number
   /** Steps for one item. An item can't be cut into parts. */
   maxItemSteps: number
-  /** Steps of all updates of a document, since it was loaded and for loading it. Past this only few are allowed. */
+  /** Steps for all updates of a document, including its loading. Above this number, each update gets only a few. */
   maxDocumentSteps: number
 }
 
-/** Per byte on top. Fifty people who edited one text offline take four. */
+/** Additional steps per byte. The edits of fifty people who edited one text offline need four. */
 const stepsPerByte = 20
-/** What the updates of a document may still take that takes too many already: writing at the same place as others do. */
+/**
+ * Steps for an update of a document that has used up its steps. They are enough for ordinary concurrent edits at one
+ * place.
+ */
 const fewSteps = 1000
 
-/** How many steps an update of this size may take. */
+/** The number of steps that an update of this size may take. */
 export function stepsFor(sizeBytes: number, mergeSteps: number, bounds: MergeBounds): number {
   const most = mergeSteps < bounds.maxDocumentSteps ? bounds.maxUpdateSteps : fewSteps
   return most + sizeBytes * (mergeSteps < bounds.maxDocumentSteps ? stepsPerByte : 1)
 }
 
-/** Integrating it takes more steps than any honest update needs. */
+/** Integrating the update takes more steps than any honest update needs. */
 export class TooCostly extends Error {}
 
-/** The turn has nothing left. Applying the same update again goes on where it stopped. */
+/** The turn's steps are used up. Applying the same update again continues where it stopped. */
 export class TurnOver extends Error {}
 
 let current: Meter | null = null
 let hasProgress = false
-/** Items that the transaction has cut in two so far. */
+/** Items that the transaction has split so far. */
 let splits = 0
 
-/** Runs `work`, in which updates are applied. @throws {TooCostly} @throws {TurnOver} */
+/**
+ * Runs `work` and counts the steps of the updates that it applies.
+ *
+ * @throws {TooCostly} @throws {TurnOver}
+ */
 export function metered(meter: Meter, work: () => void): void {
   current = meter
   meter.turnSteps = stepsPerTurn
@@ -72,7 +82,7 @@ export function metered(meter: Meter, work: () => void): void {
   }
 }
 
-/** What cutting out deleted ranges may take, in steps. */
+/** The cost of applying deletions, in steps. */
 export function stepsOfDeletes(document: Y.Doc, ranges: ReadonlyMap<number, { length: number }>): number {
   let steps = 0
   for (const [client, { length }] of ranges)
@@ -98,7 +108,7 @@ for (const { prototype } of [Y.Item, Y.GC]) {
   prototype.integrate = meteredIntegrate
 }
 
-/** Yjs has cut the items that a struct begins and ends at. */
+/** The cost of the splits since the last call: Yjs splits the items at which a struct begins and ends. */
 function stepsOfSplits(struct: Y.Item | Y.GC, { doc, _mergeStructs }: Y.Transaction): number {
   const count = Math.max(0, _mergeStructs.length - splits)
   splits = _mergeStructs.length
@@ -111,12 +121,14 @@ function stepsOfSplits(struct: Y.Item | Y.GC, { doc, _mergeStructs }: Y.Transact
   return (count * most) / structsMovedPerStep
 }
 
-/** Yjs's search for an item's place. Afterwards the item has its neighbours, and `integrate` has nothing to search for. */
+/**
+ * Finds an item's place with Yjs's algorithm. Afterwards the item has its neighbours, and `integrate` need not search.
+ */
 function place(item: Y.Item, offset: number, store: Y.Doc['store'], meter: Meter): void {
   const parent = item.parent as Y.AbstractType<unknown>
   const { client, clock } = item.id
   let left = offset > 0 ? Y.getItem(store, Y.createID(client, clock + offset - 1)) : item.left
-  if (left instanceof Y.GC) left = null // Yjs would fail on it
+  if (left instanceof Y.GC) left = null // Yjs would throw on it
   const origin = offset > 0 ? left && left.lastId : item.origin
   const { right, rightOrigin, parentSub } = item
   if (left ? left.right === right : right && right.left === null) return
@@ -153,7 +165,7 @@ function place(item: Y.Item, offset: number, store: Y.Doc['store'], meter: Meter
       }
     }
   }
-  if (offset > 0) return // `integrate` has to cut off its beginning first, and searches itself
+  if (offset > 0) return // `integrate` first cuts off the item's beginning, then searches again
   item.left = left
   item.right = left ? left.right : (first ?? null)
 }

@@ -1,21 +1,21 @@
 /**
- * Where an update would put things: how deep it nests shared types and plain values, and whether it writes entries of
- * maps as no editor does.
+ * Checks where an update would place its structs: how deep it nests shared types and plain values, and whether it
+ * writes map entries as no editor does.
  *
- * Yjs deletes, collects and reads nested types by recursion, here and in every browser, and a value that one stack can
- * hold another cannot.
+ * Yjs deletes, collects and reads nested types recursively, here and in every browser. A depth that one stack can
+ * handle may overflow another.
  */
 import * as Y from 'yjs'
 import { isPlainObject } from '../../core/card-values.ts'
 
 type Structs = ReturnType<typeof Y.decodeUpdate>['structs']
 
-/** Values in one plain value. What has more takes too long each time it is decoded or looked at. */
+/** Values in one plain value. A larger one takes too long each time it is decoded or read. */
 const maxValues = 100_000
-/** A key of an object takes as long as so many values of a list. */
+/** A key of an object costs as much as this many values of a list. */
 const valuesPerKey = 5
 
-/** `badFrame` for too deep or misplaced, `tooBig` for too much, null for neither. */
+/** Returns `badFrame` for values that are too deep or misplaced, `tooBig` for too many values, null otherwise. */
 export function nestingFault(
   document: Y.Doc,
   structs: Structs,
@@ -31,7 +31,7 @@ export function nestingFault(
       if (places.depthOf(struct) > maxNesting) return 'badFrame'
       continue
     }
-    // An entry of a map has one value. Of several, some would be deleted and merged in memory other than in the log.
+    // A map's entry has one value. With several values, memory and log would delete and merge them differently.
     if (length > 1 && !(content instanceof Y.ContentDeleted)) {
       places ??= new Places(document, structs, maxNesting)
       if (places.isEntry(struct)) return 'badFrame'
@@ -42,7 +42,7 @@ export function nestingFault(
   return null
 }
 
-/** The same of the plain values alone: it needs no document. */
+/** Checks only the plain values. This needs no document. */
 export function valuesFault(structs: Structs, maxNesting: number): 'badFrame' | 'tooBig' | null {
   for (const struct of structs) {
     const fault = struct instanceof Y.Item ? plainFault(struct.content, maxNesting) : null
@@ -68,7 +68,7 @@ function isWithin(value: unknown, levels: number, budget: { left: number }): boo
   budget.left -= 1
   if (budget.left < 0) return false
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true
-  // An object that came with a key __proto__ is written into the log other than it was read.
+  // An object that was read with a key __proto__ would be written to the log in a different form.
   if (levels === 0 || !(Array.isArray(value) || isPlainObject(value))) return false
   const values: unknown[] = Array.isArray(value) ? value : Object.values(value)
   if (!Array.isArray(value)) budget.left -= (valuesPerKey - 1) * values.length
@@ -77,9 +77,9 @@ function isWithin(value: unknown, levels: number, budget: { left: number }): boo
 }
 
 /**
- * Where the items of an update lie. An item tells its parent, or its neighbour, whose parent is its own; each may be in
- * the document or in the update itself. The way may be long, and run in a circle: no recursion. What is in neither has
- * to wait, and is looked at again.
+ * Finds where the items of an update are placed. An item names its parent, or a neighbour with the same parent. Each
+ * may be in the document or in the update itself. The chain may be long, and may be a circle, so the search is not
+ * recursive. An item whose chain leaves both has to wait for missing edits, and is checked again then.
  */
 class Places {
   readonly #document: Y.Doc
@@ -95,7 +95,7 @@ class Places {
     this.#maxDepth = maxDepth
   }
 
-  /** Levels of types above an item; 0 directly under a root. */
+  /** The number of types above an item; 0 directly under a root. */
   depthOf(item: Y.Item): number {
     const way = new Map<Y.Item, number>()
     let climbed = 0
@@ -184,7 +184,7 @@ class Places {
 
 interface Found {
   item: Y.Item
-  /** It is in the document already. */
+  /** Whether the item is in the document already. */
   isKnown: boolean
 }
 

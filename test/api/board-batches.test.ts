@@ -262,7 +262,7 @@ test('[BB8] parents that a batch sets make no cycle, neither by one entry nor by
   ]
   for (const entries of cases) {
     const answer = await upsert(user, [{ name: 'fine' }, ...entries])
-    expect([answer.status, answer.body.error]).toEqual([409, expect.stringMatching(/^boards\[[12]\]\.parent_board_id: a board cannot lie below itself/)])
+    expect([answer.status, answer.body.error]).toEqual([409, expect.stringMatching(/^boards\[[12]\]\.parent_board_id: a board cannot be below itself/)])
   }
   expect((await listed(user)).length).toBe(4)
   // Turned round within one batch, which is no cycle.

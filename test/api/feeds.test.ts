@@ -247,9 +247,9 @@ test('[F7] a cursor of another kind or board, and what does not go together, is 
   }
   expect((await user.api.get(`${cardFeed(other.id)}&${cursorOf(feed)}`)).body.error).toMatch(/^cursor must be/)
   expect((await user.api.get(`${path}&${everything}&${cursorOf(index)}`)).body.error).toMatch(/^cursor must be/)
-  expect((await user.api.get(`/boards/${board.id}/cards?${everything}`)).body.error).toMatch(/^since goes with source=index/)
+  expect((await user.api.get(`/boards/${board.id}/cards?${everything}`)).body.error).toMatch(/^since needs source=index/)
   for (const query of ['', '&source=index', `&${cursorOf(index)}`])
-    expect((await user.api.get(`/boards/${board.id}/cards?deleted=1${query}`)).body.error).toMatch(/^deleted=1 goes with/)
+    expect((await user.api.get(`/boards/${board.id}/cards?deleted=1${query}`)).body.error).toMatch(/^deleted=1 needs/)
   // Each cursor goes on with the walk that it comes from.
   expect((await user.api.get(`/boards/${board.id}/cards?${cursorOf(feed)}`)).body.next_cursor).toMatch(/^\d{4}-/)
   expect((await user.api.get(`/boards/${board.id}/cards?${cursorOf(index)}`)).body.next_cursor).toBe(null)

@@ -32,7 +32,7 @@ test('[BB11] one live board of a workspace carries an identifier: another create
   ]
   for (const { status, body } of refused) {
     expect([status, body.code]).toEqual([409, 'conflict'])
-    expect(body.error).toMatch(/^(boards\[1\]\.)?identifiers: shotgrid "7" is on board/)
+    expect(body.error).toMatch(/^(boards\[1\]\.)?identifiers: shotgrid "7" is already on board/)
     expect(body.error).toContain(board.id)
   }
   expect((await user.api.get(`/boards/${second.id}`)).body.board).toEqual(second)

@@ -79,7 +79,7 @@ test('[T26] a merge that would be longer than a body may be is 400 that names th
   const bulk = await user.api.patch(path, { cards: [{ id: ids[1], title: 'first' }, { id: ids[0], ...mine }] })
   for (const [{ status, body }, where] of [[single, ''], [bulk, 'cards[1].']] as const) {
     expect([status, body.code]).toEqual([400, 'bad_request'])
-    expect(body.error.startsWith(`${where}body: merged with what others have written`)).toBe(true)
+    expect(body.error.startsWith(`${where}body: merged with the changes of other writers`)).toBe(true)
   }
   const shown = await listCards(user, boardId)
   expect(shown.map(({ id, body, title }) => [id, body, title])).toEqual(

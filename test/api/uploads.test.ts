@@ -267,7 +267,7 @@ test('[UP12] a card that names a file its writer cannot read is 404', async () =
 })
 
 const noSuchFile =
-  "there is no such file, or you can't read it. Upload it first (POST /uploads) or leave the field out."
+  "this file does not exist, or you can't read it. Upload it first (POST /uploads) or leave the field out."
 const nobodysKey = () => `f${randomBytes(18).toString('base64url')}.png`
 async function foreignKey(): Promise<string> {
   const stranger = await service.user()

@@ -1,66 +1,66 @@
 /**
- * The statements of the search indexer. A batch is read in one transaction; its texts are read, folded and written part
- * by part, and folding is outside of any transaction.
+ * The statements of the search indexer. A batch is read in one transaction. Its texts are then read, folded and written
+ * in parts; folding runs outside of any transaction.
  *
- * Whoever deletes the rows of `search_pending` that a board had when its batch was read has indexed the board. A part is
- * written only while all of these rows are there, under their locks. So what another process wrote since is never
- * overwritten by older words: that process has deleted these rows with its own.
+ * A board counts as indexed when the `search_pending` rows that the batch read are deleted. Before a part is written,
+ * these rows are locked, and all of them must still exist. So an old text never overwrites a newer one by another
+ * process, because that process has deleted the rows.
  */
 import { setImmediate } from 'node:timers/promises'
 import { fold } from '../../core/fold.ts'
 import type { Transaction } from '../../sql/database.ts'
 
-/** A board of a batch. */
+/** A board in a batch. */
 export interface PendingBoard {
   readonly id: string
   readonly workspaceId: string
   /** The owner of the workspace. */
   readonly account: string
-  /** Its rows of `search_pending`, by their ids. */
+  /** The ids of its rows in `search_pending`. */
   readonly rows: number[]
-  /** Where the next batch goes on, when this one does not reach the end. */
+  /** Where the next batch continues; null when this one reaches the end. */
   readonly next: Position | null
-  /** Entries of the batch that are not yet written. */
+  /** Entries of the batch that are not written yet. */
   left: number
 }
 
-/** After the card with this time and id. */
+/** A position after the card with this time and id. */
 interface Position {
   changedAt: string
   after: string
 }
 
-/** A card whose words are written to the index, or taken out of it; or the name of a board. */
+/** A card, or the name of a board, whose words are written to the index or deleted from it. */
 export interface Entry {
   readonly board: PendingBoard
-  /** '' is the board itself. */
+  /** The id of the card; '' for the name of the board. */
   readonly cardId: string
   readonly changedAt: string
   readonly gone: boolean
-  /** A version of it is set aside. */
+  /** Which version of it has been set aside, because it could not be indexed. */
   readonly setAside: 'this version' | 'an earlier version' | null
 }
 
-/** What is indexed in one transaction: at most about 300 ms of PostgreSQL's time, and 500 ms for one card. */
+/** Limits of one transaction. It takes at most about 300 ms of PostgreSQL's time, or 500 ms for a single card. */
 const batchCards = 250
 const batchBoards = 50
-/** Of texts as they are, before folding. The last card may go beyond. */
+/** Bytes of the texts before folding. The last card may exceed the limit. */
 const batchBytes = 64 * 1024
-/** Of a board that is gone, index rows that are deleted at once. */
+/** Index rows of a deleted board that are deleted at once. */
 const goneRows = 5000
-/** Rows of `search_pending` that one batch takes of a board. Their ids are given just before their commit. */
+/** Rows of `search_pending` that one batch reads for a board. Their ids are assigned just before their commit. */
 const pendingRows = 1000
 /**
- * Far more than any entry within the limits takes. The wait for a lock ends long before, so that a statement that takes
- * too long is known to be about its entries.
+ * The statement timeout is far more than any valid entry needs. The lock timeout is much shorter. So a statement
+ * timeout is always caused by the entries themselves.
  */
 const [statementTimeoutMs, lockTimeoutMs] = [10_000, 2000]
 
 export interface BatchRequest {
-  /** Null for all. */
+  /** The boards to index; null for all. */
   boardIds: string[] | null
   except: string[]
-  /** The account that had the last turn of the batch before. */
+  /** The account that was served last in the previous batch. */
   lastAccount: string
 }
 
@@ -69,7 +69,7 @@ export interface Batch {
   lastAccount: string
 }
 
-/** Reads what is pending next. Accounts take turns: the first card of each, then the second of each. */
+/** Reads the next pending batch. Accounts take turns: the first card of each, then the second of each. */
 export async function readBatch(
   tx: Transaction,
   { boardIds, except, lastAccount }: BatchRequest,
@@ -157,7 +157,7 @@ export async function readBatch(
   for (const board of boards) {
     const all = cardsOf.get(board.board_id) ?? []
     const here = all.filter((card) => taken.has(card))
-    if (here.length === 0 && all.length > 0) continue // no room for it in this batch
+    if (here.length === 0 && all.length > 0) continue // no space left in this batch
     served.add(board.account)
     entries.push(...entriesOf(board, here, here.length < all.length || all.length === share))
   }
@@ -189,7 +189,7 @@ interface CardRow {
   set_aside: SetAside
 }
 
-/** The first of each list, then the second of each, and so on. */
+/** The first element of each list, then the second of each, and so on. */
 function inTurns<Item>(lists: Item[][]): Item[] {
   const longest = Math.max(0, ...lists.map((list) => list.length))
   return Array.from({ length: longest }, (_, turn) =>
@@ -197,7 +197,7 @@ function inTurns<Item>(lists: Item[][]): Item[] {
   ).flat()
 }
 
-/** The first cards, up to the bytes of a batch. Taking a card out of the index costs nothing here. */
+/** The first cards, up to the bytes of a batch. Deletions from the index cost nothing here. */
 function withinBytes(cards: CardRow[]): CardRow[] {
   let bytes = 0
   const fitting: CardRow[] = []
@@ -209,7 +209,7 @@ function withinBytes(cards: CardRow[]): CardRow[] {
   return fitting
 }
 
-/** `cards` begin where the board's last batch ended. */
+/** The entries of a board. `cards` begin where the board's last batch ended. */
 function entriesOf(row: BoardRow, cards: CardRow[], more: boolean): Entry[] {
   const last = cards.at(-1)
   const board: PendingBoard = {
@@ -222,7 +222,7 @@ function entriesOf(row: BoardRow, cards: CardRow[], more: boolean): Entry[] {
   }
   const changed = cards.filter((card) => card.set_aside !== 'this version')
   const entries: Entry[] = [
-    // Always there, so that each board has an entry with which its rows are deleted.
+    // This entry is always present, so that each board has an entry with which its rows are deleted.
     { board, cardId: '', changedAt: row.named_at, gone: row.gone, setAside: row.set_aside },
     ...changed.map((card) => ({
       board,
@@ -242,7 +242,7 @@ interface Words {
   body: string
 }
 
-/** Reads the texts of these entries as they are now, and folds them. What is gone, or set aside, has none. */
+/** Reads the current texts of these entries, and folds them. Entries that are deleted or set aside have none. */
 export async function readWords(
   asSystem: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>,
   entries: Entry[],
@@ -265,7 +265,7 @@ export async function readWords(
   return words
 }
 
-/** Writes entries to the index, or takes them out of it. Those of boards that another process has indexed are left out. */
+/** Writes entries to the index, or deletes them from it. Skips boards that another process has indexed. */
 export async function writeWords(tx: Transaction, entries: Entry[], words: Words[]): Promise<void> {
   const mine = await claim(tx, entries)
   const goneBoards = mine.filter(({ gone, cardId }) => gone && cardId === '').map(({ board }) => board)
@@ -309,7 +309,10 @@ export async function writeWords(tx: Transaction, entries: Entry[], words: Words
   await finishBoards(tx, mine, unfinished)
 }
 
-/** Remembers that this version can't be indexed, and takes older words out of the index. */
+/**
+ * Records that this version can't be indexed, and deletes its older words from the index. @returns false when another
+ * process has indexed the board
+ */
 export async function setAside(tx: Transaction, entry: Entry, error: string): Promise<boolean> {
   const [mine] = await claim(tx, [entry])
   if (!mine) return false
@@ -323,12 +326,12 @@ export async function setAside(tx: Transaction, entry: Entry, error: string): Pr
       (nested) =>
         nested`delete from search_index where board_id = ${entry.board.id} and card_id = ${entry.cardId}`,
     )
-    .catch(() => undefined) // the index doesn't let go of it either: a search finds it by its older words
+    .catch(() => undefined) // the deletion failed, too: a search still finds the older words
   await finishBoards(tx, [entry], new Set())
   return true
 }
 
-/** The entries whose boards are still this process's to index. Locks their rows of `search_pending`. */
+/** Returns the entries whose boards no other process has indexed. Locks their rows of `search_pending`. */
 async function claim(tx: Transaction, entries: Entry[]): Promise<Entry[]> {
   const boards = [...new Set(entries.map(({ board }) => board))]
   await tx`
@@ -345,7 +348,10 @@ async function claim(tx: Transaction, entries: Entry[]): Promise<Entry[]> {
   return entries.filter(({ board }) => rowsOf.get(board.id) === board.rows.length)
 }
 
-/** Deletes what was pending of the boards that have no other entries left, and keeps pending what follows their batch. */
+/**
+ * Deletes the pending rows of boards without remaining entries. Adds a row for the rest of a board that is larger than
+ * its batch.
+ */
 async function finishBoards(tx: Transaction, entries: Entry[], unfinished: Set<PendingBoard>): Promise<void> {
   const counts = Map.groupBy(entries, ({ board }) => board)
   const finished = [...counts.keys()].filter(

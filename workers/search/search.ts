@@ -1,9 +1,9 @@
 /**
- * Keeps the search index: takes what `search_pending` says and writes the folded words of cards and boards. A search
- * that finds its own boards pending has them done first, so that what a request wrote is found by the next one.
+ * Updates the search index: reads `search_pending`, and writes the folded words of cards and boards. A search first
+ * indexes the pending changes of its own boards, so that it finds what earlier requests wrote.
  *
- * A batch that fails is split in halves, which are tried by themselves, between other batches; what fails alone is set
- * aside until it changes. One account's backlog or failure never holds up what another wrote.
+ * A batch that fails is split in halves, which are tried separately between other batches. An entry that fails alone is
+ * set aside until it changes. The backlog or failures of one account never delay another account's changes.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
@@ -13,37 +13,37 @@ import { startLoop, type Loop } from '../loop.ts'
 import { readBatch, readWords, setAside, writeWords, type Entry } from './search-batch.ts'
 
 export interface SearchIndexer {
-  /** Works off what is pending on these boards, for no longer than `timeoutMs`. Accounts take turns. */
+  /** Indexes the pending changes of these boards, for at most `timeoutMs`. Accounts take turns. */
   catchUp(boardIds: string[], options: CatchUpOptions): Promise<void>
-  /** Works off what is pending, every second. */
+  /** Starts the loop that indexes pending changes every second. */
   start(): Loop
-  /** Cards and boards that this process has set aside. */
+  /** The number of cards and boards that this process has set aside. */
   readonly setAside: number
 }
 
 export interface CatchUpOptions {
-  /** Who waits for it. */
+  /** The account that waits for it. */
   account: string
   timeoutMs: number
 }
 
 type State = 'done' | 'busy' | 'idle'
 
-/** Catching up has one connection; what runs every second has another. */
+/** `catchUp` uses one connection, and the loop another. */
 const catchingUp = { atOnce: 1, waiting: 1000, waitingPerAccount: 100 }
-/** As much rest as work, since commits need the database as well; but no more than this. */
+/** The loop rests as long as it worked, because commits need the database, too. It rests at most this long. */
 const longestRestMs = 1000
 
 export function searchIndexer({ database, log }: { database: Database; log: Logger }): SearchIndexer {
   const lane = new FairQueue(catchingUp)
-  /** Boards of batches that are being worked on here. */
+  /** Boards of the batches that this process is working on. */
   const inHand = new Set<string>()
-  /** Parts of batches that failed. */
+  /** Halves of batches that failed. */
   const failed: Entry[][] = []
   let lastAccount = '00000000-0000-0000-0000-000000000000'
   let setAsideCount = 0
 
-  /** One part that failed before, and one batch of what else is pending. */
+  /** Tries one half of a failed batch, then one batch of pending changes. */
   async function turn(boardIds: string[] | null): Promise<State> {
     try {
       const part = takeFailed(boardIds)
@@ -57,7 +57,7 @@ export function searchIndexer({ database, log }: { database: Database; log: Logg
       if (part || batch.entries.length > 0) return 'done'
       return boardIds?.some((id) => inHand.has(id)) ? 'busy' : 'idle'
     } catch (error) {
-      // All of it is still pending.
+      // All entries are still pending in the database.
       failed.length = 0
       inHand.clear()
       throw error
@@ -97,7 +97,7 @@ export function searchIndexer({ database, log }: { database: Database; log: Logg
     setAsideCount += 1
     log.error(
       { err: error, boardId: board.id, cardId: cardId || null, account: board.account },
-      'the search index does not take these words; the card or board is set aside until it changes',
+      'indexing the words of a card or board failed; search skips its new text until it changes',
     )
   }
 
@@ -135,7 +135,7 @@ export function searchIndexer({ database, log }: { database: Database; log: Logg
   }
 }
 
-/** All that never failed together; then each by itself of which an earlier version was set aside. */
+/** Groups entries: all that never failed together, then one by one those with an earlier version set aside. */
 function untriedFirst(entries: Entry[]): Entry[][] {
   const [untried, failedBefore] = [[] as Entry[], [] as Entry[][]]
   for (const entry of entries) {
@@ -146,8 +146,8 @@ function untriedFirst(entries: Entry[]): Entry[][] {
 }
 
 /**
- * Whether a statement failed because of what it read or wrote. Not when the database is away, full, read-only or locked,
- * or when its schema is another one: then nothing else would succeed either.
+ * Whether a statement failed because of the entries that it read or wrote. False when the database is unreachable,
+ * full, read-only or locked, or has another schema: then all other statements would fail, too.
  */
 function isAboutEntries(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
