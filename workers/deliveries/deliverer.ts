@@ -38,7 +38,10 @@ const failures: Record<Work, string> = {
 }
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
-/** Events of requests in one turn: few at first, so that the first ones are sent while the others are fanned out. */
+/**
+ * Events of requests in one turn. Few at first, so that they are sent while the others are fanned out: 100 events for 20
+ * webhooks take 20 ms.
+ */
 const eventBatch = { first: 10, growth: 4, most: 160 }
 /** Rests after the outbox was emptied: most requests come from workspaces that nobody listens to. */
 const restMs = { delivered: 2, nothing: 50 }

@@ -29,8 +29,9 @@ interface NewDelivery {
  * Makes the deliveries of these events, due at `at` (milliseconds) and in the order of the events. Runs in the
  * transaction that takes the events out of the outbox: both happen, or neither.
  *
- * `roomFor` says how many deliveries of a webhook this process may claim as they are made. Written as claimed at once,
- * a delivery is written twice in all; queued and claimed later, three times.
+ * `roomFor` says how many deliveries of a webhook this process may claim as they are made. A delivery is then written
+ * twice in all, and three times when it is queued and claimed later. In the bench's row of waiting events the first way
+ * reaches 0.74 of bare POSTs. The older way, with a claim and a payload for each delivery, reached 0.43.
  *
  * @returns how many it made, and those that are claimed, to be sent once the transaction is committed
  */
