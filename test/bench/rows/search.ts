@@ -39,11 +39,24 @@ export const search: Measure = {
       const figure = (p50Ms: number) => p50Ms
       return [
         rowOf({ subject: many.subject, reference: few.subject }, figure, {
-          name: name(manyCards), unit, referenceName: `among ${formatNumber(fewCards)}`, target: { atMost: 3 },
+          name: name(manyCards),
+          unit,
+          referenceName: `among ${formatNumber(fewCards)}`,
+          target: { atMost: 3 },
         }),
-        rowOf(many, figure, { name: name(manyCards), unit, referenceName: 'bare SQL', target: { atMost: 1.5 } }),
-        rowOf(few, figure, { name: name(fewCards), unit, referenceName: 'bare SQL', target: { atMost: 1.5 } }),
-      ] // prettier-ignore
+        rowOf(many, figure, {
+          name: name(manyCards),
+          unit,
+          referenceName: 'bare SQL',
+          target: { atMost: 1.5 },
+        }),
+        rowOf(few, figure, {
+          name: name(fewCards),
+          unit,
+          referenceName: 'bare SQL',
+          target: { atMost: 1.5 },
+        }),
+      ]
     }),
 }
 
@@ -76,7 +89,9 @@ async function requireSameAnswer(corkboard: ApiAddress, bare: ApiAddress): Promi
     throw new Error('the search and the bare SQL answer differently')
 }
 
-/** The words of 20 in about, of a vocabulary of 20,000, some of them frequent. As the workers would write it, in bulk. */
+/**
+ * The words of 20 in about, of a vocabulary of 20,000, some of them frequent. As the workers would write it, in bulk.
+ */
 async function fill(sql: Sql, boardIds: string[], from: number, to: number): Promise<void> {
   const index = await sql<{ text: string }[]>`
     select pg_get_indexdef('search_index_keys'::regclass) as text`
