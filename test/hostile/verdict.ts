@@ -28,10 +28,10 @@ export const limits: Limits = {
 }
 
 /**
- * For CI, whose two cores run other test files, PostgreSQL, the attacker and the prober as well. What the service
- * itself does is held to the strict bound: CPU time of a turn in place of its delay, which depends on who else runs.
- * The tenant's times and the attacker's answers depend on them too, so they only tell a service that stands from one
- * that does not. The command has the strict figures, and wants a quiet machine.
+ * Limits for CI, whose two cores also run other test files, PostgreSQL, the attacker and the prober. The work of the
+ * service has the strict limit, measured as CPU time of a turn, because delay depends on other processes. The tenant's
+ * times and the attacker's answers depend on them, too. So their limits only detect a blocked service. The command uses
+ * strict limits and needs a quiet machine.
  */
 export const ciLimits: Limits = {
   ...limits,
