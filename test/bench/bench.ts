@@ -1,4 +1,4 @@
-/** Glossary of the bench: the servers it compares, and the rows it prints. */
+/** Glossary of the bench: the servers that it compares, and the rows that it prints. */
 import type { Part } from './without.ts'
 import type { Load } from './load/process.ts'
 import type { ApiAddress, EditorAddress } from './load/jobs.ts'
@@ -11,9 +11,9 @@ export interface MemoryBytes {
 /** A server process under load. */
 export interface Server {
   name: string
-  /** Makes that many empty boards and returns their ids. */
+  /** Makes `count` empty boards and returns their ids. */
   createBoards(count: number): Promise<string[]>
-  /** The process's own figures, right after a full garbage collection. */
+  /** Returns the memory figures of the process after a full garbage collection. */
   memory(): Promise<MemoryBytes>
   stop(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface ReceiverServer extends Server {
 
 export type EditorPeer = 'hocuspocus' | 'y-websocket'
 
-/** A ratio's bound: of rates it is a least, of times and sizes a most. */
+/** Limit of a ratio: a minimum for rates, a maximum for times and sizes. */
 export type Target = { atLeast: number } | { atMost: number }
 
 /** One line of the table: `subject` and `reference` are medians over the runs. */
@@ -43,43 +43,43 @@ export interface Row {
   reference: number
   referenceName: string
   ratio: number
-  /** The least and the greatest ratio of a run's two halves. */
+  /** The smallest and the largest ratio of single runs. */
   ratioRange: [number, number]
   target: Target
   met: boolean
 }
 
-/** What a measure works with. Servers are started at their first use and shared, but for the fresh ones. */
+/** The servers and settings for measures. Servers are started at their first use and shared, except fresh ones. */
 export interface Bench {
   seconds: number
   runs: number
   load: Load
   progress: (text: string) => void
   corkboard(): Promise<EditorServer & CardServer>
-  /** One more of it, without one of its parts; the caller stops it. */
+  /** Starts another Corkboard without one of its components. The caller stops it. */
   corkboardWithout(part: Part): Promise<CardServer>
-  /** The database that Corkboard works on, reached past all that it does; its tables are in the schema `corkboard`. */
+  /** Direct access to Corkboard's database. Its tables are in the schema `corkboard`. */
   corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
   receiver(): Promise<ReceiverServer>
-  /** Streams to disk and back, and nothing else. */
+  /** A server that only streams files to disk and back. */
   fileHandler(): Promise<CardServer>
-  /** Bare SQL over Corkboard's own tables, for the account that has most boards when it is started. */
+  /** Bare SQL over Corkboard's tables, for the account that has the most boards at its start. */
   searchHandler(): Promise<CardServer>
-  /** What is compared with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */
+  /** The server to compare with a peer: Corkboard, or a second copy of the peer when the bench calibrates. */
   editorSubject(peer: EditorPeer): Promise<EditorServer>
   cardSubject(): Promise<CardServer>
-  /** A process of its own; the caller stops it. */
+  /** Starts a separate process. The caller stops it. */
   freshEditorSubject(peer: EditorPeer): Promise<EditorServer>
   freshEditorPeer(peer: EditorPeer): Promise<EditorServer>
 }
 
-/** Some rows that are measured together. */
+/** A group of rows that are measured together. */
 export interface Measure {
   name: string
   summary: string
-  /** False when a peer can stand in for Corkboard, so that the bench can calibrate. */
+  /** False when a peer can replace Corkboard, so that the bench can calibrate. */
   needsCorkboard: boolean
   run(bench: Bench): Promise<Row[]>
 }

@@ -1,12 +1,12 @@
-/** Loaded into every server under test, before its own code: tells its memory, and goes down with the bench. */
+/** Loaded into every server under test before its own code. It reports memory, and ends the server with the bench. */
 process.on('message', (message) => {
   if (message !== 'memory') return
-  // Twice: what finalizers let go in the first collection goes in the second.
+  // Twice, because memory that finalizers release in the first collection is freed in the second.
   globalThis.gc?.()
   globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
   process.send?.({ rss, heapUsed })
 })
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-// The listeners must not keep a server alive that ends by having nothing left to do.
+// The listeners must not keep a server alive that has no work left.
 process.channel?.unref()

@@ -6,7 +6,7 @@ export interface Compared<Result> {
   reference: Result[]
 }
 
-/** Measures both sides in every run, in changing order, so that a slow spell of the machine meets both. */
+/** Measures both sides in every run, in alternating order, so that a temporary slowdown of the machine affects both. */
 export async function compare<Result>(
   bench: Bench,
   what: string,
@@ -25,7 +25,7 @@ export async function compare<Result>(
   return compared
 }
 
-/** The row of one figure of what was compared. */
+/** Returns the row for one figure of a comparison. */
 export function rowOf<Result>(
   compared: Compared<Result>,
   figure: (result: Result) => number,

@@ -20,12 +20,12 @@ export interface Corkboard extends EditorServer, CardServer {
 }
 
 /**
- * Starts Corkboard as an operator does, with an empty data folder and one account, and reaches it by its
- * public interface alone. `databaseUrl` replaces its embedded Postgres.
+ * Starts Corkboard as an operator does, with an empty data folder and one account. The bench uses only its public
+ * interface. `databaseUrl` replaces its embedded PostgreSQL.
  */
 export async function startCorkboard(databaseUrl: string | null, without?: Part): Promise<Corkboard> {
   const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-bench-'))
-  // Run by root, the embedded Postgres has a user of its own, who must be able to enter the folder.
+  // As root, the embedded PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(dataDir, 0o755)
   const port = await freePort()
   const env = {
@@ -38,7 +38,7 @@ export async function startCorkboard(databaseUrl: string | null, without?: Part)
     ...(without ? { BENCH_WITHOUT: without } : {}),
     ...(databaseUrl ? { DATABASE_URL: databaseUrl, SECRET_KEY: randomUUID() } : {}),
   }
-  // As `npm start` does.
+  // The command of `npm start`.
   const loadedBefore = ['server/preflight.js', ...(without ? ['test/bench/without.ts'] : [])]
   const child = new ServerProcess('corkboard', 'server/main.ts', env, loadedBefore)
   const stop = async () => {
@@ -102,8 +102,8 @@ async function createBoards(api: CardServer['api'], count: number): Promise<stri
 }
 
 /**
- * The embedded Postgres that a running Corkboard keeps in its data folder, as a role that may create databases.
- * `database` names one of its databases; without it the URL is that of `postgres`.
+ * Returns the URL of the embedded PostgreSQL of a running Corkboard, with a role that may create databases. The default
+ * of `database` is `postgres`.
  */
 export async function embeddedPostgresUrl(dataDir: string, database?: string): Promise<string> {
   const embedded = await findEmbedded(dataDir)

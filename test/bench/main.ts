@@ -1,4 +1,4 @@
-/** `npm run bench`: Corkboard against its peers, in one run on one machine. Prints one table. */
+/** `npm run bench`: compares Corkboard with its peers, in one run on one machine. Prints one table. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
@@ -52,14 +52,14 @@ const measures = [
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')
   .addOption(
-    new Option('--only <measures>', 'which measures to take, comma-separated')
+    new Option('--only <measures>', 'comma-separated list of measures to take')
       .argParser(parseMeasures)
       .default(measures, 'all'),
   )
   .option('--seconds <number>', 'measured seconds of each closed loop', parsePositive, 5)
-  .option('--runs <number>', 'runs of each measure, of which the median counts', parseCount, 3)
-  .option('--database-url <url>', 'a Postgres server to use in place of the embedded one')
-  .option('--calibrate', "compare each peer with a second copy of itself: the machine's noise")
+  .option('--runs <number>', 'runs of each measure; the result is the median', parseCount, 3)
+  .option('--database-url <url>', 'PostgreSQL server to use instead of the embedded one')
+  .option('--calibrate', "compare each peer with a second copy of itself, to show the machine's noise")
   .addHelpText(
     'after',
     `\nMeasures:\n${measures.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`).join('\n')}`,
@@ -68,7 +68,7 @@ const command = new Command('bench')
 
 process.exitCode = await main(command.opts<Options>())
 
-/** Returns the exit code: 0 also when targets are missed, 1 when a measure was not taken. */
+/** Returns the exit code: 1 when a measure failed, otherwise 0, also when targets are missed. */
 async function main(options: Options): Promise<number> {
   const calibrates = options.calibrate === true
   const selected = options.only.filter((measure) => !calibrates || !measure.needsCorkboard)
@@ -113,18 +113,20 @@ function parseMeasures(text: string): Measure[] {
   return text.split(',').map((name) => {
     const measure = measures.find((measure) => measure.name === name.trim())
     if (measure) return measure
-    throw new InvalidArgumentError(`Measures are ${measures.map(({ name }) => name).join(', ')}.`)
+    throw new InvalidArgumentError(
+      `Use a comma-separated list of ${measures.map(({ name }) => name).join(', ')}.`,
+    )
   })
 }
 
 function parsePositive(text: string): number {
   const value = Number(text)
   if (value > 0) return value
-  throw new InvalidArgumentError('Not a positive number.')
+  throw new InvalidArgumentError('Use a positive number.')
 }
 
 function parseCount(text: string): number {
   const value = parsePositive(text)
   if (Number.isInteger(value)) return value
-  throw new InvalidArgumentError('Not a whole number.')
+  throw new InvalidArgumentError('Use a whole number.')
 }

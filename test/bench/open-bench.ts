@@ -13,14 +13,14 @@ import {
 interface BenchOptions {
   seconds: number
   runs: number
-  /** Replaces Corkboard's embedded Postgres, also for the insert handlers. */
+  /** PostgreSQL server that replaces the embedded one, also for the insert handlers. */
   databaseUrl: string | null
   /** Compare peers with copies of themselves. */
   calibrates: boolean
   progress: (text: string) => void
 }
 
-/** Starts the load process now, and each server at its first use. `close` stops them all, the last started first. */
+/** Starts the load process now, and each server at its first use. `close` stops all of them in reverse order. */
 export function openBench(options: BenchOptions): { bench: Bench; close: () => Promise<void> } {
   const opened = new AsyncDisposableStack()
   const load = opened.adopt(new Load(), (load) => load.stop())
@@ -72,7 +72,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
   return { bench, close }
 }
 
-/** Calls `make` at the first call only; a failure is tried anew. */
+/** Calls `make` at the first call and caches its result. After a failure, the next call tries again. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | null = null
   return () =>

@@ -25,7 +25,7 @@ export class ServerProcess {
       cwd: repository,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A Ctrl-C reaches the bench alone, which then stops its servers in order.
+      // Only the bench receives Ctrl-C. It then stops its servers in order.
       detached: true,
     })
     const keep = (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-keptOutputBytes))
@@ -36,7 +36,10 @@ export class ServerProcess {
     })
   }
 
-  /** Resolves when `isReady` returns something, asked every 20 ms. Throws when the process ends before, with what it printed. */
+  /**
+   * Calls `isReady` every 20 ms until it returns a value. Throws with the process's output when the process ends
+   * before.
+   */
   async ready<Answer>(
     isReady: (output: string) => Promise<Answer | null>,
     withinMs: number,
@@ -68,7 +71,7 @@ export class ServerProcess {
     }
   }
 
-  /** Asks it to end, and makes it end after 20 seconds. */
+  /** Stops the process, and kills it after 20 seconds. */
   async stop(): Promise<void> {
     if (this.hasEnded) return
     this.isStopping = true

@@ -2,13 +2,13 @@ import type { Row, Target } from './bench.ts'
 
 interface TableOptions {
   subjectName: string
-  /** Of which each figure is the median. */
+  /** Number of runs. Each figure is the median of them. */
   runs: number
-  /** False leaves out the targets. */
+  /** False omits the targets. */
   judged: boolean
 }
 
-/** The rows as aligned text and, when judged, which targets they miss. */
+/** Formats rows as aligned text. If `judged`, lists the missed targets. */
 export function formatTable(rows: Row[], { subjectName, runs, judged }: TableOptions): string {
   const head = ['what', 'unit', subjectName, 'against', '', 'ratio', 'of the runs']
   const lines = judged

@@ -1,6 +1,6 @@
 import type { CardServer } from './bench.ts'
 
-/** One request and its answer, and how long that took. Throws unless it is a 2xx. */
+/** Sends a request, and returns the answer with the time it took. Throws unless the status is 2xx. */
 export async function send(
   { api }: CardServer,
   method: string,

@@ -1,4 +1,4 @@
-/** Loaded before the service, takes a part of it out, so that the bench can tell what the part costs. */
+/** Loaded before the service. Removes a component of the service, so that the bench can measure its cost. */
 import { TokenLimiter } from '../../api/http/token-limiter.ts'
 import { Operation } from '../../sql/operation.ts'
 
@@ -19,7 +19,7 @@ switch (process.env['BENCH_WITHOUT'] as Part | undefined) {
     break
   }
   case 'audit':
-    // What a commit then records is nothing.
+    // Without an operation a commit records nothing.
     Operation.prototype.onBoard = () => undefined as never
     break
   case undefined:

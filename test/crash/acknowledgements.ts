@@ -1,7 +1,7 @@
 /**
- * Which edits of a provider are acknowledged, read from its sockets: SyncStatus frames answer the SyncStep2 and Update
- * frames of a connection in their order. The provider's own count tells less, and after edits made offline it tells too
- * much: it leaves the frames that it queued meanwhile uncounted, and counts their acknowledgements.
+ * Counts the acknowledged edits of a provider by watching its sockets. SyncStatus frames acknowledge the SyncStep2 and
+ * Update frames of a connection in order. The provider's own count is wrong after offline edits: it does not count the
+ * frames that it queued meanwhile, but counts their acknowledgements.
  */
 import { WebSocket } from 'ws'
 
@@ -11,17 +11,17 @@ const step2 = 1
 const update = 2
 
 export class Acknowledgements {
-  /** Edits made; to be raised before the edit. */
+  /** Number of edits made. Increase it before the edit. */
   made = 0
   acknowledged = 0
   readonly #onAcknowledged: (upTo: number) => void
 
-  /** @param onAcknowledged is told how many of the edits made are acknowledged, whenever that grows */
+  /** @param onAcknowledged called with the number of acknowledged edits whenever it increases */
   constructor(onAcknowledged: (upTo: number) => void) {
     this.#onAcknowledged = onAcknowledged
   }
 
-  /** A WebSocket class for the provider whose frames are watched. */
+  /** A WebSocket class for the provider, which watches the frames. */
   observedSocket(): new (url: string) => WebSocket {
     const observe = () => this.#observe()
     return class extends WebSocket {
@@ -42,7 +42,8 @@ export class Acknowledgements {
   /** Of one socket. */
   #observe() {
     const waiting: { upTo: number; isStep2: boolean }[] = []
-    // A frame may build on edits that were lost with the last connection: those come with the SyncStep2, as does all else.
+    // A frame may build on edits that were lost with the last connection: those come with the SyncStep2, as does all
+    // else.
     let isSynced = false
     return {
       sent: (frame: Uint8Array) => {

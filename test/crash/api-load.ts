@@ -1,4 +1,7 @@
-/** An API client at full speed, one request after the other: cards created, changed and removed, each in the ledger. */
+/**
+ * An API client that sends one request after the other. It creates, changes and removes cards, and records them in the
+ * ledger.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { maxSharedText, tokenGap, type BoardLedger, type Entry, type Version } from './ledger.ts'
 import type { Random } from './random.ts'
@@ -6,22 +9,22 @@ import type { Random } from './random.ts'
 export interface LoadBoard {
   boardId: string
   ledger: BoardLedger
-  /** The card whose text all write to. */
+  /** The card whose text all clients edit. */
   sharedId: string
 }
 
-/** What an answer took, at most, without counting as hung: the service's own deadlines lie well below. */
+/** An answer that takes longer counts as hung. The service's own deadlines are much shorter. */
 const hungAfterMs = 25_000
 
 export interface ApiFigures {
-  /** Writes answered with 2xx. */
+  /** Number of writes answered with 2xx. */
   written: number
-  /** Requests without an answer. */
+  /** Number of requests without an answer. */
   unanswered: number
-  /** Answered 503. */
+  /** Number of requests answered with 503. */
   unavailable: number
   slowestMs: number
-  /** Requests that hung, and answers that should not be. */
+  /** Requests that hung, and unexpected answers. */
   faults: string[]
 }
 
@@ -144,7 +147,7 @@ export class ApiLoad {
     return answer !== null
   }
 
-  /** A token into the text that all write to, as an edit of the text as it was when this client last saw it. */
+  /** Inserts a token into the shared text, as an edit of the text that this client read last. */
   async #writeToken(board: LoadBoard): Promise<boolean> {
     const base = this.#texts.get(board) ?? ''
     if (base.length > maxSharedText) return this.#create(board, 1)
@@ -157,12 +160,12 @@ export class ApiLoad {
     return answer !== null
   }
 
-  /** Nobody knows what became of them, or they are gone. */
+  /** Forgets cards that are removed or whose state is unknown. */
   #abandon(cards: OwnCard[]): void {
     this.#own = this.#own.filter((own) => !cards.includes(own))
   }
 
-  /** Null: no answer, or 503; it is not known whether it was written. */
+  /** Returns null without an answer or after 503, when it is unknown whether the write succeeded. */
   async #send(
     method: string,
     path: string,

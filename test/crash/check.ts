@@ -1,4 +1,6 @@
-/** Holds the database against the ledger: what must be there is, nothing is there twice, and the index says the same. */
+/**
+ * Compares the database with the ledger: nothing is lost, nothing is duplicated, and the index equals the documents.
+ */
 import * as Y from 'yjs'
 import { cardsOf } from '../../collab/canvas/canvas.ts'
 import { tail } from '../../collab/log/log.ts'
@@ -7,13 +9,13 @@ import type { Database } from '../../sql/database.ts'
 import type { BoardLedger, FoundCard } from './ledger.ts'
 import { cardContents } from '../support/card-contents.ts'
 
-/** Healing and the debounce of the index are waited for. */
+/** How long to wait for healing and for the debounce of the index. */
 const indexedWithinMs = 20_000
 
 /**
- * Nobody may be writing, and every write that was under way has to be settled.
+ * Checks a board. No client may be writing, and no write may be in flight.
  *
- * @returns one line for each fault, and the document as its log has it
+ * @returns one line for each fault, and the document built from its log
  */
 export async function checkBoard(
   database: Database,
@@ -46,7 +48,7 @@ export async function checkBoard(
 
 async function documentOf(database: Database, boardId: string): Promise<Y.Doc> {
   const log = await tail(database, boardId, 0)
-  if (!log) throw new Error(`board ${boardId} is gone`)
+  if (!log) throw new Error(`board ${boardId} does not exist any more`)
   const document = new Y.Doc()
   document.transact(() => {
     if (log.snapshot) Y.applyUpdateV2(document, log.snapshot)
@@ -55,7 +57,7 @@ async function documentOf(database: Database, boardId: string): Promise<Y.Doc> {
   return document
 }
 
-/** What an editor has on its screen. */
+/** Returns the cards that an editor shows. */
 export const shown = (document: Y.Doc): string =>
   JSON.stringify([...cardsOf(document).entries()].map(([id, card]) => [id, plain(card)]).sort(byId))
 

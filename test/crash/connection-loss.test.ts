@@ -1,4 +1,4 @@
-/** Backends are terminated and PostgreSQL is killed under load: the service lives, answers, and loses nothing. */
+/** Terminates backends and kills PostgreSQL under load. The service must survive, answer, and lose nothing. */
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { Load } from './load.ts'
 import { Random } from './random.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
-/** Which of the service's backends is terminated: a condition on pg_stat_activity. */
+/** Conditions on pg_stat_activity, which choose the backends to terminate. */
 const aims = {
   any: `true`,
   idle: `state = 'idle'`,
@@ -64,7 +64,7 @@ describe('a service of its own', () => {
           if (hit.length === 0) continue
           done += 1
           hits.set(aim, (hits.get(aim) ?? 0) + 1)
-          // Without a pause between them, no connection would live long enough to do anything.
+          // Without a pause between kills, no connection would live long enough to do any work.
           await until(() => progress() > before, 'the service goes on')
           await delay(random.between(0, 50))
         }
@@ -102,7 +102,7 @@ describe('a service of its own', () => {
       }
       const backAt = performance.now()
       await service.ready()
-      // The longer it was away, the longer a driver may wait before it looks again: not here.
+      // A driver may wait longer between attempts the longer the database was down. This one must not.
       expect(performance.now() - backAt).toBeLessThan(2000)
       over.abort()
       await Promise.all(watching)

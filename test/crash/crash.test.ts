@@ -1,4 +1,4 @@
-/** A few crash rounds, one of each kind; `npm run crash -- --rounds 200` for more. */
+/** Runs a crash round of each kind. `npm run crash -- --rounds 200` runs more. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrashRun, kills } from './round.ts'
 

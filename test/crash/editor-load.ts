@@ -1,4 +1,4 @@
-/** An editor at full speed: new cards, drags, typing, deletions, each of them in the ledger. */
+/** An editor at full speed. It adds, drags, edits and deletes cards, and records each edit in the ledger. */
 import { setTimeout as delay } from 'node:timers/promises'
 import * as Y from 'yjs'
 import { openEditor, until, type Editor } from '../support/editor.ts'
@@ -6,7 +6,7 @@ import { Acknowledgements } from './acknowledgements.ts'
 import { maxSharedText, tokenGap, type BoardLedger, type Entry, type Version } from './ledger.ts'
 import type { Random } from './random.ts'
 
-/** Edits that may wait for their acknowledgement; also how many are made offline. */
+/** Most edits without an acknowledgement, also the number of edits made offline. */
 const maxOutstanding = 64
 
 export class EditorLoad {
@@ -36,7 +36,7 @@ export class EditorLoad {
     return this.#acknowledgements.acknowledged
   }
 
-  /** All its edits are acknowledged. */
+  /** True when all edits are acknowledged. */
   get isSaved(): boolean {
     return this.#acknowledgements.acknowledged === this.#acknowledgements.made
   }
@@ -61,7 +61,9 @@ export class EditorLoad {
     await this.#running
   }
 
-  /** @throws when its edits are not acknowledged in time: it did not come back, or its acknowledgements did not */
+  /**
+   * @throws when the edits are not acknowledged in time, because the editor or the acknowledgements did not come back
+   */
   async saved(timeoutMs: number): Promise<void> {
     const state = () =>
       `${this.acknowledged} of ${this.#acknowledgements.made} acknowledged, unsynced ${this.#editor!.provider.unsyncedChanges}, ` +
@@ -73,7 +75,7 @@ export class EditorLoad {
     })
   }
 
-  /** For good, as a closed browser tab. */
+  /** Closes the editor permanently, like a closed browser tab. */
   leave(): void {
     this.#stopped = true
     this.#editor?.leave()
@@ -98,7 +100,7 @@ export class EditorLoad {
     else this.#drag(id)
   }
 
-  /** One transaction is one frame. */
+  /** Makes one edit in one transaction, which the provider sends as one frame. */
   #record(version: Version, edit: () => void): void {
     this.#versions.push(version)
     this.#acknowledgements.made += 1
@@ -137,7 +139,7 @@ export class EditorLoad {
     version.state = { x: card.get('x') as number, y: card.get('y') as number, body: body.toString() }
   }
 
-  /** Into the text that all editors of the board write to. */
+  /** Types into the text that all editors of the board edit. */
   #writeToken(): boolean {
     const shared = [...this.#editor!.cards.values()].find(
       (card) => card.get('title') === this.#ledger.sharedTitle,

@@ -1,6 +1,6 @@
 /**
- * Rounds of `kill -9` under load, at every step of a delivery. Each change that was committed has to reach the receiver,
- * in one event, within a minute of the restart; nothing else may.
+ * Runs rounds of `kill -9` under load, at every step of a delivery. Each committed change must reach the receiver in
+ * one event, within a minute of the restart. No other change may reach it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { openEncryption } from '../../platform/secrets/encryption.ts'
@@ -11,7 +11,7 @@ import { openReceiver, type Received, type Receiver } from '../support/receiver.
 import { Random } from './random.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
-/** When the process is killed. */
+/** The moment at which the process is killed. */
 export const eventKills = {
   'after the answer': 'as soon as a write is answered: the event is in the outbox, or just queued',
   'after send': 'as soon as a delivery has arrived, before the receiver answers it',
@@ -23,11 +23,11 @@ export type EventKill = keyof typeof eventKills
 
 const secretKey = 'of the crash rounds: more than 32 characters'
 const withinMs = 60_000
-/** Of the card that API clients change. */
+/** Matches the names that API clients give to the board or card that they change. */
 const titles = /^change (\d+)$/
 
 interface Change {
-  /** What its event is known by: the created card, or the new name. */
+  /** Identifies the event: the id of the created card, or the new name. */
   key: string
   at: number
 }
@@ -39,7 +39,7 @@ export class EventRun {
   readonly #token: string
   readonly #boardId: string
   readonly #kills: readonly EventKill[]
-  /** Answered with 2xx, or acknowledged. */
+  /** Number of changes answered with 2xx or acknowledged. */
   readonly #changes: Change[] = []
   readonly #readyAt: number[] = []
   readonly #faults: string[] = []
@@ -48,17 +48,23 @@ export class EventRun {
   #writers: Promise<void>[] = []
   #count = 0
   #rounds = 0
-  /** Set while a kill waits for its moment. */
+  /** The pending kill, while it waits for its moment. */
   #onWritten: (() => void) | null = null
 
-  private constructor(service: ServiceProcess, random: Random, receiver: Receiver, account: { token: string; boardId: string }, kills: readonly EventKill[]) {
+  private constructor(
+    service: ServiceProcess,
+    random: Random,
+    receiver: Receiver,
+    account: { token: string; boardId: string },
+    kills: readonly EventKill[],
+  ) {
     this.#service = service
     this.#random = random
     this.#receiver = receiver
     this.#token = account.token
     this.#boardId = account.boardId
     this.#kills = kills
-  } // prettier-ignore
+  }
 
   static async start(options: { seed: number; kills?: readonly EventKill[] }): Promise<EventRun> {
     const service = await ServiceProcess.make({
@@ -116,7 +122,7 @@ export class EventRun {
     }
   }
 
-  /** Writers at work, a kill at its moment, a start. What it loses is seen at the end. */
+  /** Runs a round: starts writers, kills the process at a moment, and restarts it. `check` finds losses. */
   async round(): Promise<EventKill> {
     const kill = this.#kills[this.#rounds++ % this.#kills.length]!
     await this.#startWriters()
@@ -137,14 +143,17 @@ export class EventRun {
     return kill
   }
 
-  /** Waits for what is on its way. @returns one line for each fault */
+  /** Waits for pending deliveries. @returns one line for each fault */
   async check(): Promise<string[]> {
     const wanted = () => {
       const got = this.#byKey()
       return this.#changes.filter(({ key }) => !got.has(key))
     }
-    for (let waitedMs = 0; wanted().length > 0 && waitedMs < withinMs + 5000; waitedMs += 250) await delay(250)
-    await until(() => this.#outboxIsEmpty(), 'the queue is empty', withinMs).catch((error: unknown) => this.#faults.push(String(error)))
+    for (let waitedMs = 0; wanted().length > 0 && waitedMs < withinMs + 5000; waitedMs += 250)
+      await delay(250)
+    await until(() => this.#outboxIsEmpty(), 'the queue is empty', withinMs).catch((error: unknown) =>
+      this.#faults.push(String(error)),
+    )
     const faults = this.#faults.splice(0)
     const got = this.#byKey()
     for (const { key, at } of this.#changes) {
@@ -160,16 +169,17 @@ export class EventRun {
     }
     for (const [key, events] of got) {
       const ids = new Set(events.map(({ deliveryId }) => deliveryId))
-      if (ids.size > 1) faults.push(`${key} is in ${ids.size} events, not in one that was repeated`)
+      if (ids.size > 1) faults.push(`${key} is in ${ids.size} different events`)
     }
     const bytes = new Map<string, string>()
     for (const { deliveryId, raw } of this.#receiver.received) {
-      if ((bytes.get(deliveryId) ?? raw.toString()) !== raw.toString()) faults.push(`delivery ${deliveryId} changed`)
+      if ((bytes.get(deliveryId) ?? raw.toString()) !== raw.toString())
+        faults.push(`delivery ${deliveryId} changed`)
       bytes.set(deliveryId, raw.toString())
     }
     faults.push(...(await this.#invented(got)))
     return faults
-  } // prettier-ignore
+  }
 
   async end(): Promise<void> {
     this.#stopped = true
@@ -183,7 +193,7 @@ export class EventRun {
     const { promise, resolve } = Promise.withResolvers<void>()
     let killed = false
     const now = () => {
-      if (killed) return // several arrive at the same moment: the next process is not meant
+      if (killed) return // several may arrive at the same moment, and the kill must not hit the next process
       killed = true
       resolve(this.#service.kill())
     }
@@ -240,7 +250,7 @@ export class EventRun {
     }
   }
 
-  /** Few enough that an event names all of them. */
+  /** Makes so few cards that an event names all of them. */
   async #edit(editor: Editor): Promise<void> {
     while (!this.#stopped) {
       const id = `e${(this.#count += 1)}`
@@ -256,7 +266,7 @@ export class EventRun {
     this.#onWritten?.()
   }
 
-  /** Null: it is not known what became of it. */
+  /** Returns null when it is unknown whether the request succeeded. */
   async #request(method: string, path: string, body: object): Promise<any> {
     try {
       const response = await fetch(`${this.#service.url}/api/v1${path}`, {
@@ -274,7 +284,7 @@ export class EventRun {
     return null
   }
 
-  /** Every card that a card.created names, and every name that a board.updated has. */
+  /** Groups deliveries by every card id in card.created and every name in board.updated. */
   #byKey(): Map<string, Received[]> {
     const found = new Map<string, Received[]>()
     for (const received of this.#receiver.received) {
@@ -302,15 +312,19 @@ export class EventRun {
     )
   }
 
-  /** Events of cards that are not there, and cards that are there without an event. */
+  /** Returns events of cards that do not exist, and existing cards without an event. */
   async #invented(got: Map<string, Received[]>): Promise<string[]> {
     const rows = await this.#service.withDatabase((database) =>
-      database.asSystem((tx) => tx<{ id: string }[]>`select card_id as id from card_index where board_id = ${this.#boardId}`),
+      database.asSystem(
+        (tx) => tx<{ id: string }[]>`select card_id as id from card_index where board_id = ${this.#boardId}`,
+      ),
     )
     const cards = new Set(rows.map(({ id }) => id))
     return [
-      ...[...got.keys()].filter((key) => !titles.test(key) && !cards.has(key)).map((key) => `an event names ${key}, which is not there`),
-      ...[...cards].filter((id) => !got.has(id)).map((id) => `the card ${id} is there, and no event names it`),
+      ...[...got.keys()]
+        .filter((key) => !titles.test(key) && !cards.has(key))
+        .map((key) => `an event names ${key}, which does not exist`),
+      ...[...cards].filter((id) => !got.has(id)).map((id) => `no event names the card ${id}`),
     ]
-  } // prettier-ignore
+  }
 }

@@ -1,4 +1,4 @@
-/** A few rounds, one of each kind; `npm run crash -- --events 30` for more. */
+/** Runs a round of each kind. `npm run crash -- --events 30` runs more. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventKills, EventRun } from './event-round.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Files while the service is killed: uploads, uploads in parts and their completions, and the reclaiming of what was
- * condemned, which begins at each start. What was acknowledged has to be there, and rows and bytes have to agree.
+ * Kills the service during uploads, multipart uploads, their completion, and the reclaiming of condemned files, which
+ * begins at each start. Acknowledged files must exist, and rows must equal the stored files.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export class FileRun {
   readonly #random: Random
   readonly #token: string
   readonly #boardId: string
-  /** What was acknowledged: its digest by key. */
+  /** Digests of acknowledged files, by key. */
   readonly #files = new Map<string, string>()
   readonly figures = { acknowledged: 0, brokenOff: 0, condemned: 0, cleared: 0 }
 
@@ -63,7 +63,10 @@ export class FileRun {
     return this.#service.remove()
   }
 
-  /** Load, a kill in the middle of it, a start; and now and then a kill right after the start, which meets the reclaiming. */
+  /**
+   * Runs load, kills the service meanwhile, and restarts it. Sometimes kills it right after the start, during
+   * reclaiming.
+   */
   async round(): Promise<void> {
     let killed = false
     const isOver = () => killed
@@ -128,7 +131,7 @@ export class FileRun {
     return (await this.#post('/uploads/multipart/complete', { ...session, parts })).image_key
   }
 
-  /** A third of the files, as the sweeper would in the course of 30 days. */
+  /** Condemns a third of the files, as the sweeper does over 30 days. */
   async #condemn(): Promise<void> {
     const keys = [...this.#files.keys()].filter(() => this.#random.between(0, 3) === 0)
     for (const key of keys) this.#files.delete(key)
@@ -142,7 +145,7 @@ export class FileRun {
     )
   }
 
-  /** All that is wrong, in words. */
+  /** @returns one line for each fault */
   async check(): Promise<string[]> {
     const faults: string[] = []
     for (const [key, expected] of this.#files) {
@@ -153,7 +156,7 @@ export class FileRun {
       if (response.status !== 200) faults.push(`${key} was acknowledged and is ${response.status}`)
       else if (digest(bytes) !== expected) faults.push(`${key} has other bytes`)
     }
-    // The time of the uploads that were under way is over; the workers look at each start.
+    // Interrupted uploads are expired now. The workers check for them at each start.
     await this.#service.withDatabase((database) =>
       database.asSystem(async (tx) => {
         const ended = await tx`update uploads set expires_at = now() returning image_key`
@@ -177,7 +180,7 @@ export class FileRun {
         )
       for (const deadline = Date.now() + 30_000; (await left()).length > 0 && Date.now() < deadline;)
         await delay(100)
-      faults.push(...(await left()).map(({ image_key }) => `${image_key} was not cleared away`))
+      faults.push(...(await left()).map(({ image_key }) => `${image_key} was not removed`))
       const { count, differences } = await verifyFiles(database, store)
       faults.push(...differences.map(({ key, fault, detail }) => `${key}: ${fault}, ${detail}`))
       if (count < this.#files.size)

@@ -1,4 +1,4 @@
-/** A few rounds; `CRASH_ROUNDS=50 npm test -- test/crash/files.test.ts` for more. */
+/** Runs a few rounds. `CRASH_ROUNDS=50 npm test -- test/crash/files.test.ts` runs more. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FileRun } from './file-round.ts'
 

@@ -1,12 +1,12 @@
 /**
- * What must be in the database after a crash, and what may be.
+ * Records what must and what may be in the database after a crash.
  *
- *   entry         a card, known by its unique title, or a token: a code point that is only once in a text that several
- *                 write to. Each has one writer, who writes it in order.
- *   version       what a write made of it. Acknowledged: it must be there, unless a later version is.
+ *   entry         a card, identified by its unique title, or a token: a code point that occurs once in a shared text.
+ *                 Each entry has one writer, who writes it in order.
+ *   version       the state of an entry after a write. An acknowledged version must exist, unless a later one does.
  */
 export interface CardState {
-  /** Null: the service chose the place, and its answer did not arrive. */
+  /** Null: the service chose the position, and its answer did not arrive. */
   x: number | null
   y: number | null
   body: string
@@ -20,7 +20,7 @@ export interface FoundCard {
 }
 
 export interface Version {
-  /** Null: it is not there. */
+  /** Null: the entry does not exist. */
   state: CardState | null
   acknowledged: boolean
 }
@@ -34,21 +34,21 @@ export class Entry {
     return version
   }
 
-  /** The last acknowledged version and all later ones. */
+  /** Returns the last acknowledged version and all later ones. */
   get allowed(): Version[] {
     return this.versions.slice(this.versions.findLastIndex(({ acknowledged }) => acknowledged))
   }
 
-  /** What was seen in the database stays there: from now on this alone is right. */
+  /** Records the version found in the database. From now on only this version is valid. */
   settle(state: CardState | null): void {
     this.versions = [{ state, acknowledged: true }]
   }
 }
 
-/** One board's share. */
+/** The entries of one board. */
 export class BoardLedger {
   readonly cards = new Map<string, Entry>()
-  /** Of the text of the card `sharedTitle`. */
+  /** Tokens in the text of the card `sharedTitle`. */
   readonly tokens = new Map<string, Entry>()
   readonly sharedTitle: string
 
@@ -66,13 +66,14 @@ export class BoardLedger {
     return { token, version: entry.write(tokenState) }
   }
 
-  /** @returns one line for each thing that is lost, there twice, or not what it should be */
+  /** @returns one line for each entry that is lost, duplicated or wrong */
   compare(found: FoundCard[]): string[] {
     const faults: string[] = []
     const byTitle = Map.groupBy(found, ({ title }) => title)
     for (const [title, cards] of byTitle) {
-      if (cards.length > 1) faults.push(`card ${title} is there ${cards.length} times`)
-      if (!this.cards.has(title) && title !== this.sharedTitle) faults.push(`card ${title} is from nobody`)
+      if (cards.length > 1) faults.push(`card ${title} exists ${cards.length} times`)
+      if (!this.cards.has(title) && title !== this.sharedTitle)
+        faults.push(`card ${title} was written by no client`)
     }
     for (const [title, entry] of this.cards) {
       const card = byTitle.get(title)?.[0] ?? null
@@ -85,8 +86,8 @@ export class BoardLedger {
     for (const token of byTitle.get(this.sharedTitle)?.[0]?.body ?? '')
       counts.set(token, (counts.get(token) ?? 0) + 1)
     for (const [token, count] of counts) {
-      if (count > 1) faults.push(`token ${name(token)} is there ${count} times`)
-      if (!this.tokens.has(token)) faults.push(`token ${name(token)} is from nobody`)
+      if (count > 1) faults.push(`token ${name(token)} exists ${count} times`)
+      if (!this.tokens.has(token)) faults.push(`token ${name(token)} was written by no client`)
     }
     for (const [token, { allowed }] of this.tokens) {
       if (!counts.has(token) && allowed.every(({ state }) => state !== null))
@@ -95,7 +96,7 @@ export class BoardLedger {
     return faults
   }
 
-  /** Takes what is in the database for what must stay there. Only when nobody has anything under way. */
+  /** Records the state of the database as valid. Call it only when no write is in flight. */
   settle(found: FoundCard[]): void {
     const byTitle = new Map(found.map((card) => [card.title, card]))
     for (const [title, entry] of this.cards) entry.settle(byTitle.get(title) ?? null)
@@ -104,15 +105,15 @@ export class BoardLedger {
   }
 }
 
-/** A shared text grows no longer than this; the API takes bodies of 20,000 characters. */
+/** Largest length of a shared text. The API accepts bodies of 20,000 characters. */
 export const maxSharedText = 15_000
 
-/** Ideographs of two code units each, 42,720 of them. */
+/** Tokens are 42,720 ideographs of two code units each. */
 const firstToken = 0x20000
 
 const tokenState: CardState = { x: null, y: null, body: '' }
 
-/** A place between two tokens of a text; `at` is anywhere in it. */
+/** Returns a position between two tokens of a text, at or next to `at`. */
 export const tokenGap = (at: number): number => at - (at % 2)
 
 const name = (token: string): string => `U+${token.codePointAt(0)!.toString(16)}`

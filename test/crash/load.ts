@@ -1,4 +1,4 @@
-/** What runs against the service: editors and API clients on several boards, some of them on the same. */
+/** The load on the service: editors and API clients on several boards, some of them on the same board. */
 import { addUser } from '../../sql/accounts/accounts.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
@@ -9,7 +9,7 @@ import { BoardLedger } from './ledger.ts'
 import type { Random } from './random.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 
-/** Editors of each board, and the API clients that write to it alone. One more client writes to all of them. */
+/** Number of editors, and of API clients, for each board. Another client writes to all boards. */
 const plan = [
   { editors: 2, clients: 1 },
   { editors: 2, clients: 0 },
@@ -19,11 +19,11 @@ const plan = [
   { editors: 0, clients: 1 },
 ]
 
-/** How long an editor may take to come back and have all its edits acknowledged. */
+/** How long an editor may take to reconnect until all its edits are acknowledged. */
 const savedWithinMs = 30_000
 
 export interface LoadFigures extends Omit<ApiFigures, 'faults'> {
-  /** Edits that were acknowledged to editors. */
+  /** Number of acknowledged edits. */
   acknowledged: number
 }
 
@@ -36,7 +36,7 @@ export class Load {
   readonly #random: Random
   readonly #clients: ApiLoad[]
   #editors: EditorLoad[] = []
-  /** Of editors that have left. */
+  /** Acknowledged edits of editors that have left. */
   #acknowledged = 0
   #fences = 0
 
@@ -52,7 +52,7 @@ export class Load {
     ]
   }
 
-  /** An account of its own, with new boards. */
+  /** Makes a load with a new account and new boards. */
   static async make(service: ServiceProcess, random: Random): Promise<Load> {
     const email = `load${(names += 1)}@example.test`
     const token = await service.withDatabase((database) =>
@@ -74,7 +74,7 @@ export class Load {
     return new Load(service, token, boards, random)
   }
 
-  /** Editors that left are replaced by new ones. Resolves when all are open. */
+  /** Starts clients, and replaces editors that left. Resolves when all editors are open. */
   async start(): Promise<void> {
     if (this.#editors.length === 0) {
       this.#editors = plan.flatMap(({ editors }, at) =>
@@ -88,7 +88,7 @@ export class Load {
     for (const writer of [...this.#editors, ...this.#clients]) writer.start()
   }
 
-  /** All editors are gone in this instant, with what was not acknowledged. */
+  /** Closes all editors at once. Their unacknowledged edits are lost. */
   leave(): void {
     for (const editor of this.#editors) {
       editor.leave()
@@ -97,7 +97,7 @@ export class Load {
     this.#editors = []
   }
 
-  /** @returns faults: what did not come to an end in time */
+  /** @returns faults: clients that did not finish in time */
   async stop(): Promise<string[]> {
     await Promise.all([...this.#editors, ...this.#clients].map((writer) => writer.stop()))
     const saved = await Promise.allSettled(this.#editors.map((editor) => editor.saved(savedWithinMs)))
@@ -107,9 +107,9 @@ export class Load {
     ]
   }
 
-  /** After `stop`: the database against the ledger, what the editors show and what the service serves against the database. */
+  /** Call it after `stop`. Compares the database with the ledger, the editors and the API. */
   async check(): Promise<string[]> {
-    // The commits of a board are made in order: once this one is through, none is under way any more.
+    // The commits of a board are made in order. When this one is done, no other commit is in flight.
     for (const { boardId, ledger } of this.boards) {
       const title = `fence${(this.#fences += 1)}`
       const [x, y, body] = [0, 0, 'fence']
@@ -124,12 +124,12 @@ export class Load {
         const expected = shown(document)
         for (const editor of this.#editors.filter((editor) => editor.boardId === boardId))
           await until(() => shown(editor.document) === expected, 'the same', 5000).catch(() =>
-            faults.push(`board ${boardId}: editor ${editor.name} shows something else than the log holds`),
+            faults.push(`board ${boardId}: editor ${editor.name} differs from the log`),
           )
         const { total } = await this.#get(`/boards/${boardId}/cards?limit=1`)
         const count = document.getMap('cards').size
         if (total !== count)
-          faults.push(`board ${boardId}: the service counts ${total} cards, the log holds ${count}`)
+          faults.push(`board ${boardId}: the service returns ${total} cards, but the log has ${count}`)
         document.destroy()
       }
     })

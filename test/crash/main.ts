@@ -1,4 +1,4 @@
-/** `npm run crash -- --rounds 200`: crash rounds by hand, and what they came to. */
+/** `npm run crash -- --rounds 200`: runs crash rounds and prints their results. */
 import { Command, InvalidArgumentError } from 'commander'
 import { EventRun } from './event-round.ts'
 import { FileRun } from './file-round.ts'
@@ -6,19 +6,19 @@ import { MoveRun } from './move-round.ts'
 import { CrashRun, kills, type Kill } from './round.ts'
 
 const whole = (text: string) => {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Use a whole number.')
   return Number(text)
 }
 
 const options = new Command('crash')
   .description('Kills the service and its PostgreSQL under load, and counts what is lost.')
-  .option('--rounds <n>', 'how many', whole, 5)
-  .option('--minutes <n>', 'end after the round that is under way by then', whole)
-  .option('--seed <n>', 'of the random choices', whole, Date.now() % 1_000_000)
-  .option('--kill <what...>', `only these, of: ${Object.keys(kills).join(', ')}`)
-  .option('--events <n>', 'instead, so many rounds of events and their deliveries', whole)
-  .option('--moves <n>', 'instead, so many rounds of cards that move between boards', whole)
-  .option('--files <n>', 'instead, so many rounds of uploads, completions and reclaims', whole)
+  .option('--rounds <n>', 'number of rounds', whole, 5)
+  .option('--minutes <n>', 'stop after the round in which this time ends', whole)
+  .option('--seed <n>', 'seed of the random choices', whole, Date.now() % 1_000_000)
+  .option('--kill <what...>', `only these kills: ${Object.keys(kills).join(', ')}`)
+  .option('--events <n>', 'run n rounds of events and deliveries instead', whole)
+  .option('--moves <n>', 'run n rounds of cards that move between boards instead', whole)
+  .option('--files <n>', 'run n rounds of uploads, completions and reclaims instead', whole)
   .parse()
   .opts<{
     events?: number
@@ -107,7 +107,7 @@ async function moveRounds(count: number): Promise<number> {
       if (found.length > 0) print(run.output)
       const { answered, unanswered, words } = run.figures
       print(
-        `${n}: so far ${answered} moves answered, ${unanswered} not, ${words} words that have to be there, ${faults} faults`,
+        `${n}: so far ${answered} moves answered, ${unanswered} unanswered, ${words} words that must exist, ${faults} faults`,
       )
     }
     print(
@@ -126,7 +126,7 @@ async function fileRounds(count: number): Promise<number> {
   try {
     print(`seed ${options.seed}`)
     const soFar = () =>
-      `${run.figures.acknowledged} files acknowledged, ${run.figures.brokenOff} uploads broken off, ${run.figures.condemned} reclaimed`
+      `${run.figures.acknowledged} files acknowledged, ${run.figures.brokenOff} uploads interrupted, ${run.figures.condemned} reclaimed`
     for (let n = 1; n <= count; n++) {
       await run.round()
       print(`${n}: so far ${soFar()}`)
@@ -135,7 +135,7 @@ async function fileRounds(count: number): Promise<number> {
     for (const fault of faults) print(fault)
     if (faults.length > 0) print(run.output)
     print(
-      `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${soFar()}, ${run.figures.cleared} interrupted uploads cleared away, ${faults.length} lost, left over or miscounted`,
+      `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${soFar()}, ${run.figures.cleared} interrupted uploads removed, ${faults.length} lost, left over or miscounted`,
     )
     return faults.length > 0 ? 1 : 0
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Rounds of `kill -9` while cards move between boards and editors type in them. After each, every card is on exactly one
- * board, in the documents and in the index, with all words that were acknowledged before its moves.
+ * Runs rounds of `kill -9` while cards move between boards and editors type into them. After each round every card must
+ * be on exactly one board, in the documents and in the index, with all words that were acknowledged before its moves.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import * as Y from 'yjs'
@@ -17,7 +17,7 @@ import { cardContents } from '../support/card-contents.ts'
 
 const boardCount = 3
 const cardCount = 30
-/** Movers have cards of their own, so that the moves of a card come one after the other. */
+/** Each mover has its own cards, so that the moves of a card are sequential. */
 const moverCount = 3
 /** Answered in each round before the kill. */
 export const movesBeforeKill = 6
@@ -96,7 +96,7 @@ export class MoveRun {
     await delay(this.#random.between(200, 1500))
     // On a busy machine a while makes few moves: the kill is to come in the middle of them.
     await until(() => this.#answered - before >= movesBeforeKill, 'moves are made', 30_000)
-    // Within a few milliseconds of a move that has just been asked for, when there is one.
+    // If a move was just requested, kill the process within a few milliseconds.
     await Promise.race([new Promise<void>((resolve) => (this.#onMove = resolve)), delay(500)])
     await delay(this.#random.between(0, 12))
     if (this.#rounds % 4 === 0) await this.#service.killPostgres('all')
@@ -106,7 +106,7 @@ export class MoveRun {
     this.#service.launch()
     await this.#service.ready()
     for (const [n, board] of this.#boards.entries()) {
-      // Goes through the locks of both boards: what the killed process had under way is over then.
+      // Takes the locks of both boards. Then no transaction of the killed process is in flight.
       await this.#post(`/boards/${board}/cards/move`, {
         to_board_id: this.#boards[(n + 1) % boardCount],
         card_ids: ['fence'],
@@ -237,11 +237,12 @@ export class MoveRun {
       const places = found.get(id) ?? []
       if (places.length !== 1) faults.push(`card ${id} is on ${places.length} boards`)
     }
-    for (const id of found.keys()) if (!this.#cards.includes(id)) faults.push(`card ${id} is from nobody`)
+    for (const id of found.keys())
+      if (!this.#cards.includes(id)) faults.push(`card ${id} was made by no client`)
     for (const word of this.#words) {
       if (!Number.isFinite(word.acknowledged) || !mustSurvive(word, this.#moves)) continue
       const times = (found.get(word.cardId)?.[0]?.body.split(word.text).length ?? 1) - 1
-      if (times !== 1) faults.push(`word ${word.text} of card ${word.cardId} is there ${times} times`)
+      if (times !== 1) faults.push(`word ${word.text} of card ${word.cardId} exists ${times} times`)
     }
     return faults
   }

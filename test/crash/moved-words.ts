@@ -1,4 +1,4 @@
-/** Which words typed into cards have to be there after moves. Times are turns of one counter. */
+/** Decides which typed words must exist after moves of their cards. Times are values of one counter. */
 export interface Word {
   text: string
   cardId: string
@@ -11,13 +11,13 @@ export interface Move {
   cardId: string
   to: string
   asked: number
-  /** When it was over, however it ended. */
+  /** Time at which the move ended, with or without success. */
   answered: number
 }
 
 /**
- * A word must be there if it was acknowledged before every later move of its card was asked for, and was not typed into
- * what an earlier move had left behind. Moves of a card are made one after the other.
+ * A word must exist if it was acknowledged before every later move of its card was requested, and if it was not typed
+ * into the old copy that an earlier move removed. Moves of a card are sequential.
  */
 export function mustSurvive(word: Word, moves: Move[]): boolean {
   const ofCard = moves.filter(({ cardId }) => cardId === word.cardId)

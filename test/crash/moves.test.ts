@@ -1,4 +1,4 @@
-/** A few rounds; `npm run crash -- --moves 50` for more. */
+/** Runs a few rounds. `npm run crash -- --moves 50` runs more. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MoveRun, movesBeforeKill } from './move-round.ts'
 

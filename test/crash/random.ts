@@ -1,4 +1,4 @@
-/** Random choices from a seed, so that a round can be looked at again; its timing is another each time. */
+/** Random choices from a seed, so that a round can be repeated. Only its timing differs each time. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to, not including, 1. (mulberry32) */
+  /** Returns a number from 0 to 1, excluding 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from `from` up to, not including, `to`. */
+  /** Returns a whole number from `from` to `to`, excluding `to`. */
   between(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from))
   }

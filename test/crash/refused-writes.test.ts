@@ -41,7 +41,7 @@ async function expectRefused(service: TestService, user: TestUser, cards: string
   expect(await readyz(service)).toEqual({ status: 503, database: 'takes no writes' })
 }
 
-/** The authorization server says so in its own words. */
+/** The authorization server uses the error format of OAuth. */
 async function expectRefusedApplications(service: TestService, known: Application): Promise<void> {
   const registered = await fetch(`${service.url}/oauth/register`, {
     method: 'POST',

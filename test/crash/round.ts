@@ -1,10 +1,13 @@
-/** Rounds: writers at full speed, something is killed at a random moment, and what was acknowledged has to be there. */
+/**
+ * Runs rounds: clients write at full speed, a process is killed at a random moment, and no acknowledged write may be
+ * lost.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Load, type LoadFigures } from './load.ts'
 import { Random } from './random.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
-/** What is killed. */
+/** The process that is killed. */
 export const kills = {
   process: 'the process; its PostgreSQL lives on until the next start',
   'process twice': 'the process, and again while it starts or heals',
@@ -17,14 +20,14 @@ export type Kill = keyof typeof kills
 export interface RoundReport {
   round: number
   kill: Kill
-  /** Whether the editors came back; otherwise they were gone with what was killed. */
+  /** True when the editors reconnect after the kill. False when they are closed at the kill. */
   editorsStay: boolean
-  /** From the kill until the service was ready again. */
+  /** Time from the kill until the service was ready again. */
   recoveryMs: number
   faults: string[]
 }
 
-/** After so many rounds the next ones write to new boards. */
+/** Number of rounds after which new boards are used. */
 const roundsPerLoad = 5
 
 export class CrashRun {
@@ -53,12 +56,12 @@ export class CrashRun {
     return new CrashRun(service, new Random(options.seed), options.kills ?? all)
   }
 
-  /** The last of what the service printed. */
+  /** The end of the service's output. */
   get output(): string {
     return this.#service.output
   }
 
-  /** Of all rounds so far. */
+  /** Totals of all rounds so far. */
   get figures(): LoadFigures {
     const sum = { acknowledged: 0, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
     for (const { figures } of this.#loads) {
@@ -114,7 +117,7 @@ export class CrashRun {
     return { round: this.#rounds, kill, editorsStay, recoveryMs, faults }
   }
 
-  /** Everything that was ever acknowledged, once more. */
+  /** Checks all acknowledged writes of all rounds again. */
   async checkAll(): Promise<string[]> {
     const faults: string[] = []
     for (const load of this.#loads) faults.push(...(await load.check()))

@@ -11,7 +11,7 @@ import { startService } from '../support/service.ts'
 import { swallowingProxy } from '../support/swallowing-proxy.ts'
 
 const frozenMs = 18_000
-/** For a busy machine, on top of what the rule allows. */
+/** Tolerance for a busy machine, in addition to the time that the rule allows. */
 const slackMs = 1000
 
 interface Answer {
@@ -50,7 +50,7 @@ test(
       else unknown.push(title)
       return answer
     }
-    // More at the same moment than there are connections: each then has one to lose.
+    // Send more requests than there are connections, so that each connection is in use.
     await Promise.all(Array.from({ length: 20 }, (_, n) => write(`before ${n}`)))
     expect(unknown).toEqual([])
 
@@ -86,7 +86,7 @@ test(
     expect(Math.max(...answers.map(({ tookMs }) => tookMs))).toBeLessThan(10_000 + slackMs)
     expect(performance.now() - thawedAt).toBeLessThan(30_000)
 
-    // Every connection works again: more requests at once than the pool has connections.
+    // Send more requests than there are connections, to check that each connection works again.
     const after = await Promise.all(Array.from({ length: 40 }, (_, n) => write(`after ${n}`)))
     expect(new Set(after.map(({ status }) => status))).toEqual(new Set([201]))
     const titles = await readTitles(api, board)
@@ -141,7 +141,7 @@ test(
     }
     proxy.relay()
     await until(async () => (await readyz(service.url)).status === 200, 'it is ready again', 10_000)
-    // The commit had no answer, and is repeated under its id until it has one: once it is there, or never.
+    // The commit got no answer. It is repeated with its id until it gets one, and is made at most once.
     await until(
       async () => (await user.api.post(cards, { cards: [{ kind: 'note', title: 'after' }] })).status === 201,
       'a write goes through',

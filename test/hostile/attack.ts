@@ -1,18 +1,18 @@
 /**
- * What an attack is. Glossary: the *attacker* is a free account, the *guest* a free account that may only read the
- * board it attacks, the *tenant* a free account that has nothing to do with either, and whom the service must serve.
+ * Defines an attack. Glossary: the *attacker* is a free account. The *guest* is a free account that may only read the
+ * attacked board. The *tenant* is another free account, which the service must serve meanwhile.
  */
 import type { Attempt } from './attempt.ts'
 
 export interface Attack {
   name: string
-  /** Of the twelve kinds of work that have to be bounded; see `points`. */
+  /** Number of the kind of work that must be limited; see `points`. */
   point: Point
-  /** What it sends, for the table. */
+  /** Description of the requests, for the table. */
   sends: string
-  /** Prefixes of the answers that are clear for this attack, beside the refusals of `clearAnswers`. */
+  /** Prefixes of answers that are also clear for this attack, in addition to `clearAnswers`. */
   expects: string[]
-  /** Part of the short form, which CI runs with smaller inputs. */
+  /** Included in the short form, which CI runs with smaller inputs. */
   short?: true
   /** What it leaves in the database: the service is killed and started again, and has to be there within 15 s. */
   leavesData?: true
@@ -39,7 +39,7 @@ export const points = {
 } as const
 export type Point = keyof typeof points
 
-/** Refusals that say what is wrong, wherever they come. */
+/** Answers that are clear refusals for every attack. */
 export const clearAnswers = [
   '400 bad_request',
   '401 invalid_token',

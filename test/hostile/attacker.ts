@@ -1,4 +1,4 @@
-/** The attacker's process. It runs at the lowest priority, and has its inputs ready before it is told to send them. */
+/** The attacker's process. It runs at the lowest priority, and prepares its inputs before it sends them. */
 import { attacks } from './attacks.ts'
 import { Attempt } from './attempt.ts'
 import { serveCommands } from './child.ts'
@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts'
 export type AttackerCommands = {
   prepare: { takes: { name: string; scene: Scene; short: boolean }; gives: null }
   send: { takes: null; gives: null }
-  /** What was answered so far. */
+  /** Answers so far. */
   answers: { takes: null; gives: Record<string, number> }
 }
 

@@ -1,4 +1,4 @@
-/** One attack on the service: what it sends with, and what it was answered. Lives in the attacker's process. */
+/** One run of an attack, in the attacker's process. It sends requests and frames, and counts the answers. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,10 +7,10 @@ import { Agent, request } from 'undici'
 import { enter, type as frameType, updateFrame } from '../support/raw-client.ts'
 import type { Scene } from './scene.ts'
 
-/** Whoever hears nothing for so long has got no answer. */
+/** A request without an answer for this long counts as unanswered. */
 export const answerTimeoutMs = 20_000
 
-/** In a frame about authentication. */
+/** Value in an authentication frame. */
 const denied = 1
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -24,9 +24,9 @@ export type EditorSocket = Awaited<ReturnType<typeof enter>>
 
 export class Attempt {
   readonly scene: Scene
-  /** Smaller inputs. */
+  /** True: use smaller inputs. */
   readonly short: boolean
-  /** Each answer with its count. */
+  /** Number of each answer. */
   readonly answers: Record<string, number> = {}
   #isMeasured = false
   #requests = 0
@@ -42,7 +42,7 @@ export class Attempt {
     this.short = options.short
   }
 
-  /** A size: all of it, or a part in the short form. */
+  /** Returns a size, which is smaller in the short form. */
   size(full: number, short: number): number {
     return this.short ? short : full
   }
@@ -51,7 +51,7 @@ export class Attempt {
     return this.scene.attacker.boardId
   }
 
-  /** From now on answers are counted. */
+  /** Starts to count answers. */
   measured(): void {
     this.#isMeasured = true
   }
@@ -88,7 +88,7 @@ export class Attempt {
     }
   }
 
-  /** The same, as part of what is made beforehand. @throws unless it is done */
+  /** Sends a request of the preparation. @throws unless it succeeds */
   async make(method: Method, path: string, body: object | Buffer | null = null, headers = {}): Promise<any> {
     const bytes = body === null || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     const { status, text } = await this.send(method, path, bytes, { headers })
@@ -97,7 +97,7 @@ export class Attempt {
     return JSON.parse(text)
   }
 
-  /** All at once, each with its own number. */
+  /** Calls a function `count` times concurrently, each time with another number. */
   async times(count: number, one: (n: number) => Promise<unknown>, atOnce = count): Promise<void> {
     let next = 0
     const worker = async () => {
@@ -106,7 +106,7 @@ export class Attempt {
     await Promise.all(Array.from({ length: Math.min(atOnce, count) }, worker))
   }
 
-  /** A socket of the attacker, or of another account, that has a board open. */
+  /** Opens a board on a socket of the attacker, or of another account. */
   async enter(
     token = this.scene.attacker.tokens[0]!,
     boardId = this.boardId,
@@ -116,8 +116,7 @@ export class Attempt {
   }
 
   /**
-   * Sends frames on a socket and counts what comes: how many updates were acknowledged, or the code with which the
-   * socket was closed.
+   * Sends frames on a socket. Counts the acknowledged updates, or the code with which the socket was closed.
    */
   async frames(socket: EditorSocket, frames: Uint8Array[]): Promise<void> {
     const before = socket.acknowledgements.length
@@ -148,7 +147,7 @@ export class Attempt {
     })
   }
 
-  /** Waits until the service has read what was sent. */
+  /** Waits until the service has read everything that was sent. */
   async drained(socket: EditorSocket): Promise<void> {
     const deadline = performance.now() + answerTimeoutMs
     while (socket.socket.bufferedAmount > 0 && !socket.closed && performance.now() < deadline) await delay(20)
@@ -159,13 +158,13 @@ export class Attempt {
     this.#closedOr(socket, () => (socket.denials.length > 0 ? `denied: ${socket.denials.join()}` : 'open'))
   }
 
-  /** Forgets what a socket was sent: a flood is not read by who floods. */
+  /** Discards received frames, because a flooding client does not read. */
   deafen(socket: EditorSocket): void {
     socket.socket.removeAllListeners('message')
     socket.socket.on('message', () => undefined)
   }
 
-  /** Counts the boards that a socket is denied, and looks at nothing else that it is sent. */
+  /** Counts the boards that a socket is denied. Ignores other frames. */
   hearRefusals({ socket }: Pick<EditorSocket, 'socket'>): void {
     socket.removeAllListeners('message')
     socket.on('message', (data: Buffer) => {
@@ -176,7 +175,7 @@ export class Attempt {
     })
   }
 
-  /** Bytes on a connection of their own; the answer's first line is counted. */
+  /** Sends bytes on a new connection, and counts the first line of the answer. */
   async raw(): Promise<Socket> {
     const { hostname, port } = new URL(this.scene.url)
     const socket = connect(Number(port), hostname)
@@ -185,7 +184,7 @@ export class Attempt {
     return socket
   }
 
-  /** Makes cards as an editor does, for whom no card cap counts, in steps that the service takes easily. */
+  /** Makes cards as an editor, to whom no card cap applies, in small steps. */
   async editorCards(
     count: number,
     fields: (n: number) => Record<string, string | number>,
@@ -200,7 +199,7 @@ export class Attempt {
       const deadline = performance.now() + answerTimeoutMs
       while (socket.acknowledgements.length === before) {
         if (socket.closed || performance.now() > deadline)
-          throw new Error(`an editor's cards were not taken: ${JSON.stringify(socket.closed)}`)
+          throw new Error(`an editor's cards were not accepted: ${JSON.stringify(socket.closed)}`)
         await delay(5)
       }
     }
@@ -221,7 +220,7 @@ export class Attempt {
 
 export const noAnswer = `no answer in ${answerTimeoutMs / 1000} s`
 
-/** The status and the code of an error, or of a JSON-RPC error. */
+/** Returns the status and the code of an error or a JSON-RPC error. */
 export function describeAnswer(status: number, text: string, retryAfter?: unknown): string {
   if (status < 400) return String(status)
   const wait = retryAfter === undefined ? '' : ', retry-after'
@@ -230,7 +229,7 @@ export function describeAnswer(status: number, text: string, retryAfter?: unknow
     if (typeof code === 'string' && typeof error === 'string') return `${status} ${code}${wait}`
     if (typeof error === 'object' && error !== null && 'message' in error) return `${status} rpc error`
   } catch {
-    // What is no JSON is no clear answer.
+    // An answer that is not JSON is not clear.
   }
   return `${status} without a code`
 }

@@ -1,9 +1,9 @@
-/** A helper process of the hostile run: it is told what to do by messages, and answers each. */
+/** A helper process of the hostile run. It receives commands as messages, and answers each. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** The commands of a helper: what each takes and gives. */
+/** The commands of a helper, with input and output types. */
 export type Commands = Record<string, { takes: unknown; gives: unknown }>
 
 interface Question {
@@ -19,7 +19,7 @@ export class Child<Known extends Commands> {
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   #questions = 0
 
-  /** @param nice at the lowest priority, so that what it does takes the least from the service */
+  /** @param nice run at the lowest priority, so that the helper takes little CPU time from the service */
   constructor(file: URL, { nice = false } = {}) {
     const path = fileURLToPath(file)
     this.#child = nice
@@ -35,7 +35,7 @@ export class Child<Known extends Commands> {
     })
   }
 
-  /** @throws what went wrong there, or when the process ends, or when it takes longer */
+  /** @throws the helper's error, or when the process ends or the command takes too long */
   async do<Name extends keyof Known & string>(
     command: Name,
     takes: Known[Name]['takes'],
@@ -69,7 +69,7 @@ export class Child<Known extends Commands> {
 
 export class TookTooLong extends Error {}
 
-/** The helper's side. It ends with its parent. */
+/** Runs in the helper process, which ends with its parent. */
 export function serveCommands<Known extends Commands>(work: {
   [Name in keyof Known]: (takes: Known[Name]['takes']) => Promise<Known[Name]['gives']>
 }): void {

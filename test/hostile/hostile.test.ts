@@ -64,7 +64,7 @@ const well: Figures = {
 const sample = { ...attacks[0]!, expects: ['201'] }
 
 test.each<[string, Partial<Figures>, RegExp]>([
-  ['a loop that stood', { longestDelayMs: 251 }, /^the loop stood 251 ms; 250 ms are allowed$/],
+  ['a loop that stood', { longestDelayMs: 251 }, /^the loop was blocked for 251 ms; 250 ms are allowed$/],
   [
     'a slow tenant',
     { tenant: { ...well.tenant, p99Ms: 201 } },

@@ -1,4 +1,4 @@
-/** `npm run hostile`: what a free account can do to the service, and what a second tenant notices of it. */
+/** `npm run hostile`: measures how attacks by a free account affect the service and a second tenant. */
 import { Command, InvalidArgumentError } from 'commander'
 import { points, type Attack } from './attack.ts'
 import { attacks } from './attacks.ts'
@@ -13,7 +13,7 @@ interface Options {
 }
 
 const wholeNumber = (text: string) => {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Use a whole number of at least 1.')
   return Number(text)
 }
 
@@ -25,20 +25,17 @@ const named = (name: string, before: string[] = []) => {
 
 const options = new Command('hostile')
   .description(
-    'Attacks a service of its own with a free account, and measures what a second tenant notices. ' +
+    'Starts a service, attacks it with a free account, and measures how well a second tenant is served. ' +
       'Exits with 1 when a limit is missed.',
   )
-  .option('--runs <n>', 'runs of each attack, of which the median counts', wholeNumber, 3)
-  .option(
-    '--short',
-    'one run of the most telling attacks, or of those that --only names, with smaller inputs',
-  )
-  .option('--only <name>', 'this attack alone; may be given several times', named)
-  .option('--list', 'show the attacks and end')
+  .option('--runs <n>', 'runs of each attack; the result is the median', wholeNumber, 3)
+  .option('--short', 'one run with smaller inputs, of the most important attacks or of those in --only')
+  .option('--only <name>', 'run only this attack; may be given several times', named)
+  .option('--list', 'list the attacks and exit')
   .addHelpText(
     'after',
     `\nLimits: loop delay ${limits.turnMs} ms, the tenant's p99 ${limits.timesQuiet} × quiet or ${limits.p99Ms} ms, memory ${mb(limits.peakBytes)}, ` +
-      'the service up, after a restart too, and a clear answer to the attacker.\n' +
+      'the service stays up and restarts, and the attacker gets clear answers.\n' +
       'Example:\n  npm run hostile -- --only marks-index --only yjs-40k --runs 1',
   )
   .parse()
@@ -51,7 +48,7 @@ const chosen = attacks.filter(({ name, short }) =>
 function list(): void {
   for (const { name, point, sends, short } of attacks)
     print(
-      `${name.padEnd(22)} ${String(point).padStart(2)} ${points[point]}: ${sends}${short ? ' (short form too)' : ''}`,
+      `${name.padEnd(22)} ${String(point).padStart(2)} ${points[point]}: ${sends}${short ? ' (also with --short)' : ''}`,
     )
 }
 

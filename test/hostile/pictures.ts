@@ -1,8 +1,8 @@
-/** Pictures, made before anything is measured. */
+/** Pictures for attacks. They are made before the measurement. */
 import sharp from 'sharp'
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A photograph of the tenant: small, and different from the others. */
+/** A small photograph of the tenant, which differs from all others. */
 export const photograph = (n: number): Promise<Buffer> =>
   sharp({
     create: { width: 400, height: 300, channels: 3, background: { r: (n * 37) % 256, g: 90, b: 160 } },
@@ -10,7 +10,7 @@ export const photograph = (n: number): Promise<Buffer> =>
     .png()
     .toBuffer()
 
-/** Pixels at random, which no compression makes small. */
+/** Random pixels, which cannot be compressed. */
 export function noise(width: number, height: number): Promise<Buffer> {
   const pixels = Buffer.alloc(width * height * 3)
   let state = 1
@@ -23,7 +23,7 @@ export function noise(width: number, height: number): Promise<Buffer> {
     .toBuffer()
 }
 
-/** As many bytes of a PNG as are asked for; the pixels after them are missing. */
+/** The first bytes of a PNG. The pixels after them are missing. */
 export const broken = async (bytes: number): Promise<Buffer> => {
   const whole = await bomb(9000, 9000, 0)
   return Buffer.concat([
@@ -32,7 +32,7 @@ export const broken = async (bytes: number): Promise<Buffer> => {
   ])
 }
 
-/** A PNG of one colour: few bytes, many pixels. `level` 0 keeps it honest in nothing but its size. */
+/** A PNG of one colour, with few bytes and many pixels. */
 export async function bomb(width: number, height: number, shade = 0): Promise<Buffer> {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

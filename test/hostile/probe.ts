@@ -1,4 +1,6 @@
-/** What the second tenant does: a few requests and edits a second, each by the clock and not by the answer before. */
+/**
+ * The work of the second tenant: a few requests and edits per second, at fixed times, independent of earlier answers.
+ */
 import * as decoding from 'lib0/decoding'
 import { Pool } from 'undici'
 import * as Y from 'yjs'
@@ -6,17 +8,17 @@ import { awarenessFrame, enter, type as frameType, type RawClient } from '../sup
 import { resizeWidths } from '../../core/file.ts'
 import type { Accounts } from './scene.ts'
 
-/** What is tried so often in a second: about 80 in all, which costs the machine little. */
+/** Probes per second for each kind, about 80 in total. */
 export const rates = { read: 20, write: 8, search: 6, edit: 15, cursor: 26, open: 1, picture: 1, me: 3 }
 export type ProbeKind = keyof typeof rates
-/** Too few of them for a percentile, and dearer than the others: they are judged by their median. */
+/** Kinds that are too rare for a percentile, and more expensive. They are judged by their median. */
 export const rareKinds: readonly ProbeKind[] = ['open', 'picture']
 export const probesPerSecond = Object.values(rates).reduce((sum, rate) => sum + rate, 0)
 
 export interface Samples {
-  /** Milliseconds from the moment at which each was due. What failed counts with the full timeout. */
+  /** Milliseconds since the time at which each probe was due. A failed probe counts with the full timeout. */
   latenciesMs: Partial<Record<ProbeKind, number[]>>
-  /** Each reason once, with its count. */
+  /** Number of failures for each reason. */
   failures: Record<string, number>
 }
 
@@ -47,7 +49,7 @@ export class Prober {
     await this.#editing.open()
   }
 
-  /** Probes until `stop`. What was measured before is forgotten. */
+  /** Probes until `stop`. Discards earlier results. */
   start(): void {
     this.#samples = { latenciesMs: {}, failures: {} }
     for (const [kind, rate] of Object.entries(rates) as [ProbeKind, number][]) {
@@ -157,7 +159,7 @@ export class Prober {
   }
 }
 
-/** Two sockets on the tenant's board: one edits and moves its cursor, the other one sees it. */
+/** Two sockets on the tenant's board. One edits and moves its cursor, the other observes it. */
 class EditingPair {
   readonly #scene: Accounts
   #writer: Session | null = null
@@ -228,7 +230,7 @@ class EditingPair {
     }
   }
 
-  /** A pair that was closed by the service comes back. */
+  /** Reconnects a pair that the service has closed. */
   async #opened(): Promise<Session> {
     if (!this.#writer) {
       this.#opening ??= this.open().finally(() => (this.#opening = null))
@@ -237,7 +239,9 @@ class EditingPair {
     return this.#writer!
   }
 
-  /** Who only watches is closed after a minute of silence: a provider renews its own state as well. */
+  /**
+   * Renews the awareness of the observer, as a provider does. The service closes a socket after a minute of silence.
+   */
   #renew(clock: number): void {
     if (performance.now() - this.#renewedMs < renewMs || !this.#watcher) return
     this.#renewedMs = performance.now()
@@ -246,7 +250,7 @@ class EditingPair {
     this.#watcher.send(awarenessFrame(address, [{ client, clock, state: '{}' }]))
   }
 
-  /** A newer state may replace an older one on its way. */
+  /** A newer state may replace an older one before it is delivered. */
   #see(content: Uint8Array): void {
     const decoder = decoding.createDecoder(decoding.readVarUint8Array(decoding.createDecoder(content)))
     for (let left = decoding.readVarUint(decoder); left > 0; left--) {

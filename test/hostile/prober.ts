@@ -4,7 +4,7 @@ import type { Accounts } from './scene.ts'
 import { serveCommands } from './child.ts'
 
 export type ProberCommands = {
-  /** Opens the tenant's board and makes a first round, so that the code is warm. */
+  /** Opens the tenant's board and runs a first round to warm up the code. */
   open: { takes: Accounts; gives: null }
   start: { takes: null; gives: null }
   stop: { takes: null; gives: Samples }

@@ -1,4 +1,4 @@
-/** Measures attacks: each on a service of its own, with the same second tenant. */
+/** Measures attacks. Each has a separate service with the same second tenant. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Attack } from './attack.ts'
 import { attacks } from './attacks.ts'
@@ -13,7 +13,7 @@ export interface Latency {
   samples: number
   p50Ms: number
   p99Ms: number
-  /** The medians of what is tried seldom: opening the board, and making a picture smaller. */
+  /** Medians of the rare probes: opening the board and resizing a picture. */
   rareMs: Partial<Record<ProbeKind, number>>
   failures: Record<string, number>
 }
@@ -25,7 +25,7 @@ export interface Figures {
   peakBytes: number
   tenant: Latency
   answers: Record<string, number>
-  /** What did not hold: the service ended, was not ready, did not come back. Empty when all is well. */
+  /** Failures of the service: it ended, was not ready, or did not restart. */
   faults: string[]
 }
 
@@ -37,15 +37,15 @@ export interface RunOptions {
   short: boolean
 }
 
-/** How long the tenant is watched at least, and how long an attack may take. One that takes longer is measured as it stands. */
+/** How long the tenant is measured at least, and at most. A longer attack is measured up to this time. */
 const times = {
   full: { samples: 500, attackMs: 30_000, calmWithinMs: 20_000 },
   short: { samples: 200, attackMs: 15_000, calmWithinMs: 5_000 },
 }
 const prepareMs = 120_000
-/** After a kill the service has to be ready within. */
+/** Time within which the service must be ready after a kill. */
 const restartMs = 15_000
-/** A service whose loop is never held up longer has nothing left of what was done before. */
+/** If no turn of the service's loop takes longer, it has finished its earlier work. */
 const calmMs = 100
 
 export class HostileRun {
@@ -63,12 +63,12 @@ export class HostileRun {
     return new HostileRun(await Template.make(attacks.length), options)
   }
 
-  /** The last of what the attacked service printed. */
+  /** The end of the attacked service's output. */
   get output(): string {
     return this.#current?.service.process.output ?? ''
   }
 
-  /** The second tenant alone. */
+  /** Measures the second tenant without an attack. */
   async quiet(): Promise<Figures> {
     return this.#measure(null)
   }
@@ -77,7 +77,7 @@ export class HostileRun {
     return this.#measure(attack)
   }
 
-  /** Kills the service that is there, starts it, and has it serve. @returns faults; none when no service is there */
+  /** Kills the running service, restarts it, and checks that it serves. @returns faults; none when no service runs */
   async restart(): Promise<string[]> {
     if (!this.#current) return []
     const faults = await restart(this.#current)
@@ -119,7 +119,7 @@ export class HostileRun {
       }
       if (sending?.error && !(sending.error instanceof TookTooLong))
         figures.faults.push(`the attacker failed: ${sending.error.message}`)
-      // Frozen by what it sent, the attacker can't say what it was answered.
+      // An attacker that its own work blocks can't report its answers.
       if (attacker)
         figures.answers = await attacker
           .do('answers', null, 10_000)
@@ -146,7 +146,7 @@ export class HostileRun {
     return figures
   }
 
-  /** The service that is there, or a new one, and the tenant on it. */
+  /** Returns the running service or a new one, with the tenant. */
   async #enter(): Promise<Stage> {
     if (this.#current) return this.#current
     const service = await AttackedService.start(this.#template)
@@ -190,7 +190,7 @@ const noFigures = (attack: string): Figures => ({
   faults: [],
 })
 
-/** Adds what the service measured of itself. */
+/** Adds the figures that the service measured itself. */
 async function note(service: AttackedService, figures: Figures): Promise<void> {
   const { peakBytes, longestCpuMs, longestDelayMs } = await service.read()
   figures.peakBytes = Math.max(figures.peakBytes, peakBytes)
@@ -228,7 +228,7 @@ async function restart({ service, prober }: Stage): Promise<string[]> {
   }
 }
 
-/** Waits until what was made beforehand has been worked off. What never is belongs to the attack. @returns whether it was */
+/** Waits until the service has finished the work of the preparation. @returns false when it did not finish in time */
 async function calm(service: AttackedService, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs
   for (;;) {

@@ -1,11 +1,11 @@
-/** The accounts of a hostile run. They are made once, and each attack finds them as they were. */
+/** The accounts of a hostile run. They are made once, and each attack starts with the same state. */
 import { addUser, shareBoard } from '../../sql/accounts/accounts.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 
 interface Service {
   url: string
-  /** The attacks on the database stop its processes. */
+  /** Process id of PostgreSQL, for attacks that freeze its processes. */
   dataDir: string
 }
 
@@ -18,7 +18,7 @@ export interface Accounts extends Service {
   tenant: Account & { cardIds: string[]; pictureKeys: string[] }
 }
 
-/** What one attack works with. */
+/** The accounts and boards that one attack uses. */
 export interface Scene extends Omit<Accounts, 'attackers'> {
   attacker: Account
 }
@@ -35,7 +35,7 @@ export interface Account {
   tokens: string[]
 }
 
-/** Made in the service before the measurements: what the second tenant works with. */
+/** Makes the accounts and the boards of the second tenant before the measurements. */
 const tenantCards = 40
 const tenantPictures = 20
 const attackerTokens = 8
@@ -70,7 +70,7 @@ export async function makeAccounts(
       return {
         attackers,
         guest: await account('guest', 2),
-        // The prober asks more often than a tenant would in an hour.
+        // The prober sends more requests than a tenant's hourly limit.
         tenant: await account('tenant', 1, 100_000),
       }
     }),

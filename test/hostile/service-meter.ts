@@ -1,17 +1,17 @@
 /**
- * Loaded into the service before its own code (`NODE_OPTIONS=--import`). Measures the turns of its event loop, and
- * answers on a Unix socket from a thread of its own, so that it can be asked while the loop stands.
+ * Loaded into the service before its own code (`NODE_OPTIONS=--import`). Measures the turns of its event loop. A
+ * separate thread answers on a Unix socket, so that it works while the loop is blocked.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { measureTurns, TurnFigures, type Turns } from '../support/turn-meter.ts'
 
-/** Where the service listens for questions about its figures. */
+/** Path of the Unix socket that returns the figures. */
 export const socketVariable = 'HOSTILE_METER_SOCKET'
 
 export interface ServiceFigures extends Turns {
-  /** The most memory that the process had (RSS). */
+  /** Peak memory of the process (RSS). */
   peakBytes: number
 }
 
@@ -31,7 +31,7 @@ function isMeterThread(data: unknown): data is MeterThread {
   return typeof data === 'object' && data !== null && 'meterSocket' in data
 }
 
-/** GET reads, POST reads and starts anew. */
+/** GET reads the figures. POST reads and resets them. */
 function answerOn({ meterSocket, memory }: MeterThread): void {
   const figures = new TurnFigures(memory)
   rmSync(meterSocket, { force: true })
@@ -45,7 +45,7 @@ function answerOn({ meterSocket, memory }: MeterThread): void {
   }).listen(meterSocket)
 }
 
-/** What `clear_refs` takes to forget the peak. */
+/** Value for `clear_refs` that resets the peak. */
 const peakOnly = '5'
 
 function peakBytes(): number {

@@ -1,4 +1,4 @@
-/** The service that is attacked: `npm start`'s command with defaults, on a copy of a data folder that is made once. */
+/** The attacked service: the command of `npm start` with defaults, on a copy of a data folder that is made once. */
 import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
@@ -41,7 +41,7 @@ export class AttackedService implements TurnSource {
     return service
   }
 
-  /** Since the start, or since `reset`. */
+  /** Returns figures since the start or the last `reset`. */
   read(): Promise<ServiceFigures> {
     return this.#ask('GET')
   }
@@ -70,7 +70,7 @@ export class AttackedService implements TurnSource {
   }
 }
 
-/** A data folder with the scene in it, of a service that has ended. */
+/** A data folder with the scene, of a service that has ended. */
 export class Template {
   readonly scene: Accounts
   readonly #process: ServiceProcess
@@ -80,7 +80,7 @@ export class Template {
     this.scene = scene
   }
 
-  /** @param attackers how many attacks there are: each comes from an account of its own */
+  /** @param attackers number of attacks. Each has a separate account */
   static async make(attackers: number): Promise<Template> {
     const { process } = await makeProcess()
     try {
@@ -107,7 +107,7 @@ export class Template {
 async function makeProcess(): Promise<{ process: ServiceProcess; meterSocket: string }> {
   const meterSocket = join(tmpdir(), `corkboard-meter-${process.pid}-${(services += 1)}.sock`)
   const made = await ServiceProcess.make({
-    // Defaults, as an operator would start it.
+    // Uses the defaults, as an operator would.
     RATE_LIMIT_PER_HOUR: '',
     LOG_LEVEL: '',
     NODE_OPTIONS: `--import ${meter}`,
@@ -116,7 +116,7 @@ async function makeProcess(): Promise<{ process: ServiceProcess; meterSocket: st
   return { process: made, meterSocket }
 }
 
-/** Owners and modes included: PostgreSQL insists on them. */
+/** Copies a folder with owners and modes, which PostgreSQL checks. */
 async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', '--reflink=auto', `${from}/.`, to])
 }

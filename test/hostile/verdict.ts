@@ -1,19 +1,19 @@
-/** The limits, and which of them an attack missed. */
+/** Defines the limits, and finds those that an attack missed. */
 import { isClear, type Attack } from './attack.ts'
 import { rareKinds } from './probe.ts'
 import type { Figures } from './run.ts'
 
 export interface Limits {
-  /** Of the service's event loop: time on the clock, or CPU time of one turn where the machine may be busy. */
+  /** Measure of the event loop: delay in elapsed time, or CPU time of one turn on a busy machine. */
   turnMs: number
   measure: 'delay' | 'cpu'
-  /** The tenant's 99th percentile: so many times that of quiet, or so many milliseconds, whichever is more. */
+  /** Limit of the tenant's 99th percentile: a factor of the quiet value, or milliseconds, whichever is more. */
   timesQuiet: number
   p99Ms: number
-  /** The tenant's median of what it does seldom, which is dearer: likewise. */
+  /** Limit of the tenant's median for the rare, more expensive probes, computed in the same way. */
   rareMs: number
   peakBytes: number
-  /** Whether the attacker may still wait for an answer when the attack's time is over. */
+  /** True when the attacker may still wait for an answer at the end of the attack. */
   mayWait: boolean
 }
 
@@ -28,10 +28,10 @@ export const limits: Limits = {
 }
 
 /**
- * For CI, whose two cores run other test files, PostgreSQL, the attacker and the prober as well. What the service itself
- * does is held to the strict bound: CPU time of a turn in place of its delay, which depends on who else runs. The
- * tenant's times and the attacker's answers depend on them too, so they only tell a service that stands from one that
- * does not. The command has the strict figures, and wants a quiet machine.
+ * Limits for CI, whose two cores also run other test files, PostgreSQL, the attacker and the prober. The work of the
+ * service has the strict limit, measured as CPU time of a turn, because delay depends on other processes. The tenant's
+ * times and the attacker's answers depend on them, too. So their limits only detect a blocked service. The command uses
+ * strict limits and needs a quiet machine.
  */
 export const ciLimits: Limits = {
   ...limits,
@@ -42,11 +42,11 @@ export const ciLimits: Limits = {
   mayWait: true,
 }
 
-/** @returns what was missed, for a person; empty when all limits are kept */
+/** @returns a text for each missed limit */
 export function missed(attack: Attack, figures: Figures, quiet: Figures, limits: Limits): string[] {
   const found = [...figures.faults]
   const turnMs = limits.measure === 'delay' ? figures.longestDelayMs : figures.longestCpuMs
-  const what = limits.measure === 'delay' ? 'the loop stood' : 'one turn used'
+  const what = limits.measure === 'delay' ? 'the loop was blocked for' : 'one turn used'
   if (turnMs > limits.turnMs) found.push(`${what} ${ms(turnMs)}; ${limits.turnMs} ms are allowed`)
   const { p99Ms, failures } = figures.tenant
   const p99LimitMs = attack.stopsTheDatabase
@@ -69,7 +69,7 @@ export function missed(attack: Attack, figures: Figures, quiet: Figures, limits:
   return found
 }
 
-/** The median of each figure; of what is no number, all of it. */
+/** Returns the median of each number, and all values of other figures. */
 export function medians(runs: Figures[]): Figures {
   const median = (of: (figures: Figures) => number) => {
     const sorted = runs.map(of).toSorted((a, b) => a - b)

@@ -185,7 +185,7 @@ test('[G6] what is named may be reached by http and on any port, its neighbours 
   expect(await egress.send(post(`http://127.0.0.3:${other.port}/`))).toMatchObject({ outcome: 'refused' })
   // What is public stays bound to https and its port.
   expect(await egress.checkUrl('http://public.example/')).toBe(formFault)
-  expect(await egress.checkUrl('http://unknown.example/')).toContain('does not resolve')
+  expect(await egress.checkUrl('http://unknown.example/')).toContain('must have a host that resolves')
   expect(await egress.send(post('https://public.example:8443/'))).toMatchObject({ outcome: 'refused' })
   expect([named.connections(), other.connections()]).toEqual([3, 0])
 })

@@ -80,7 +80,7 @@ async function newFolder(): Promise<string> {
 test('[O5] with an external database a missing SECRET_KEY is refused, and a given one is taken', async () => {
   const DATABASE_URL = 'postgres://cork@db.example/cork'
   await expect(resolveSecretKey(readConfig({ DATABASE_URL }))).rejects.toThrow(
-    'SECRET_KEY must be set when DATABASE_URL is: at least 32 characters, the same at every start.',
+    'SECRET_KEY must be set when DATABASE_URL is set. Use at least 32 characters, the same at every start.',
   )
   const SECRET_KEY = 'k'.repeat(32)
   expect(await resolveSecretKey(readConfig({ DATABASE_URL, SECRET_KEY }))).toBe(SECRET_KEY)
@@ -102,7 +102,9 @@ test('[O5] a key file that was spoilt stops the start, and is left alone', async
   const file = join(DATA_DIR, 'secret-key')
   await writeFile(file, 'torn')
   await chmod(file, 0o600)
-  await expect(resolveSecretKey(readConfig({ DATA_DIR }))).rejects.toThrow('Restore the file, or set SECRET_KEY')
+  await expect(resolveSecretKey(readConfig({ DATA_DIR }))).rejects.toThrow(
+    'Restore the file, or set SECRET_KEY',
+  )
   expect(await readFile(file, 'utf8')).toBe('torn')
 })
 

@@ -1,4 +1,6 @@
-/** A browser without JavaScript: keeps cookies, follows redirects within the service, and sends the forms that it was shown. */
+/**
+ * A browser without JavaScript. It keeps cookies, follows redirects within the service, and sends forms of its pages.
+ */
 import { Parser } from 'htmlparser2'
 import { CookieJar } from 'tough-cookie'
 
@@ -12,11 +14,11 @@ export interface Form {
 export interface Shown {
   status: number
   headers: Headers
-  /** Where it ended after redirects, with the service's own address left out. */
+  /** URL after redirects, without the service's own address. */
   path: string
   text: string
   forms: Form[]
-  /** The form that leads there. */
+  /** Returns the form with this action. */
   form(action: string): Form
 }
 
@@ -29,7 +31,7 @@ export class Browser {
     this.jar = jar
   }
 
-  /** Follows redirects, as a person would see it. */
+  /** Opens a page and follows redirects. */
   async open(path: string): Promise<Shown> {
     let shown = await this.send('GET', path)
     for (let hops = 0; hops < 5; hops++) {
@@ -42,14 +44,14 @@ export class Browser {
     return shown
   }
 
-  /** Sends a form with what is typed into it, and follows where that leads. */
+  /** Sends a form with these values, and follows redirects. */
   async submit(form: Form, typed: Record<string, string | string[]> = {}): Promise<Shown> {
     const answer = await this.post(form, typed)
     const location = answer.headers.get('location')
     return location === null ? answer : this.open(location.replace(this.url, ''))
   }
 
-  /** Sends a form, and shows the answer itself. */
+  /** Sends a form, and returns the answer without following a redirect. */
   post(
     form: Pick<Form, 'action' | 'fields'>,
     typed: Record<string, string | string[]> = {},
@@ -89,7 +91,7 @@ export class Browser {
       forms,
       form(action) {
         const found = forms.find((form) => form.action === action)
-        if (!found) throw new Error(`no form leads to ${action} on ${path}:\n${text}`)
+        if (!found) throw new Error(`no form with the action ${action} on ${path}:\n${text}`)
         return found
       },
     }
@@ -99,7 +101,7 @@ export class Browser {
     return this.jar.getCookies(this.url).then((all) => all.find(({ key }) => key === name)?.value)
   }
 
-  /** As another one whose cookies were copied. */
+  /** Returns another browser with a copy of the cookies. */
   async copy(): Promise<Browser> {
     return new Browser(this.url, await this.jar.clone())
   }

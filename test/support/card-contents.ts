@@ -2,7 +2,7 @@ import type * as Y from 'yjs'
 import type { CardContent } from '../../core/card.ts'
 import { cardsOf, readCard } from '../../collab/canvas/canvas.ts'
 
-/** All cards of a document, by id. */
+/** Returns all cards of a document, by id. */
 export function cardContents(document: Y.Doc): Map<string, CardContent> {
   const cards = new Map<string, CardContent>()
   for (const id of cardsOf(document).keys()) {

@@ -1,4 +1,4 @@
-/** The real Chromium, for what only a browser can tell of a page: layout, contrast, accessible names, its console. */
+/** The real Chromium. It checks what needs a browser: layout, contrast, accessible names and the console. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
@@ -13,11 +13,12 @@ import type { Browser } from './browser.ts'
 import { forFile } from './test-file.ts'
 
 const flags = [
-  '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  '--no-sandbox',
   '--no-first-run',
-] // prettier-ignore
+  ...['gpu', 'background-networking', 'component-update', 'sync'].map((feature) => `--disable-${feature}`),
+]
 
-/** One for the test file; it ends with the file. */
+/** One browser for the test file. It is closed at the end of the file. */
 export async function chromiumOfFile(): Promise<Chromium> {
   const launched = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
   return forFile(Promise.resolve(launched))
@@ -29,13 +30,13 @@ export interface Watched {
   complaints: string[]
 }
 
-/** A new page, and what the console says about it from now on. */
+/** Opens a new page, and records the messages of its console. */
 export async function openPage(context: BrowserContext): Promise<Watched> {
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
-    // Chromium repeats the status of the page itself there.
+    // Chromium also logs the status of the page itself.
     if (message.text().startsWith('Failed to load resource') && message.location().url === page.url()) return
     complaints.push(`${message.text()} (${message.location().url})`)
   })
@@ -43,7 +44,7 @@ export async function openPage(context: BrowserContext): Promise<Watched> {
   return { page, complaints }
 }
 
-/** A context with the cookies that `browser` has now. */
+/** Returns a context with the present cookies of `browser`. */
 export async function contextOf(
   chromium: Chromium,
   browser: Browser,
@@ -57,9 +58,9 @@ export async function contextOf(
 
 const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Violations of the impacts serious and critical: `rule: element`, one line each. */
+/** Returns accessibility violations of serious and critical impact, one line each: `rule: element`. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // By the debugger's protocol, which the page's policy does not bind.
+  // The debugger's protocol is not subject to the page's content security policy.
   await page.evaluate(`${await axeSource}; undefined`)
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run(document, { resultTypes: ['violations'], preload: false })`,

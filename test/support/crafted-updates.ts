@@ -1,8 +1,8 @@
-/** Updates as no editor would send them. */
+/** Updates that no real editor would send. */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 
-/** The update that a fresh document makes when something is done to it. */
+/** Returns the update that an empty document makes when `change` is applied. */
 export function made(change: (doc: Y.Doc) => void, client?: number): Uint8Array {
   const doc = new Y.Doc()
   if (client !== undefined) doc.clientID = client
@@ -10,7 +10,7 @@ export function made(change: (doc: Y.Doc) => void, client?: number): Uint8Array 
   return Y.encodeStateAsUpdate(doc)
 }
 
-/** An update from hand-made structs, all of one client, and deleted ranges. */
+/** Encodes an update from structs of one client and deleted ranges. */
 export function crafted(
   structs: (Y.Item | Y.GC)[],
   deletes: [client: number, clock: number, length: number][] = [],
@@ -47,8 +47,9 @@ export const item = (
 ) => new Y.Item(Y.createID(client, clock), null, origin, null, null, parent as Y.ID, key, content)
 
 /**
- * Two updates: `count` characters in a row, and as many that all claim the first place, each before another of the
- * first. To find its place, each of these passes all that are there.
+ * Returns two updates. The first has `count` characters in a row. The second has as many characters that are all
+ * inserted at the start, each before another character of the first update. To find its position, each of them passes
+ * all others.
  */
 export function costlyUpdates(count: number): [base: Uint8Array, costly: Uint8Array] {
   const [first, second] = [5, 9]
@@ -72,7 +73,7 @@ export function costlyUpdates(count: number): [base: Uint8Array, costly: Uint8Ar
   ]
 }
 
-/** A document, and each of the updates that it makes. */
+/** Returns a document, and a list of the updates that it makes. */
 export function recordedDoc(): { doc: Y.Doc; made: Uint8Array[] } {
   const doc = new Y.Doc()
   const made: Uint8Array[] = []

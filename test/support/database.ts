@@ -1,13 +1,13 @@
-/** A database of its own for a test file, cloned from the migrated template. */
+/** A separate database for a test file, cloned from the migrated template. */
 import { randomBytes } from 'node:crypto'
 import postgres, { type Sql } from 'postgres'
 import { inject } from 'vitest'
 import { templateName, withDatabase } from './global-setup.ts'
 
 export interface TestDatabase {
-  /** As the service connects. */
+  /** URL with the service's role. */
   url: string
-  /** The superuser in this database: sees everything, past every policy. */
+  /** Connection as superuser, for whom no policy applies. */
   admin: Sql
   drop(): Promise<void>
 }
@@ -15,7 +15,7 @@ export interface TestDatabase {
 export async function cloneDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const server = postgres(inject('adminUrl'), { max: 1, onnotice: () => undefined })
-  // The template can be cloned by one at a time only.
+  // PostgreSQL clones a template for only one session at a time.
   await server`select pg_advisory_lock(1)`
   await server.unsafe(`create database ${name} template ${templateName} owner corkboard`)
   await server`select pg_advisory_unlock(1)`

@@ -1,4 +1,4 @@
-/** Answers of a service held against the description that it gives of itself. */
+/** Compares the answers of a service with its own API description. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { exposed } from '../../api/http/headers.ts'
@@ -6,7 +6,7 @@ import { describedBy, observed, type Described } from './observed.ts'
 
 export interface Answered {
   status: number
-  /** Null when it is no JSON. */
+  /** Null when the body is not JSON. */
   body: unknown
   text: string
   headers?: Headers
@@ -17,14 +17,14 @@ interface Operation {
   responses: Record<string, Response | { $ref: string }>
 }
 
-/** What a reference such as `#/components/responses/NotFound` leads to; anything else as it is. */
+/** Resolves a reference such as `#/components/responses/NotFound`. Returns any other value unchanged. */
 export function resolve<T extends object>(description: object, given: T | { $ref: string }): T {
   if (!('$ref' in given)) return given
   const steps = given.$ref.split('/').slice(1)
   return steps.reduce<any>((at, step) => at[step], description)
 }
 
-/** Compiles schemas of the description: their references lead into it. */
+/** Compiles schemas of the description, and resolves their references in it. */
 export function schemaCompiler(description: object): (schema: object) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
@@ -38,8 +38,8 @@ type Hold = (method: string, path: string, answer: Answered) => void
 const descriptions = new Map<string, Promise<Hold>>()
 
 /**
- * @param path below the API root; a path or a method that is not described is passed over
- * @throws when the answer is other than described
+ * @param path below the API root. Paths and methods outside the description are ignored
+ * @throws when the answer differs from the description
  */
 export async function holdAgainstDescription(
   serviceUrl: string,
@@ -54,7 +54,7 @@ export async function holdAgainstDescription(
 
 async function readDescription(serviceUrl: string): Promise<Hold> {
   const description = (await (await fetch(`${serviceUrl}/api/v1/openapi.json`)).json()) as Described
-  if (!description.paths) return () => undefined // it cannot be had now, and every answer is an error
+  if (!description.paths) return () => undefined // the service can't return its description now, and every answer is an error
   describedBy(description)
   const compile = schemaCompiler(description)
   const validators = new Map<object, ValidateFunction>()
@@ -84,7 +84,7 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
   }
 }
 
-/** Every header that the description knows at all, and that was sent, is described for this answer. */
+/** Checks that each header sent is described for this answer, if the description has this header anywhere. */
 function holdHeaders(
   operation: string,
   { headers = {} }: Response,
@@ -99,7 +99,7 @@ function holdHeaders(
 const errorsText = ({ errors }: ValidateFunction) =>
   (errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`).join(', ')
 
-/** Which of these templates a path is one of: words go before parameters. Null: none. */
+/** Returns the template that matches a path, or null. Words take precedence over parameters. */
 export function operationFinder(templates: string[]): (path: string) => string | null {
   const ordered = templates
     .map((template) => ({

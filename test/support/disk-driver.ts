@@ -1,4 +1,4 @@
-/** A folder as a store, with the route that takes its parts. */
+/** The disk store, with the route that receives the parts of uploads. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'

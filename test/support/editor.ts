@@ -9,7 +9,7 @@ export interface Editor {
   socket: HocuspocusProviderWebsocket
   cards: Y.Map<Y.Map<unknown>>
   groups: Y.Map<Y.Map<unknown>>
-  /** Makes a card as a canvas app would. */
+  /** Adds a card as a canvas app does. */
   addCard(id: string, fields?: Record<string, unknown>): Y.Map<unknown>
   /** Resolves when all edits are acknowledged. */
   saved(timeoutMs?: number): Promise<void>
@@ -19,7 +19,7 @@ export interface Editor {
 
 const open = new Set<Editor>()
 
-/** Resolves once the board is there. */
+/** Opens an editor. Resolves when it has loaded the board. */
 export async function openEditor(
   serviceUrl: string,
   options: {
@@ -104,7 +104,7 @@ export function leaveAll(): void {
   for (const editor of open) editor.leave()
 }
 
-/** Waits for a condition; fails with what was waited for. */
+/** Waits for a condition. @param what names the condition in the error message */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
@@ -112,7 +112,7 @@ export async function until(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`)
+    if (performance.now() > deadline) throw new Error(`not true after ${timeoutMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

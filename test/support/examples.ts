@@ -1,4 +1,4 @@
-/** Requests and answers as they are recorded for the API description, without what differs from run to run. */
+/** Records requests and answers for the API description. Values that differ in each run are replaced. */
 import { createHash } from 'node:crypto'
 import { operationId } from '../../api/description/operation.ts'
 import type { Example } from '../../api/description/examples.ts'
@@ -14,10 +14,15 @@ export interface Sent {
 
 export class Recorder {
   readonly operations: Record<string, Example> = {}
-  /** Texts that are replaced by others. */
+  /** Texts and their replacements. */
   readonly replaced = new Map<string, string>()
 
-  /** Sends a request and keeps it with its answer. @param operation such as `GET /boards/:id` @returns the answer's body */
+  /**
+   * Sends a request and records it with its answer.
+   *
+   * @param operation such as `GET /boards/:id`
+   * @returns the answer's body
+   */
   async send<Body = any>(user: TestUser, operation: string, sent: Sent = {}): Promise<Body> {
     const [method = '', template = ''] = operation.split(' ')
     const { path = {}, query, body, headers } = sent
@@ -45,7 +50,10 @@ export class Recorder {
     }
   }
 
-  /** JSON that is the same in every run: ids by the order in which they come, one time for all times. */
+  /**
+   * Returns JSON that is the same in every run. Ids are replaced by the order in which they occur, and times by one
+   * time.
+   */
   text(events: Record<string, unknown>): string {
     const operations = Object.fromEntries(
       Object.entries(this.operations).toSorted(([a], [b]) => (a < b ? -1 : 1)),
@@ -55,23 +63,19 @@ export class Recorder {
     for (const [was, shown] of longestFirst) text = text.replaceAll(was, shown)
     text = text
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-03-02T09:30:00.000Z')
-      .replace(
-        fileKeysIn,
-        numbered(
-          (n, key) => `f${digest(`file ${n}`, 'base64url').slice(0, 24)}${/\..*/.exec(key)?.[0] ?? ''}`,
-        ),
-      ) // prettier-ignore
-      .replace(
-        uuids,
-        numbered((n) => uuidOf(digest(`id ${n}`, 'hex'))),
-      )
+      .replace(fileKeysIn, numbered(fileKeyOf))
+      .replace(uuids, numbered(uuidNumbered))
     for (const [n, id] of [...cardIds(text)].entries())
       text = text.replaceAll(id, digest(`card ${n}`, 'base64url').slice(0, 16))
     return `${text}\n`
   }
 }
 
-/** Figures and secrets that no two runs have in common, by the names of their fields. */
+const fileKeyOf = (n: number, key: string) =>
+  `f${digest(`file ${n}`, 'base64url').slice(0, 24)}${/\..*/.exec(key)?.[0] ?? ''}`
+const uuidNumbered = (n: number) => uuidOf(digest(`id ${n}`, 'hex'))
+
+/** Values for fields whose figures or secrets differ in each run, by field name. */
 const always: Record<string, unknown> = {
   reset: 1_772_447_400,
   remaining: 998,
@@ -95,7 +99,7 @@ const digest = (text: string, encoding: 'hex' | 'base64url') =>
 const uuidOf = (hex: string) =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 
-/** Replaces each text by its number among those that differ. */
+/** Numbers the distinct texts in order, and replaces each text by a function of its number. */
 function numbered(made: (n: number, text: string) => string): (text: string) => string {
   const seen = new Map<string, string>()
   return (text) => {
@@ -104,6 +108,6 @@ function numbered(made: (n: number, text: string) => string): (text: string) => 
   }
 }
 
-/** Ids of cards and groups: 12 random bytes. */
+/** Matches ids of cards and groups, which are 12 random bytes. */
 const cardIds = (text: string) =>
   new Set([...text.matchAll(/"id": "([A-Za-z0-9_-]{16})"/g)].map(([, id]) => id!))

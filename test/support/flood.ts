@@ -1,4 +1,7 @@
-/** Clients that send as fast as they can, in a thread of their own, so that only what they cost the service is measured. */
+/**
+ * Clients that send as fast as they can. They run in a separate thread, so that only their cost for the service is
+ * measured.
+ */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
@@ -10,14 +13,14 @@ interface Target {
   serviceUrl: string
   boardId: string
   token: string
-  /** What each client sends. */
+  /** Frames that each client sends. */
   kinds: FloodKind[]
 }
 
 export interface FloodCounts {
-  /** Frames, pings included. */
+  /** Frames sent, including pings. */
   sent: number
-  /** Frames that came back, pongs included. */
+  /** Frames received, including pongs. */
   received: number
 }
 
@@ -25,10 +28,10 @@ export interface Flood {
   stop(): Promise<FloodCounts>
 }
 
-/** Two that send awareness, one that asks for the board, one that sends empty updates. */
+/** Four clients: two send awareness, one requests the board, and one sends empty updates. */
 export const mixedFlood: FloodKind[] = ['awareness', 'awareness', 'question', 'update']
 
-/** Resolves when the clients are in. */
+/** Starts the clients. Resolves when all have opened the board. */
 export async function flood(target: Target): Promise<Flood> {
   const worker = new Worker(new URL(import.meta.url), { workerData: target })
   const message = () =>

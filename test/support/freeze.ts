@@ -1,9 +1,9 @@
-/** Stops all processes of a PostgreSQL server where they are, as a hung disk or a suspended machine does. */
+/** Freezes all processes of a PostgreSQL server, as a hung disk or a suspended machine does. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** @param postmaster its process id. @returns a function that lets them go on */
+/** @param postmaster process id of the postmaster. @returns a function that resumes the processes */
 export function freezeServer(postmaster: number): () => void {
-  // The postmaster first, so that it starts no others meanwhile.
+  // Freeze the postmaster first, so that it starts no other processes meanwhile.
   process.kill(postmaster, 'SIGSTOP')
   const frozen = [postmaster, ...childrenOf(postmaster)]
   for (const pid of frozen) signal(pid, 'SIGSTOP')
@@ -21,7 +21,7 @@ function childrenOf(parent: number): number[] {
 
 function parentOf(pid: number): number | null {
   try {
-    // pid (name) state parent …, where the name may hold anything
+    // The format is: pid (name) state parent …, and the name may contain any character.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {

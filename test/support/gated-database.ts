@@ -1,4 +1,4 @@
-/** The real database, with a hand on the calls of the commit path: to hold them, lose their answers, or send them late. */
+/** The real database, with control over calls of the commit path: a test can delay calls or lose their answers. */
 import { openDatabase, type CommitCall, type Database } from '../../sql/database.ts'
 
 export interface GatedDatabase extends Database {
@@ -6,9 +6,9 @@ export interface GatedDatabase extends Database {
   /** From now on commits wait. */
   hold(): void
   release(): void
-  /** What the next commits do instead of calling. Each is used once. */
+  /** Functions that the next commits call instead of the database. Each is used once. */
   next(way: (call: CommitCall, commit: (call: CommitCall) => Promise<unknown>) => Promise<unknown>): void
-  /** Called after each system transaction has its result, before it is handed on. */
+  /** Called after each system transaction has its result, before the caller gets the result. */
   afterSystem: ((result: unknown) => Promise<void>) | null
 }
 
@@ -51,7 +51,7 @@ export function gatedDatabase(url: string): GatedDatabase {
   return gated
 }
 
-/** How a connection that broke looks to the caller. */
+/** The error that a caller gets when the connection breaks. */
 export function connectionLost(): Error {
   return Object.assign(new Error('the connection was lost'), { code: 'ECONNRESET' })
 }

@@ -1,4 +1,4 @@
-/** One PostgreSQL for the whole run, with a migrated template that each test file clones. */
+/** Starts one PostgreSQL for the whole run, with a migrated template that each test file clones. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,9 +10,9 @@ import { compareObserved, readObserved } from './observed.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the superuser. */
+    /** URL of the superuser. */
     adminUrl: string
-    /** Of the service's login role. */
+    /** URL of the service's login role. */
     serviceUrl: string
   }
 }
@@ -38,11 +38,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (!description || !(await wereAllRun(project))) return
     const differences = compareObserved(description, observed)
     if (differences.length === 0) return
-    throw new Error(`What the tests saw is not what the API describes:\n${differences.join('\n')}`)
+    throw new Error(`The answers in the tests differ from the API description:\n${differences.join('\n')}`)
   }
 }
 
-/** Whether this was a run of all tests, and they passed. Of a part of them nothing follows. */
+/** True when all tests ran and passed. A partial run does not cover the description. */
 async function wereAllRun({ vitest }: TestProject): Promise<boolean> {
   if (vitest.config.testNamePattern) return false
   const run = vitest.state.getTestModules()

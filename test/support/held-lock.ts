@@ -1,7 +1,7 @@
-/** Locks that somebody else holds: a transaction that stays open until the test lets it go. */
+/** Holds locks in a separate transaction, which stays open until the test releases it. */
 import type { Sql } from 'postgres'
 
-/** @returns what lets it go */
+/** @returns a function that releases the locks */
 export async function holdLock(
   admin: Sql,
   take: (connection: Sql) => PromiseLike<unknown>,
@@ -15,7 +15,7 @@ export async function holdLock(
   }
 }
 
-/** No commit to the board comes through. */
+/** Blocks all commits to the board. */
 export const lockBoard = (admin: Sql, boardId: string) =>
   holdLock(
     admin,

@@ -1,4 +1,4 @@
-/** An API client. Every answer it sees is held against the API description. */
+/** An API client. It compares every answer with the API description. */
 import { holdAgainstDescription } from './description.ts'
 
 export interface ApiAnswer<Body = Record<string, never>> {

@@ -1,15 +1,18 @@
-/** What the project's files import, read from their text. */
+/** Reads the imports of the project's files from their text. */
 import { readFile, readdir } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 
 export interface SourceFile {
-  /** Relative to the project's folder, with slashes. */
+  /** Path relative to the project's folder, with slashes. */
   path: string
   /** Package names, or paths of files relative to the project's folder. */
   imports: string[]
 }
 
-/** Static, re-exporting, bare, dynamic (types included), and files that are named by URL, as workers are. */
+/**
+ * Matches static, re-exporting, bare and dynamic imports, imports of types, and files that are named by URL, such as
+ * workers.
+ */
 const forms = [
   /^\s*(?:import|export)\s[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm,
   /^\s*import\s*['"]([^'"]+)['"]/gm,

@@ -1,4 +1,4 @@
-/** The service as an operator runs it: a process of its own, with a data folder of its own, and the command line beside it. */
+/** The service as an operator runs it: in a separate process with its own data folder, with the command line. */
 import { execFile, spawn } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { until } from './editor.ts'
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Outcome {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended the process. */
   code: number | null
   stdout: string
   stderr: string
@@ -25,18 +25,18 @@ export interface Instance {
   stderr(): string
   ended: Promise<Outcome>
   signal(name: NodeJS.Signals): void
-  /** SIGTERM, and waits. */
+  /** Sends SIGTERM and waits for the end of the process. */
   stop(): Promise<Outcome>
-  /** `npm run -s corkboard -- …` on this instance. */
+  /** Runs `npm run -s corkboard -- …` on this instance. */
   corkboard(...args: string[]): Promise<Outcome>
 }
 
 type Environment = Record<string, string>
 
-/** @returns a data folder that is gone, with its server, when the file's tests are done */
+/** @returns a data folder. At the end of the file's tests, its server is stopped and the folder is removed */
 export async function makeDataDir(cleanUp: (work: () => Promise<void>) => void): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-instance-'))
-  // Run by root, the embedded PostgreSQL has a user of its own, who must be able to enter the folder.
+  // As root, the embedded PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(dataDir, 0o755)
   cleanUp(async () => {
     const left = await findEmbedded(dataDir)
@@ -49,7 +49,7 @@ export async function makeDataDir(cleanUp: (work: () => Promise<void>) => void):
 /** A folder for one test. */
 export const testDataDir = () => makeDataDir(onTestFinished)
 
-/** Starts `npm start`'s command; it may end by itself. */
+/** Starts the command of `npm start`. The process may end by itself. */
 export function launch(dataDir: string, env: Environment = {}): Omit<Instance, 'url'> {
   const child = spawn(process.execPath, ['--import', './server/preflight.js', 'server/main.ts'], {
     cwd: repository,
@@ -115,7 +115,7 @@ export function run(
   })
 }
 
-/** What the tests are run with must not reach into the instance. */
+/** Returns an environment without the settings of the test run. */
 function environment(dataDir: string, env: Environment): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir, ...env }
 }

@@ -1,7 +1,7 @@
-/** The API description held against the rules of Redocly's linter; see https://redocly.com/docs/cli/rules. */
+/** Checks the API description with Redocly's linter; see https://redocly.com/docs/cli/rules. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 
-/** Rules beside those of the strict set, in which warnings are faults. */
+/** Rules in addition to those of the strict set, in which warnings are errors. */
 const rules = {
   'operation-description': 'error',
   'parameter-description': 'error',
@@ -11,9 +11,9 @@ const rules = {
   'path-excludes-patterns': { severity: 'error', patterns: ['^/.*/$'] },
 }
 
-/** @returns `rule: message at pointer` of each fault; none when it is clean */
+/** @returns `rule: message at pointer` for each fault */
 export async function lintDescription(description: object): Promise<string[]> {
-  // As text: to check its type against all that a configuration may say takes the compiler four seconds.
+  // Passed as text, because the compiler takes four seconds to check an object against the type of a configuration.
   const config = await createConfig(JSON.stringify({ extends: ['recommended-strict'], rules }))
   const problems = await lintFromString({
     source: JSON.stringify(description),

@@ -1,14 +1,14 @@
-/** A raw TCP server on loopback that counts its connections and does what a test wants with each. */
+/** A raw TCP server on loopback. It counts its connections and passes each to the test. */
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface Listener {
   port: number
-  /** How often somebody connected. */
+  /** Number of connections so far. */
   connections(): number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   open(): number
-  /** All bytes that came, of all connections. */
+  /** All bytes received, on all connections. */
   received(): Buffer
 }
 
@@ -41,7 +41,7 @@ export async function listen(
   }
 }
 
-/** Calls back once a whole request is there: its head, and as much body as its content-length says. */
+/** Calls back when a whole request has arrived: its headers and a body of the length in content-length. */
 export function onRequest(socket: Socket, answer: () => void): void {
   let text = ''
   let answered = false

@@ -1,4 +1,4 @@
-/** Memory must hold what the log holds, and nothing else. */
+/** Checks that the document in memory equals the log. */
 import { expect } from 'vitest'
 import * as Y from 'yjs'
 import { toJson } from '../../collab/canvas/json.ts'
@@ -6,7 +6,7 @@ import { replay, tail } from '../../collab/log/log.ts'
 import { until } from './editor.ts'
 import type { TestService } from './service.ts'
 
-/** Compares the document in memory, when all that was queued is committed, with one that is built from the log. */
+/** Waits until all queued writes are committed. Then compares the document in memory with one built from the log. */
 export async function expectMemoryEqualsLog(service: TestService, boardId: string): Promise<void> {
   const board = service.live.documents.find(boardId)
   if (!board) throw new Error('the board is not in memory')

@@ -2,15 +2,15 @@
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import { measureTurns, type Turns } from './turn-meter.ts'
 
-/** Whose turns are measured: this process' by default, or those of a service that runs in another one. */
+/** The process to measure: this one by default, or that of a service. */
 export interface TurnSource {
   reset(): void | Promise<void>
   read(): Turns | Promise<Turns>
 }
 
 /**
- * Holds every test of the calling file or `describe` to the bound. It is CPU time of the main thread and not time on the
- * clock, so that a busy machine fails no test. What a test does itself in this process counts, too.
+ * Applies the limit to every test of the calling file or `describe`. It measures CPU time of the main thread and not
+ * elapsed time, so that no test fails on a busy machine. Work of the test itself in this process counts, too.
  */
 export function failOnLongTurn(boundMs: number, source?: TurnSource): void {
   const own = source ? null : measureTurns()

@@ -1,12 +1,12 @@
-/** The main-thread CPU of single steps: what ran between two looks at the event loop. */
+/** Measures the CPU time of single turns of the event loop on the main thread. */
 
 export interface StepWatch {
-  /** The most CPU that one turn of the loop took since the watch began, in milliseconds. */
+  /** The most CPU time of one turn since the measurement began, in milliseconds. */
   longestMs(): number
   stop(): void
 }
 
-/** Measures each turn of the loop. By CPU, so that a busy machine makes no difference. */
+/** Measures each turn of the loop. CPU time does not depend on other processes of the machine. */
 export function watchSteps(): StepWatch {
   let longest = 0
   let running = true
@@ -21,7 +21,7 @@ export function watchSteps(): StepWatch {
   return { longestMs: () => longest, stop: () => (running = false) }
 }
 
-/** CPU of the main thread, in milliseconds. */
+/** Returns the CPU time of the main thread, in milliseconds. */
 export async function cpuMs(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage()
   await work()

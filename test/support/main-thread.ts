@@ -1,4 +1,4 @@
-/** CPU time of the main thread, which other processes of a busy machine don't change. */
+/** Measures CPU time of the main thread. It does not depend on other processes of the machine. */
 
 const cpuMs = (since?: NodeJS.CpuUsage) => {
   const { user, system } = process.threadCpuUsage(since)
@@ -6,8 +6,8 @@ const cpuMs = (since?: NodeJS.CpuUsage) => {
 }
 
 /**
- * Returns the CPU time of a synchronous step in ms: the least of up to ten runs, so that compiling and collecting
- * garbage don't count. A run that is fast enough ends it.
+ * Returns the CPU time of a synchronous step in ms. It is the minimum of up to ten runs, so that compilation and
+ * garbage collection don't count. A run that is fast enough ends the measurement.
  */
 export function mainThreadMs(step: () => unknown, fastMs = 10): number {
   let least = Infinity
@@ -19,7 +19,7 @@ export function mainThreadMs(step: () => unknown, fastMs = 10): number {
   return least
 }
 
-/** Returns the most CPU time in ms that one turn of the event loop took while `work` was under way. */
+/** Returns the most CPU time in ms of one turn of the event loop during `work`. */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let done = false

@@ -1,4 +1,4 @@
-/** Agents: the protocol's own client over HTTP, with a token. And bare messages, for what no client would send. */
+/** The MCP SDK's client over HTTP, with a token. Also sends raw messages that no client would send. */
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -9,11 +9,11 @@ import { holdAgainstDescription } from './description.ts'
 
 export interface Agent {
   client: Client
-  /** Calls a tool that does what it is asked. */
+  /** Calls a tool that must succeed. */
   does<Content = any>(tool: string, args?: Record<string, unknown>): Promise<Content>
-  /** Calls a tool that can't, and gives what the model is told. */
+  /** Calls a tool that must fail, and returns the text for the model. */
   fails(tool: string, args?: Record<string, unknown>): Promise<string>
-  /** What the model is told. */
+  /** Text for the model. */
   reads(tool: string, args?: Record<string, unknown>): Promise<string>
 }
 
@@ -30,7 +30,7 @@ export async function openAgent(
     new StreamableHTTPClientTransport(new URL(`${serviceUrl}/api/v1/mcp`), { requestInit: { headers } }),
   )
   onTestFinished(() => client.close())
-  // Their answers are held against the output schemas, which the client reads here.
+  // The client reads the output schemas here, and checks later answers with them.
   await client.listTools()
   const call = async (name: string, args: Record<string, unknown> = {}) => {
     const result = await client.callTool({ name, arguments: args })
@@ -60,11 +60,11 @@ export interface RpcAnswer {
   status: number
   headers: Headers
   text: string
-  /** Parsed, when there is one. */
+  /** The parsed body, if there is one. */
   body: any
 }
 
-/** Sends a body as it is, or as JSON. */
+/** Sends a string unchanged, and any other body as JSON. */
 export async function postMcp(
   serviceUrl: string,
   token: string | null,

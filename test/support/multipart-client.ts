@@ -1,10 +1,11 @@
 /**
- * A client that uploads a file in parts, as a process of its own that may be killed: what it has sent is in its record,
- * and another process goes on from there. The file's bytes follow from its seed, so that it is nowhere whole.
+ * A client that uploads a file in parts, in a separate process that may be killed. It records the parts it has sent,
+ * and another process continues from the record. The file's bytes are computed from a seed, so that the file is never
+ * stored.
  *
  *   node test/support/multipart-client.ts '<JSON of MultipartClientOptions>'
  *
- * Prints a line for each part, and at last `{"image_key"}`.
+ * Prints a line for each part, and finally `{"image_key"}`.
  */
 import { createCipheriv, createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +17,7 @@ export interface MultipartClientOptions {
   boardId: string
   bytes: number
   seed: number
-  /** Lines: the session, then what `complete` wants of each part. */
+  /** File with one line for the session, then one line for each part, as `complete` takes it. */
   record: string
   atOnce: number
 }
@@ -32,7 +33,7 @@ interface SentPart {
   etag: string
 }
 
-/** Some bytes of the file, from a position that is a multiple of 16 on. */
+/** Returns bytes of the file from a position that is a multiple of 16. */
 export function fileBytes(seed: number, from: number, length: number): Buffer {
   const counter = Buffer.alloc(16)
   counter.writeUIntBE(from / 16, 10, 6)
@@ -75,7 +76,7 @@ async function upload(options: MultipartClientOptions): Promise<string> {
 
 async function resume(options: MultipartClientOptions): Promise<{ session: Session; sent: SentPart[] }> {
   if (existsSync(options.record)) {
-    // The last line may be a torn one; that part is sent again.
+    // The last line may be incomplete. Its part is sent again.
     const lines = readFileSync(options.record, 'utf8').split('\n').slice(0, -1)
     const [session, ...sent] = lines.map((line) => JSON.parse(line) as unknown)
     return { session: session as Session, sent: sent as SentPart[] }

@@ -1,6 +1,6 @@
 /**
- * Which statuses of which operations the tests of a run have seen. Each process writes its own file; after a run of all
- * tests they are held against the API description, see global-setup.ts.
+ * Records which statuses of which operations the tests of a run have seen. Each process writes its own file. After a
+ * run of all tests the files are compared with the API description, see global-setup.ts.
  */
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,13 +13,15 @@ declare module 'vitest' {
   }
 }
 
-/** Held: its answer was looked at, and is as described. Sent: that the service answered so is all that is known. */
+/**
+ * `held`: the answer was compared with the description. `sent`: the service sent this status, but nothing was compared.
+ */
 export interface Observed {
   how: 'held' | 'sent'
   /** `GET /boards/{id}` */
   operation: string
   status: number
-  /** Of an error. */
+  /** Error code, if the answer is an error. */
   code: string
 }
 
@@ -67,10 +69,10 @@ export interface Described {
   paths: Record<string, Record<string, { responses: Record<string, unknown> }>>
 }
 
-/** Faults of ours and of what is around us: each is the same for all operations, and is seen once. */
+/** Errors that are the same for all operations. It is enough if the tests see them once. */
 const faults = ['500 internal_error', '503 session_unavailable', '503 storage_unavailable']
 
-/** What the description has and no test has seen, and the other way round; none when they agree. */
+/** Returns statuses that are described but not seen by any test, and statuses that are seen but not described. */
 export function compareObserved(description: Described, observed: Observed[]): string[] {
   const held = observed.filter(({ how }) => how === 'held')
   const seen = new Set(held.map(({ operation, status }) => `${status} ${operation}`))

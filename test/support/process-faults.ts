@@ -1,6 +1,6 @@
-/** What would end the process: errors that nobody caught. */
+/** Records uncaught errors, which would end the process. */
 const faults: unknown[] = []
-/** An editor that leaves while it connects; only clients say so. */
+/** Error of an editor that leaves while it connects. Only clients raise it. */
 const ofClients = 'WebSocket was closed before the connection was established'
 const note = (error: unknown) => {
   if ((error as Error | null)?.message !== ofClients) faults.push(error)

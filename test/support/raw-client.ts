@@ -1,4 +1,4 @@
-/** A client that speaks the protocol byte by byte, and so can say what no provider would. */
+/** A client that writes the protocol byte by byte. So it can send frames that no provider would send. */
 import { connect as connectTcp, type Socket } from 'node:net'
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
@@ -19,7 +19,7 @@ export const type = {
   ping: 9,
 } as const
 
-/** address, then type, then whatever `write` adds. */
+/** Encodes a frame: address, type, then the output of `write`. */
 export function frame(
   address: string,
   type: number,
@@ -38,7 +38,7 @@ export const authFrame = (address: string, token: string) =>
     encoding.writeVarString(encoder, token)
   })
 
-/** step 0: a state vector; 1: SyncStep2; 2: an update. */
+/** Encodes a sync frame. Step 0: a state vector; 1: SyncStep2; 2: an update. */
 export const syncFrame = (address: string, step: number, payload: Uint8Array) =>
   frame(address, type.sync, (encoder) => {
     encoding.writeVarUint(encoder, step)
@@ -68,7 +68,7 @@ export interface RawClient {
   readonly acknowledgements: boolean[]
   readonly denials: string[]
   readonly closed: { code: number; reason: string } | null
-  /** Applied with all that the server sent. */
+  /** Document with all updates that the server sent. */
   documentOf(address: string): Y.Doc
   /** Resolves with the close code. */
   untilClosed(timeoutMs?: number): Promise<number>
@@ -131,7 +131,7 @@ export async function connect(serviceUrl: string): Promise<RawClient> {
   }
 }
 
-/** A client that has a board open. */
+/** Connects a client and opens a board. */
 export async function enter(
   serviceUrl: string,
   options: { boardId: string; token: string; session?: string },
@@ -148,7 +148,7 @@ export async function enter(
   })
 }
 
-/** Bytes on a TCP connection. */
+/** Sends bytes on a TCP connection. */
 export async function tcp(serviceUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(serviceUrl)
   const socket = connectTcp(Number(port), hostname)

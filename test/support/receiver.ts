@@ -1,4 +1,4 @@
-/** A webhook receiver on loopback that keeps what it got, to the byte. */
+/** A webhook receiver on loopback that stores each request unchanged. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -15,19 +15,19 @@ export interface Received {
     occurred_at: string
   }
   deliveryId: string
-  /** `performance.now()` */
+  /** Time of arrival, as of `performance.now()`. */
   at: number
 }
 
-/** A status, or one with headers; null: no answer ever. */
+/** A status, with or without headers. Null: the receiver never answers. */
 export type Answer = number | { status: number; headers: Record<string, string> } | null
 
 export interface Receiver {
   url: string
   received: Received[]
-  /** Decides what the next requests are answered. */
+  /** Sets the answers to the next requests. */
   answer: (request: Received, nth: number) => Answer
-  /** Answers that are held back. */
+  /** Number of delayed answers. */
   hanging: ServerResponse[]
   close(): Promise<void>
 }

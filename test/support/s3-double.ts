@@ -1,6 +1,6 @@
 /**
- * A bucket in memory behind as much of the S3 API as the service uses. It verifies SigV4 by its own reading of the
- * specification: in the header and in the query, over the headers that were signed, the content-length among them.
+ * An S3 bucket in memory, with the part of the S3 API that the service uses. It has its own implementation of SigV4. It
+ * verifies signatures in the header and in the query, over all signed headers, including content-length.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -8,14 +8,14 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 export interface S3DoubleOptions {
-  /** As Supabase does: parts are put together in the order in which they are named, right or wrong. */
+  /** Combine parts in the given order without checking it, as Supabase does. */
   trustsPartOrder?: boolean
 }
 
 export interface Bucket {
   objects: Map<string, Buffer>
   uploads: Map<string, { key: string; parts: Map<number, Buffer> }>
-  /** Its keys may only read. */
+  /** The keys have only read access. */
   readOnly?: boolean
 }
 
@@ -130,7 +130,7 @@ export function s3Handler(bucketName: string, bucket: Bucket, prefix = '', optio
     }
   }
 
-  /** Two a page, so that there are pages. */
+  /** Returns two entries per page, so that lists have several pages. */
   function listing(query: URLSearchParams): string {
     const after = query.get('continuation-token') ?? ''
     const keys = [...bucket.objects.keys()].sort().filter((key) => key > after)

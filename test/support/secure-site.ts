@@ -1,4 +1,4 @@
-/** A web site on loopback behind https, for clients that are known by a document of theirs. */
+/** A web site on loopback with https, for OAuth clients that are identified by a metadata document. */
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net'
 export interface SecureSite {
   /** `https://127.0.0.1:port` */
   url: string
-  /** To be trusted by whoever is to read it. */
+  /** Certificate that readers of the site must trust. */
   certificate: string
   pages: Map<string, (request: IncomingMessage, response: ServerResponse) => void>
   seen: string[]
-  /** A client's document; returns its id, which is its address. */
+  /** Adds a client's document. Returns the client's id, which is the document's URL. */
   describe(path: string, metadata: object): string
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The service as an operator runs it: a process of its own, on its embedded PostgreSQL. */
+/** The service as an operator runs it: in a separate process, with its embedded PostgreSQL. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const keptOutputBytes = 20_000
 
 export class ServiceProcess {
   readonly dataDir: string
-  /** The same over all its starts, so that editors find it again. */
+  /** The port is the same for all starts, so that editors can reconnect. */
   readonly url: string
   readonly #port: number
   readonly #env: Record<string, string>
@@ -34,7 +34,7 @@ export class ServiceProcess {
     process.on('exit', this.#endWithUs)
   }
 
-  /** @param env what it is started with besides */
+  /** @param env additional environment variables */
   static async make(env: Record<string, string> = {}): Promise<ServiceProcess> {
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
@@ -43,7 +43,7 @@ export class ServiceProcess {
     return new ServiceProcess(await mkdtemp(join(tmpdir(), 'corkboard-crash-')), port, env)
   }
 
-  /** The last of what it printed, over all its starts. */
+  /** The end of the output of all starts. */
   get output(): string {
     return this.#output
   }
@@ -53,7 +53,7 @@ export class ServiceProcess {
     return child !== null && child.exitCode === null && child.signalCode === null
   }
 
-  /** Starts it; does not wait. */
+  /** Starts the process without waiting. */
   launch(): void {
     const child = spawn(process.execPath, ['--import', './server/preflight.js', 'server/main.ts'], {
       cwd: repository,
@@ -76,7 +76,7 @@ export class ServiceProcess {
     this.#child = child
   }
 
-  /** @throws when it ends, or is not ready in time */
+  /** @throws when the process ends, or is not ready in time */
   async ready(timeoutMs = 60_000): Promise<void> {
     const deadline = performance.now() + timeoutMs
     while (!(await this.isReady())) {
@@ -97,17 +97,17 @@ export class ServiceProcess {
     }
   }
 
-  /** SIGTERM, and waits until the process and its PostgreSQL have ended. */
+  /** Sends SIGTERM, and waits until the process and its PostgreSQL have ended. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM')
   }
 
-  /** SIGKILL. Its PostgreSQL lives on. */
+  /** Sends SIGKILL. The PostgreSQL server keeps running. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL')
   }
 
-  /** SIGKILL to the server process that all backends come from, or to all of them. */
+  /** Sends SIGKILL to the postmaster, or to all PostgreSQL processes. */
   async killPostgres(which: 'postmaster' | 'all'): Promise<void> {
     const postmaster = (await findEmbedded(this.dataDir))?.pid
     if (postmaster === undefined) throw new Error('there is no PostgreSQL')
@@ -115,7 +115,7 @@ export class ServiceProcess {
     for (const pid of which === 'all' ? await this.#postgresProcesses() : [postmaster]) killProcess(pid)
   }
 
-  /** Waits until the service has started its PostgreSQL again after it was killed. */
+  /** Waits until the service has restarted its PostgreSQL. */
   async postgresBack(timeoutMs = 60_000): Promise<void> {
     const deadline = performance.now() + timeoutMs
     const pid = async () => (await findEmbedded(this.dataDir))?.pid ?? this.#killedPostmaster
@@ -126,7 +126,7 @@ export class ServiceProcess {
     }
   }
 
-  /** The database beside the running service. */
+  /** Calls `work` with a connection to the database of the running service. */
   async withDatabase<T>(work: (database: Database, postgres: RunningPostgres) => Promise<T>): Promise<T> {
     const running = await findEmbedded(this.dataDir)
     if (!running) throw new Error('there is no PostgreSQL')
@@ -138,7 +138,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Leaves no process and no file behind. */
+  /** Ends all processes and removes all files. */
   async remove(): Promise<void> {
     process.off('exit', this.#endWithUs)
     await this.#end('SIGTERM')

@@ -1,4 +1,4 @@
-/** The service in this process, on a database of its own, on port 0. */
+/** The service in this process, with a separate database and a free port. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -26,11 +26,11 @@ export interface TestService extends Service {
   databaseUrl: string
   /** For a second process on the same database. */
   testDatabase: TestDatabase
-  /** An account with a token, and a client that uses it. */
+  /** Makes an account with a token, and a client that uses the token. */
   user(options?: UserOptions): Promise<TestUser>
   member(workspaceId: string, user: TestUser, role: MemberRole): Promise<void>
   share(boardId: string, user: TestUser, role: ShareRole): Promise<void>
-  /** Another token of the same account. */
+  /** Makes another token of the account. */
   token(user: TestUser, options: { scopes?: Scope[]; ttlDays?: number }): Promise<TestUser>
   anonymous: ApiClient
   stop(): Promise<void>
@@ -117,7 +117,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
 const described = new Set(routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))
 const templateOf = operationFinder([...described].map((operation) => operation.split(' ')[1]!))
 
-/** Whoever asked, with whatever client. */
+/** Records the status of every answer, whatever client sent the request. */
 function observeAnswers(service: Service): void {
   service.app.server.on('request', ({ method = '', url = '' }: IncomingMessage, response: ServerResponse) => {
     const operation = `${method} ${templateOf(url.slice(apiRoot.length))}`

@@ -1,4 +1,4 @@
-/** A web site on loopback that imports read from; each path answers what a test says. */
+/** A web site on loopback, from which imports read. The test sets the answer of each path. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,7 +9,7 @@ export interface Site {
   url: string
   pages: Map<string, Serve>
   requests: string[]
-  /** The most that were answered at one moment. */
+  /** The highest number of concurrent requests. */
   mostAtOnce(): number
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ export const redirects =
   (_request, response) =>
     response.writeHead(status, { location }).end()
 
-/** A PNG's beginning, which tells its size. */
+/** Returns the first bytes of a PNG, which contain its size. */
 export function png(width: number, height: number): Buffer {
   const header = Buffer.alloc(33)
   Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(header)

@@ -1,6 +1,6 @@
 /**
- * The drivers that the contract of object stores is held against. S3 and Supabase are doubles of ours; a real one joins
- * them when the environment names it:
+ * The drivers that are tested with the contract of object stores. S3 and Supabase are our own doubles. A real store is
+ * tested, too, when the environment names it:
  *
  *   TEST_S3_ENDPOINT, TEST_S3_REGION, TEST_S3_BUCKET, TEST_S3_ACCESS_KEY_ID, TEST_S3_SECRET_ACCESS_KEY
  *   TEST_SUPABASE_URL, TEST_SUPABASE_SERVICE_KEY, TEST_SUPABASE_BUCKET, and for multipart

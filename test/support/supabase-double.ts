@@ -1,7 +1,7 @@
 /**
- * A bucket in memory behind as much of Supabase Storage as the service uses, with what a real server was seen to do:
- * JSON errors come with HTTP 400 and the truth in `statusCode`, a wrong key looks like a bucket that isn't there, and the
- * S3 endpoint puts parts together in the order in which they are named.
+ * A bucket in memory, with the part of Supabase Storage that the service uses. It behaves like a real server: JSON
+ * errors have HTTP status 400 and the real status in `statusCode`, a wrong key gives the error of a missing bucket, and
+ * the S3 endpoint combines parts in the given order.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
@@ -61,7 +61,8 @@ export function supabaseHandler(bucketName: string, bucket: Bucket) {
         )
       }
       case 'POST object/list': {
-        const { prefix, limit, offset } = JSON.parse(String(await buffer(request))) as Record<'limit' | 'offset', number> & { prefix: string } // prettier-ignore
+        const page = JSON.parse(String(await buffer(request)))
+        const { prefix, limit, offset } = page as { prefix: string; limit: number; offset: number }
         const folder = prefix === '' ? '' : `${prefix}/`
         const entries = new Map<string, number | null>()
         for (const [stored, { length }] of bucket.objects) {

@@ -1,16 +1,16 @@
-/** A TCP relay that can fall silent without closing anything, as a network partition does. */
+/** A TCP relay that can stop forwarding without closing connections, as a network partition does. */
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 
 export interface SwallowingProxy {
   port: number
-  /** The same URL, by way of the proxy. */
+  /** The URL with the address of the proxy. */
   through(url: string): string
-  /** Connections that are open now are silent for good. Others are made and work. */
+  /** Permanently silences all open connections. New connections work. */
   silenceOpen(): void
-  /** From now on new connections are accepted, and silent, as well. */
+  /** Silences all open and all new connections. */
   silenceAll(): void
-  /** New connections work again. Those that were silenced stay so. */
+  /** Lets new connections work again. Silenced connections stay silent. */
   relay(): void
   stop(): Promise<void>
 }

@@ -1,4 +1,6 @@
-/** What the tests of one file have in common: started when the file is read, ended after its last test. */
+/**
+ * Resources that the tests of one file share. They are opened when the file is loaded and closed after its last test.
+ */
 import { afterAll, expect } from 'vitest'
 import { boardIds, verifyBoard } from '../../collab/log/verify.ts'
 import { cloneDatabase } from './database.ts'
@@ -8,7 +10,7 @@ import { processFaults } from './process-faults.ts'
 import { disconnectAll } from './raw-client.ts'
 import { startService, type TestService, type TestServiceOptions, type TestUser } from './service.ts'
 
-/** What is opened for a file's tests, and closed after what was opened after it. */
+/** Opens a resource for the tests of a file. Resources are closed in reverse order. */
 export async function forFile<Opened extends { close(): Promise<unknown> }>(
   opening: Promise<Opened>,
 ): Promise<Opened> {
@@ -17,7 +19,10 @@ export async function forFile<Opened extends { close(): Promise<unknown> }>(
   return opened
 }
 
-/** The service, and an account. At the end nothing has been thrown past a handler, and every index equals its document. */
+/**
+ * Starts the service with an account. At the end it checks that no error was uncaught, and that indexes equal
+ * documents.
+ */
 export async function serviceOfFile(
   options: TestServiceOptions = {},
 ): Promise<{ service: TestService; user: TestUser }> {
@@ -32,7 +37,7 @@ export async function serviceOfFile(
   return { service, user: await service.user() }
 }
 
-/** Two processes on one database, and an account. */
+/** Starts two processes on one database, with an account. */
 export async function nodesOfFile(
   options: TestServiceOptions = {},
 ): Promise<{ here: TestService; there: TestService; user: TestUser }> {
@@ -48,7 +53,7 @@ export async function nodesOfFile(
   return { here, there, user: await here.user() }
 }
 
-/** The service on a database whose commits the test can hold, and an account. */
+/** Starts the service with an account, on a database whose commits the test can delay. */
 export async function gatedServiceOfFile(
   options: TestServiceOptions = {},
 ): Promise<{ service: TestService; database: GatedDatabase; user: TestUser }> {
@@ -68,7 +73,7 @@ export async function expectIndexesRight({ database }: TestService): Promise<voi
   for (const id of await boardIds(database)) expect(await verifyBoard(database, id)).toEqual([])
 }
 
-/** After a test that misbehaved: all leave, and the gateway holds nothing of them. */
+/** Disconnects all clients of a test, and checks that the gateway has no state of them. */
 export async function everybodyGone({ gateway }: TestService): Promise<void> {
   leaveAll()
   disconnectAll()

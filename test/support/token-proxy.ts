@@ -1,4 +1,4 @@
-/** A proxy on loopback that adds a token to what goes through it, for a client that has none. */
+/** A proxy on loopback that adds a token to requests, for a client without a token. */
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -7,7 +7,7 @@ export interface TokenProxy {
   close(): Promise<void>
 }
 
-/** `Host` and `Origin` go through as the client sent them, which is what the service looks at. */
+/** Forwards `Host` and `Origin` unchanged, because the service checks them. */
 export async function openTokenProxy(target: string, token: string): Promise<TokenProxy> {
   const { hostname, port } = new URL(target)
   const server = createServer((incoming, outgoing) => {

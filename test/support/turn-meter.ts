@@ -1,23 +1,23 @@
 /**
- * Measures how long the turns of an event loop take. A turn is the time between two calls of a timer; the timer's own
- * interval is part of the CPU time, and is not part of the delay.
+ * Measures the turns of an event loop. A turn is the time between two calls of a timer. The timer's interval counts for
+ * the CPU time, but not for the delay.
  */
 import { readFileSync } from 'node:fs'
 import { hrtime, pid, threadCpuUsage } from 'node:process'
 
 export interface Turns {
-  /** The longest time for which the loop called no timer, on the clock. */
+  /** The longest elapsed time in which the loop called no timer. */
   longestDelayMs: number
   /** The most CPU time that this thread used in one turn. A busy machine does not add to it. */
   longestCpuMs: number
 }
 
 const intervalMs = 5
-/** A turn that takes longer is looked at before it ends. */
+/** If a turn takes longer than this, it is also measured before it ends. */
 const standsMs = 100
 const field = { delayMs: 0, cpuMs: 1, calledAtMs: 2, resetAtMs: 3, calledAtCpuMs: 4 } as const
 
-/** The same on all threads of a process. */
+/** Returns a time in ms that all threads of a process can compare. */
 const nowMs = () => Number(hrtime.bigint()) / 1e6
 
 function cpuMs(): number {
@@ -25,14 +25,14 @@ function cpuMs(): number {
   return (user + system) / 1000
 }
 
-/** Of the main thread, asked by any other one; in steps of 10 ms. Only Linux tells. */
+/** Returns the CPU time of the main thread from any other thread, in steps of 10 ms. Works only on Linux. */
 function mainThreadCpuMs(): number {
   if (process.platform !== 'linux') return 0
   const fields = readFileSync(`/proc/self/task/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-/** The figures of a thread, in memory that its other threads can read while the loop stands. */
+/** The figures of a thread, in shared memory. Other threads can read them while the event loop is blocked. */
 export class TurnFigures {
   readonly memory: SharedArrayBuffer
   readonly #values: Float64Array
@@ -72,7 +72,7 @@ export class TurnFigures {
   }
 }
 
-/** Measures the calling thread from now on. Does not keep the process alive. */
+/** Measures the calling thread from now on. The meter does not keep the process alive. */
 export function measureTurns(): TurnFigures & Disposable {
   const figures = new TurnFigures()
   figures.record()

@@ -1,4 +1,4 @@
-/** Many uploads at once, all of them under way at the same time, and what memory they cost the service. */
+/** Sends many concurrent uploads, and measures the memory of the service. */
 import { execFile } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -6,7 +6,7 @@ import { until } from './editor.ts'
 
 export interface UploadLoad {
   url: string
-  /** Of the service. */
+  /** Process id of the service. */
   pid: number
   token: string
   boardId: string
@@ -14,13 +14,13 @@ export interface UploadLoad {
   bytes: Buffer
 }
 
-/** Of the process, in bytes. */
+/** Returns the resident memory of a process, in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])
   return Number(stdout) * 1024
 }
 
-/** Each has sent its first half before any of them goes on. Throws unless all are answered 201. */
+/** Sends uploads. All of them send their first half before any sends its second. Throws unless all answers are 201. */
 export async function uploadAllAtOnce(load: UploadLoad): Promise<{ idle: number; peak: number }> {
   const idle = await residentBytes(load.pid)
   let peak = idle
@@ -71,7 +71,7 @@ function begin({ url, token, boardId, bytes }: UploadLoad): { socket: Socket; an
   return { socket, answer }
 }
 
-/** Resolves when it is on its way. */
+/** Resolves when the data is sent. */
 const write = (socket: Socket, bytes: Buffer) =>
   new Promise<void>((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve())))
 

@@ -1,4 +1,4 @@
-/** A webhook in the database, as its creator would have it. */
+/** Makes a webhook in the database. */
 import { openEncryption } from '../../platform/secrets/encryption.ts'
 import { testSecretKey, type TestService, type TestUser } from './service.ts'
 

@@ -1,10 +1,10 @@
-/** Work for the tests of the worker pool. */
+/** Functions for the tests of the worker pool. */
 
 export function double(numbers: Uint8Array): Uint8Array {
   return numbers.map((number) => number * 2)
 }
 
-/** @returns how long it took, at least `ms` */
+/** @returns the time that the work took, at least `ms` */
 export function spin(ms: number): number {
   const start = performance.now()
   while (performance.now() - start < ms);

@@ -57,7 +57,7 @@ function imageOf(bytes: number): Buffer {
 
 const bodies = new Map<number, Buffer[]>()
 
-/** Bodies are made once and sent in turn: serialising 1,000 cards takes as long as inserting some of them. */
+/** Bodies are made once and sent in turn, because serializing 1,000 cards takes as long as inserting some of them. */
 function cardsBody(cards: number, turn: number): Buffer {
   let made = bodies.get(cards)
   if (!made) {

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks: how soon after the API's answer they arrive, and how many arrive in a second. */
+/** Measures webhook deliveries: the latency after the API's answer, and the number per second. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import postgres from 'postgres'
@@ -17,7 +17,10 @@ const body = JSON.stringify({
 })
 const headers = { 'content-type': 'application/json' }
 
-/** One at a time, from the API's answer to the arrival; or a bare POST, over a connection of its own, and its answer. The first tenth warms up. */
+/**
+ * Measures one delivery at a time, from the API's answer to the arrival. Without an API it measures a bare POST over a
+ * new connection. The first tenth is warm-up.
+ */
 export async function deliverOne(job: DeliverOneJob): Promise<{ p50Ms: number }> {
   let arrived: (atMs: number) => void = () => {}
   const server = createServer((incoming, response) => {
@@ -53,7 +56,10 @@ export async function deliverOne(job: DeliverOneJob): Promise<{ p50Ms: number }>
   return { p50Ms: latencies.percentile(0.5) }
 }
 
-/** `events × webhooks` deliveries, from their cause to the last arrival; or as many bare POSTs, beside the same cause if it is cards. */
+/**
+ * Measures `events × webhooks` deliveries, from their cause to the last arrival. The reference sends as many bare
+ * POSTs. If cards cause the events, it creates the same cards meanwhile.
+ */
 export async function deliverMany(job: DeliverManyJob): Promise<{ perSecond: number }> {
   const total = job.events * job.webhooks
   await request(job.receiver, { method: 'DELETE' })
@@ -63,13 +69,13 @@ export async function deliverMany(job: DeliverManyJob): Promise<{ perSecond: num
   const startMs = performance.now()
   try {
     await queued?.()
-    // One more event, of a request: nobody waits for the next look at the outbox.
+    // An event of a request wakes the workers, so that they do not wait for the next poll of the outbox.
     const cards = queued ? 1 : job.outbox ? 0 : job.events
     await Promise.all([
       causeEvents(job.api, job.board, cards),
       isLoop ? postAll(job.receiver, total, job.connections) : null,
     ])
-    // Asked once: to ask again and again would take from what is measured.
+    // One long request instead of polling, which would slow down the measured work.
     const { body: answer } = await request(new URL(String(total), job.receiver), { headersTimeout: 60_000 })
     await answer.dump()
     return { perSecond: (total / (performance.now() - startMs)) * 1000 }
@@ -86,7 +92,7 @@ async function causeEvents(api: ApiAddress, board: string, events: number): Prom
   await Promise.all(Array.from({ length: 4 }, loop))
 }
 
-/** Events as requests on the board would leave them, in a transaction that is open still. @returns what commits it */
+/** Inserts events as requests would, in an open transaction. @returns a function that commits it */
 async function queueEvents(databaseUrl: string, board: string, events: number): Promise<() => Promise<void>> {
   const sql = postgres(databaseUrl, { max: 1, connection: { search_path: 'corkboard' } })
   const connection = await sql.reserve()
@@ -117,7 +123,7 @@ async function postAll(receiver: string, total: number, connections: number): Pr
   await pool.destroy()
 }
 
-/** @returns what removes them again */
+/** @returns a function that removes them */
 async function makeWebhooks(api: ApiAddress, url: string, count: number): Promise<() => Promise<void>> {
   const { workspaces } = await call<{ workspaces: { id: string }[] }>(api, 'GET', '/workspaces')
   const ids: string[] = []

@@ -9,18 +9,18 @@ const permissionDenied = 1
 const emptyStateVector = Uint8Array.of(0)
 const emptyUpdate = Uint8Array.of(0, 0)
 const openWithinMs = 60_000
-/** Hocuspocus closes a connection that says nothing for 60 seconds. */
+/** Hocuspocus closes a connection that sends nothing for 60 seconds. */
 const keepAliveMs = 20_000
 
 /**
- * An editor's socket without an editor: it speaks the protocol, and neither holds the document nor
- * decodes what it is sent, so that hundreds of them cost the load process little.
+ * The socket of an editor without its document. It speaks the protocol but does not decode updates, so that hundreds of
+ * sockets cost the load process little.
  */
 export interface EditorSocket {
   sendUpdate(update: Uint8Array): void
   /** Called once for each acknowledged update. */
   onAcknowledged: () => void
-  /** Called with what other editors changed: one update, or several merged. The server may echo one's own. */
+  /** Called with updates of other editors, single or merged. The server may echo the editor's own updates. */
   onUpdate: ((update: Uint8Array) => void) | null
   /** Called when the server refuses an update or closes the socket. */
   onFailure: (error: Error) => void
@@ -140,7 +140,8 @@ class Connection implements EditorSocket {
     this.socket = new WebSocket(url, {
       perMessageDeflate: false,
       skipUTF8Validation: true,
-      // A constant mask spares the load process a random one for each frame; of zeros, the server would not unmask.
+      // A constant mask saves a random one for each frame. It is not zero, because the server would then skip
+      // unmasking.
       generateMask: (mask) => mask.fill(0x5a),
     })
     this.socket.on('open', () => this.onOpen())
@@ -170,7 +171,7 @@ class Connection implements EditorSocket {
     this.sendPayload(this.updateHead, update)
   }
 
-  /** `head`, the payload's length, the payload: in one allocation. */
+  /** Encodes `head`, the payload's length and the payload, in one allocation. */
   sendPayload(head: Uint8Array, payload: Uint8Array): void {
     const lengthBytes = payload.length < 0x80 ? 1 : payload.length < 0x4000 ? 2 : 3
     const frame = Buffer.allocUnsafe(head.length + lengthBytes + payload.length)
@@ -208,7 +209,7 @@ function payload(frame: Uint8Array, offset: number): Uint8Array {
   return readVarUint8Array(createDecoder(frame.subarray(offset)))
 }
 
-/** The text of an Auth frame, behind its two types. */
+/** Returns the text of an Auth frame, which follows its two types. */
 function text(frame: Uint8Array, header: Uint8Array): string {
   const decoder = createDecoder(frame.subarray(header.length))
   readVarUint(decoder)

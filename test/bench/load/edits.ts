@@ -1,15 +1,14 @@
 import * as Y from 'yjs'
 
-/** One edit as it goes over the wire. `clockAfter` is its client's Yjs clock once it is applied. */
+/** An encoded edit. `clockAfter` is its client's Yjs clock after the edit. */
 export interface Edit {
   update: Uint8Array
   clockAfter: number
 }
 
 /**
- * The edits of one editor: its first makes a card, every later one moves that card.
- * They are kept once made, so that every server under test gets the same bytes, and so that making
- * them (8 µs each, as much as sending) falls outside the measured time.
+ * The edits of one editor. The first edit makes a card, and every later one moves it. Edits are cached, so that every
+ * server gets the same bytes, and so that making them (8 µs each, as much as sending) is not part of the measured time.
  */
 export class EditStream {
   readonly clientId: number
@@ -65,7 +64,7 @@ const newCard = { kind: 'note', title: 'Dragged', x: 0, y: 0, w: 280, h: 180, z:
 
 const streams: EditStream[] = []
 
-/** The n-th editor's edits, the same on every board and in every run. */
+/** Returns the edits of the n-th editor. They are the same on every board and in every run. */
 export function editStream(index: number): EditStream {
   return (streams[index] ??= new EditStream(`dragged-${index}`))
 }

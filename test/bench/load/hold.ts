@@ -11,7 +11,7 @@ export async function hold(job: HoldJob): Promise<null> {
   return null
 }
 
-/** Closes all that are held. Throws when the server had closed one of them. */
+/** Closes all held editors. Throws when the server has closed one of them. */
 export async function release(): Promise<null> {
   for (const editor of held) editor.close()
   held = []

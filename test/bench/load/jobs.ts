@@ -1,24 +1,23 @@
 /**
- * Glossary of the bench's load process: the jobs that it takes, and what each answers.
+ * Glossary of the bench's load process: its jobs and their results.
  * All times are in milliseconds unless their name says otherwise.
  */
 
-/** Where editors connect. A y-websocket server puts the board into the URL's path and knows no token. */
+/** Address for editors. A y-websocket server has the board in the URL's path and no token. */
 export interface EditorAddress {
   protocol: 'hocuspocus' | 'y-websocket'
   url: string
   token: string
 }
 
-/** Where cards are created and read; `root` is the prefix of every path. */
+/** Address for creating and reading cards. `root` is the prefix of every path. */
 export interface ApiAddress {
   root: string
   token: string
 }
 
 /**
- * A request of the API. `cards` is the number of positioned cards that its body creates; `body` is another one, `image`
- * the bytes of a PNG in its place.
+ * A request of the API. Its body is one of three: `cards` positioned cards, `body`, or the bytes of a PNG (`image`).
  */
 export interface ApiRequest {
   method: 'GET' | 'POST'
@@ -29,25 +28,23 @@ export interface ApiRequest {
   headers?: Record<string, string>
 }
 
-/** What a closed loop reached in its measured seconds. */
+/** Result of a closed loop in its measured seconds. */
 export interface Throughput {
   perSecond: number
   p50Ms: number
   p99Ms: number
-  /** CPU seconds of the load process per second: near 1, the load and not the server sets the pace. */
+  /** CPU seconds of the load process per second. Near 1, the load process is the bottleneck and not the server. */
   loadBusy: number
 }
 
 /**
- * When an edit counts as done: its own editor got the acknowledgement, another editor of the board
- * got the edit, or both.
+ * When an edit is complete: after its acknowledgement, after another editor of the board received it, or after both.
  */
 export type EditDone = 'acknowledged' | 'relayed' | 'acknowledged and relayed'
 
 /**
- * Editors in a closed loop: a board's n-th editor moves its own card about.
- * `firstEditor` counts the editors that the boards have seen in earlier jobs: an edit that a board has
- * already is no work.
+ * Editors in a closed loop. A board's n-th editor moves its own card. `firstEditor` is the number of editors in earlier
+ * jobs on these boards, because an edit that a board already has costs nothing.
  */
 export interface RelayJob {
   server: EditorAddress
@@ -55,7 +52,7 @@ export interface RelayJob {
   editorsPerBoard: number
   firstEditor: number
   done: EditDone
-  /** Edits that each editor has under way; the next one is sent when one is done. */
+  /** Edits in flight per editor. The editor sends the next edit when one is complete. */
   inFlight: number
   seconds: number
 }
@@ -76,7 +73,7 @@ export interface AlternateJob {
   count: number
 }
 
-/** A change is made, over the API where one is given and else by an editor, and seen by another editor. */
+/** A change that another editor receives. It is made with the API if one is given, otherwise by an editor. */
 export interface ScreenJob {
   server: EditorAddress
   board: string
@@ -91,26 +88,28 @@ export interface HoldJob {
   editorsPerBoard: number
 }
 
-/** Cards that are created one after the other, each delivered to a webhook; without an API, bare POSTs. */
+/** Cards created one after the other, each delivered to a webhook. Without an API: bare POSTs. */
 export interface DeliverOneJob {
   api: ApiAddress | null
   board: string
   count: number
 }
 
-/** Events, each delivered to all webhooks; without an API, bare POSTs. */
+/** Events that are each delivered to all webhooks. Without an API: bare POSTs. */
 export interface DeliverManyJob {
   api: ApiAddress
   board: string
-  /** Who sends: webhooks, or a loop of bare POSTs in the load process. */
+  /** The sender: webhooks, or a loop of bare POSTs in the load process. */
   sender: 'webhooks' | 'loop'
-  /** The database in whose outbox the events are put, all at once; null: cards cause them, which four connections create meanwhile, whoever sends. */
+  /**
+   * Database whose outbox gets all events at once. Null: four connections create cards meanwhile, for either sender.
+   */
   outbox: string | null
-  /** URL of the process that counts. */
+  /** URL of the receiver process, which counts. */
   receiver: string
   webhooks: number
   events: number
-  /** Of the bare POSTs. */
+  /** Number of concurrent bare POSTs. */
   connections: number
 }
 

@@ -1,4 +1,4 @@
-/** Latencies in milliseconds, kept in one growing array so that recording makes no garbage. */
+/** Latencies in milliseconds, in one growing array, so that recording makes no garbage. */
 export class Latencies {
   private values = new Float64Array(1 << 16)
   private size = 0

@@ -1,4 +1,4 @@
-/** The load process: takes one job at a time from the bench, and answers with what it measured. */
+/** The load process. It receives one job at a time from the bench, and answers with the results. */
 import { deliverMany, deliverOne } from './deliveries.ts'
 import { hold, release } from './hold.ts'
 import type { JobKind, JobMessage, JobReply, Jobs } from './jobs.ts'

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { JobKind, JobReply, Jobs } from './jobs.ts'
 
-/** The bench's side of the load process, which lives as long as the bench so that its code stays warm. */
+/** The bench's connection to the load process, which runs as long as the bench so that its code stays warm. */
 export class Load {
   private readonly child: ChildProcess
 
@@ -10,7 +10,7 @@ export class Load {
     this.child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), { detached: true })
   }
 
-  /** One job at a time. Throws what went wrong in it, or when the load process ends. */
+  /** Runs one job at a time. Throws the job's error, or when the load process ends. */
   async run<Kind extends JobKind>(kind: Kind, job: Jobs[Kind]['job']): Promise<Jobs[Kind]['result']> {
     const { promise, resolve, reject } = Promise.withResolvers<Jobs[Kind]['result']>()
     const onMessage = (reply: JobReply) =>

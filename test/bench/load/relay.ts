@@ -4,10 +4,10 @@ import { openEditors, type EditorSocket } from './editor.ts'
 import type { RelayJob, Throughput } from './jobs.ts'
 import { MeasuredWindow } from './window.ts'
 
-/** Above what any server was seen to take from one of many editors. */
+/** More than any server processed from one of many editors. */
 const preparedPerSecond = 2_000
 
-/** Every editor sends an edit, waits until it is done, and sends the next. */
+/** Every editor sends an edit, waits until it is complete, and sends the next. */
 export async function relay(job: RelayJob): Promise<Throughput> {
   for (let index = 0; index < job.editorsPerBoard; index++) {
     editStream(job.firstEditor + index).prepare(Math.ceil(job.seconds * preparedPerSecond))
@@ -35,7 +35,8 @@ function connectEditors(sockets: EditorSocket[], job: RelayJob, window: Measured
     // One witness for all others, and one for the witness: decoding at every socket what 50 editors
     // sent would cost the load more than the servers' work.
     const [witness, other] = editors
-    if (!witness || !other) throw new Error('a relay is seen by another editor: open two on each board')
+    if (!witness || !other)
+      throw new Error('a relay needs another editor to receive it: open two on each board')
     witness.watch(editors.slice(1))
     other.watch([witness])
   }
@@ -101,7 +102,7 @@ class Editor {
   }
 
   private checkDone(): void {
-    // An acknowledgement that a row does not wait for finds nothing in flight here.
+    // Nothing is in flight if the row does not wait for acknowledgements.
     while (this.inFlight[0]?.acknowledged && this.inFlight[0].relayed) {
       const { sentMs } = this.inFlight.shift()!
       if (this.window.done(sentMs, performance.now())) this.sendNext()

@@ -58,7 +58,7 @@ async function sendCount(client: ApiClient, job: RequestsJob, count: number): Pr
   }
 }
 
-/** In turn, so that what else the machine does slows both alike. The first tenth warms up. */
+/** Sends both requests in turn, so that other work on the machine slows both equally. The first tenth is warm-up. */
 export async function alternate(job: AlternateJob): Promise<Jobs['alternate']['result']> {
   const client = new ApiClient(job.api, 1)
   const first = new Latencies()

@@ -7,8 +7,8 @@ import { Latencies } from './latencies.ts'
 const seenWithinMs = 10_000
 
 /**
- * The time from sending a change until another editor's socket has it, one change at a time.
- * The first tenth warms up.
+ * Measures the time from sending a change until another editor's socket receives it, one change at a time. The first
+ * tenth is warm-up.
  */
 export async function screen(job: ScreenJob): Promise<Jobs['screen']['result']> {
   const viewer = await openEditor(job.server, job.board)
@@ -57,7 +57,7 @@ async function editorSource(job: ScreenJob): Promise<ChangeSource> {
   }
 }
 
-/** Resolves with the time at which the editor got its next update. */
+/** Resolves with the time at which the editor receives its next update. */
 function nextUpdate(editor: EditorSocket): Promise<number> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

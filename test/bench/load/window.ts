@@ -5,8 +5,8 @@ const warmUpShare = 0.25
 const stallMs = 15_000
 
 /**
- * The measured time of a closed loop: a warm-up of a quarter of it first, then what is done within it
- * counts. Rejects `stalled` when nothing is done for 15 seconds.
+ * The measured time of a closed loop. It follows a warm-up of a quarter of its length. Rejects `stalled` when nothing
+ * completes for 15 seconds.
  */
 export class MeasuredWindow {
   readonly stalled: Promise<never>

@@ -7,7 +7,7 @@ export interface BenchDatabase {
   drop(): Promise<void>
 }
 
-/** A database of its own for the insert handler, on the server that `adminUrl` reaches as a role that may create one. */
+/** Creates a separate database for the insert handler. The role in `adminUrl` must be allowed to create databases. */
 export async function createBenchDatabase(adminUrl: string): Promise<BenchDatabase> {
   const drop = () => onServer(adminUrl, `drop database if exists ${database} with (force)`)
   await drop()

@@ -1,6 +1,6 @@
 /**
- * The least that stores a file: a Fastify route that streams a body to disk, and one that streams it back. Under
- * `/synced` the upload is answered once file and folder are synced, so that it survives a loss of power.
+ * The minimum that stores a file: a Fastify route that streams a body to disk, and one that streams it back. Under
+ * `/synced` the answer is sent after file and folder are synced, so that the file survives a power failure.
  */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'

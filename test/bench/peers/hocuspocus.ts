@@ -1,4 +1,4 @@
-/** Hocuspocus with nothing around it: memory only, no hook but one that lets everybody in. */
+/** Bare Hocuspocus: it stores documents only in memory, and its only hook accepts every client. */
 import { createServer } from 'node:http'
 import { Hocuspocus } from '@hocuspocus/server'
 import { WebSocketServer } from 'ws'

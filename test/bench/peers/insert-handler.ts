@@ -1,4 +1,7 @@
-/** The least that stores a card: a Fastify route and an insert by postgres.js, with no rights, no document, no index. */
+/**
+ * The minimum that stores a card: a Fastify route and an insert with postgres.js, without access rights, document or
+ * index.
+ */
 import Fastify from 'fastify'
 import postgres from 'postgres'
 import { announce } from './announce.ts'

@@ -1,9 +1,11 @@
-/** A webhook receiver that counts what it got. `GET /<number>` is answered when it has that many, `DELETE` starts anew. */
+/**
+ * A webhook receiver that counts requests. `GET /<number>` is answered at that count, and `DELETE` resets the count.
+ */
 import { createServer } from 'node:http'
 import { announce } from './announce.ts'
 
 let count = 0
-/** Answers that wait, by the count that they wait for. */
+/** Pending answers, by the count for which they wait. */
 const waiting = new Map<number, () => void>()
 
 const server = createServer((request, response) => {

@@ -1,8 +1,7 @@
 /**
- * The search of cards as it would be written by hand: a Fastify route and one statement. It gives the answer that
- * Corkboard gives: the same words by the same index of grams, live cards that the account may see, by plain joins, in
- * the same order, with the same excerpts. What it leaves out: who asks (one account, known from the start), rate
- * limits, policies, that words may wait to be indexed, and the bound on what is ranked.
+ * A minimal search of cards: a Fastify route and one statement. Its answer equals that of Corkboard: it uses the same
+ * trigram index, and returns cards that the account may read, in the same order, with the same excerpts. It omits
+ * authentication (the account is fixed), rate limits, policies, the wait for indexing, and the limit on ranked matches.
  */
 import Fastify from 'fastify'
 import postgres from 'postgres'

@@ -9,7 +9,7 @@ export async function startEditorPeer(peer: EditorPeer): Promise<EditorServer> {
   return { ...server, editors: { protocol: peer, url: `ws://127.0.0.1:${port}`, token: 'anyone' } }
 }
 
-/** `databaseUrl` names a database in which the handler makes its table. */
+/** @param databaseUrl database in which the handler makes its table */
 export async function startInsertHandler(databaseUrl: string): Promise<CardServer> {
   const file = 'test/bench/peers/insert-handler.ts'
   const { port, ...server } = await startPeer('insert handler', file, { BENCH_DATABASE_URL: databaseUrl })
@@ -21,7 +21,7 @@ export async function startReceiver(): Promise<ReceiverServer> {
   return { ...server, url: `http://127.0.0.1:${port}/` }
 }
 
-/** `databaseUrl` is that of a Corkboard. */
+/** @param databaseUrl database of a Corkboard */
 export async function startSearchHandler(databaseUrl: string): Promise<CardServer> {
   const file = 'test/bench/peers/search-handler.ts'
   const { port, ...server } = await startPeer('search handler', file, { BENCH_DATABASE_URL: databaseUrl })

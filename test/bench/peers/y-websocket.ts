@@ -1,4 +1,4 @@
-/** @y/websocket-server in memory, behind the ws of the other peers and not the ws 6 that it brings along. */
+/** @y/websocket-server in memory. It uses the version of ws that the other peers use, instead of its own ws 6. */
 import { createServer } from 'node:http'
 import { setupWSConnection } from '@y/websocket-server/utils'
 import { WebSocketServer } from 'ws'

@@ -12,7 +12,7 @@ const writesBetween = 20_000
 
 type Corkboard = CardServer & EditorServer
 
-/** What an operation costs on a large board, against the same on a small one or before many writes. */
+/** Cost of operations on a large board, compared with a small board or with the same board before many writes. */
 export const boardSize: Measure = {
   name: 'size',
   summary: 'the cost of 100,000 cards, and of 20,000 API writes, on one board',
@@ -62,7 +62,7 @@ async function compareRequests(
 
 async function compareEdits(bench: Bench, corkboard: Corkboard, board: string): Promise<Row> {
   const reference = await edits(bench, corkboard, board, 'before', 0)
-  // An editor stays, so that the live document takes in every write.
+  // An editor stays connected, so that every write is applied to the live document.
   await bench.load.run('hold', { server: corkboard.editors, boards: [board], editorsPerBoard: 1 })
   bench.progress(`writing ${formatNumber(writesBetween)} cards, one by one`)
   await send(bench, corkboard, createOn(board, 1), writesBetween, 32)

@@ -7,11 +7,14 @@ import { withTables } from '../tables.ts'
 
 const batchBoards = 500
 const treeBoards = 20_000
-/** Boards below one board of the tree: its depth is that of a tree with this many branches. */
+/** Number of boards below each board of the tree. */
 const branches = 50
 const requestsPerRun = 15
 
-/** What many boards cost by the API, against the bare statement on the same tables: no rights, no check, no JSON. */
+/**
+ * Cost of many boards through the API, compared with bare statements on the same tables, without rights, checks or
+ * JSON.
+ */
 export const boards: Measure = {
   name: 'boards',
   summary: `POST of ${batchBoards} boards, and a tree of ${formatNumber(treeBoards)}, against the bare SQL`,
@@ -93,7 +96,7 @@ async function batch(bench: Bench, corkboard: CardServer, sql: Sql, workspaceId:
   })
 }
 
-/** A root, boards below it, boards below these …: each of the first ones has `branches` below it. */
+/** Makes a tree of boards in which each inner board has `branches` boards below it. */
 async function plant(corkboard: CardServer, workspaceId: string): Promise<string> {
   const ids: string[] = []
   const post = async (entries: object[]) => {
@@ -108,7 +111,7 @@ async function plant(corkboard: CardServer, workspaceId: string): Promise<string
   }
   await post([{ name: 'Root', workspace_id: workspaceId }])
   while (ids.length < treeBoards) {
-    // A parent has to be there before its children are sent.
+    // Parents must exist before their children are sent.
     const count = Math.min(batchBoards, treeBoards - ids.length, ids.length * branches)
     const parent = (n: number) => ids[Math.floor((ids.length - 1 + n) / branches)]
     await post(Array.from({ length: count }, (_, n) => ({ name: `Scene ${n}`, parent_board_id: parent(n) })))

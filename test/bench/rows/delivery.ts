@@ -2,7 +2,7 @@ import type { Bench, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 
-/** As many as a workspace may have, each with the number of deliveries that go out at once. */
+/** The most webhooks of a workspace, each with its most concurrent deliveries. */
 const webhooks = 20
 const perWebhook = 4
 const events = { caused: 150, waiting: 300 }

@@ -12,7 +12,7 @@ const items = 100
 const imageBytes = 50 * 1024
 const atOnce = 8
 
-/** One request for all of a board, and one for many images, each against what a client would do without it. */
+/** Export of a whole board and import of many images in one request, compared with the requests that they replace. */
 export const exchange: Measure = {
   name: 'exchange',
   summary: 'export of 10,000 cards against its pages, import of 100 images against uploads and a create',

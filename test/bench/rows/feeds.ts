@@ -9,7 +9,7 @@ const small = 1_000
 const large = { cards: 1_000_000, boards: 100_000 }
 const requestsPerRun = 300
 
-/** What a page of a change feed costs among many rows, against the same among few. */
+/** Cost of a page of a change feed with many rows, compared with few rows. */
 export const feeds: Measure = {
   name: 'feeds',
   summary: 'a page of the change feeds among 1,000,000 cards and 100,000 boards',
@@ -92,7 +92,7 @@ const boardPage = (workspace: string, count: number): ApiRequest => ({
   cards: 0,
 })
 
-/** One card each millisecond. */
+/** Inserts one card for each millisecond. */
 async function fillCards(sql: Sql, board: string, count: number): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`alter table card_index disable trigger user`
@@ -106,7 +106,7 @@ async function fillCards(sql: Sql, board: string, count: number): Promise<void> 
   })
 }
 
-/** A workspace of the same owner, with one board each millisecond. */
+/** Makes a workspace of the same owner, with one board for each millisecond. */
 async function fillBoards(sql: Sql, board: string, count: number): Promise<string> {
   return sql.begin(async (tx) => {
     const [workspace] = await tx<{ id: string }[]>`

@@ -7,16 +7,15 @@ import type { ApiRequest } from '../load/jobs.ts'
 import { formatNumber } from '../table.ts'
 import { describeThroughput } from './describe.ts'
 
-/** A photograph. */
 const imageBytes = 4_000_000
 const connections = 4
 const readFrom = 8
 const requestsPerRun = 300
 
 /**
- * Files against a bare stream to and from disk, and a read of what the client has already against the smallest request.
- * What is acknowledged here is durable, which a bare stream's answer does not say: so uploads are held against one that
- * syncs its file and folder as well.
+ * Compares files with a bare stream to and from disk, and a 304 answer with the smallest request. Corkboard
+ * acknowledges an upload when it is durable, but a bare stream does not sync. So uploads are also compared with a
+ * stream that syncs its file and folder.
  */
 export const files: Measure = {
   name: 'files',
@@ -50,7 +49,7 @@ export const files: Measure = {
   },
 }
 
-/** Each run begins with nothing left to be written of the one before: its pages would share the disk with this one's. */
+/** Writes all dirty pages to disk before each run, so that writes of the previous run do not slow it down. */
 async function compareUploads(bench: Bench, what: string, subject: CardServer, reference: CardServer) {
   const settled = async (server: CardServer) => {
     const upload = await uploading(bench, server)

@@ -10,7 +10,7 @@ const small = 1_000
 const large = 10_000
 const repeats = 15
 
-/** The solver alone, on cards of all kinds and proportions, turned ones, headings and groups among them. */
+/** The layout functions alone, on cards of all kinds and proportions, with rotated cards, headings and groups. */
 export const layout: Measure = {
   name: 'layout',
   summary: 'the layout solver at 1,000 cards against its bound, and its cost per card at 10,000',
@@ -47,7 +47,7 @@ function solverRows(bench: Bench): Row[] {
   ]
 }
 
-/** The median time of the slowest layout. */
+/** Returns the median time of the slowest layout. */
 function slowestMs(cards: LayoutCard[]): number {
   const medians = layoutNames.map((name) => {
     const times = Array.from({ length: repeats }, () => {
@@ -75,7 +75,7 @@ function mixedCards(count: number): LayoutCard[] {
 
 const cardsPerRequest = 1_000
 
-/** One request that moves every card of a board, against the same moves as bulk changes. */
+/** One request that moves every card of a board, compared with the same moves as bulk changes. */
 export const arrange: Measure = {
   name: 'arrange',
   summary: 'POST of arrange on a board of 10,000 cards against the same moves by PATCH',
@@ -87,7 +87,7 @@ export const arrange: Measure = {
       await send(corkboard, 'POST', `/boards/${board}/cards`, { cards: newCards(sent) })
     const compared: Compared<number> = { subject: [], reference: [] }
     for (let run = 0; run < bench.runs; run++) {
-      // Each layout after another one, so that all cards move.
+      // Layouts alternate, so that every request moves all cards.
       const { ms, body } = await send(corkboard, 'POST', `/boards/${board}/arrange`, {
         layout: run % 2 ? 'masonry' : 'justified',
       })

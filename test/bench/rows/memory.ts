@@ -13,7 +13,7 @@ const shapes = [
   { name: 'memory of one more idle editor on a board', boards: 1, editorsPerBoard: editors },
 ]
 
-/** What the server process grows by, each time in a process of its own: freed memory would hide the growth. */
+/** Memory growth of the server process. Each row uses a new process, because freed memory would hide the growth. */
 export const memory: Measure = {
   name: 'memory',
   summary: 'memory of idle boards and editors against bare Hocuspocus',
@@ -54,7 +54,7 @@ async function growthPerEditor(
 ): Promise<MemoryBytes> {
   try {
     const address = server.editors
-    // What the first connections allocate once for all is not theirs.
+    // The first connections also allocate memory that all connections share. It must not count.
     const warmUp = await server.createBoards(warmUpBoards)
     await bench.load.run('hold', { server: address, boards: warmUp, editorsPerBoard: 1 })
     await bench.load.run('release', null)
@@ -72,7 +72,7 @@ async function growthPerEditor(
   }
 }
 
-/** Collects garbage until the process neither grows nor shrinks any more. */
+/** Collects garbage until the size of the process is stable. */
 async function settledMemory(server: EditorServer): Promise<MemoryBytes> {
   let last = await server.memory()
   for (let attempt = 0; attempt < settleAttempts; attempt++) {

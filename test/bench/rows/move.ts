@@ -4,10 +4,12 @@ import { formatNumber } from '../table.ts'
 import { send } from '../timed-request.ts'
 
 const cardsPerRequest = 1_000
-/** What lies on each of the boards besides. */
+/** Number of other cards on each board. */
 const others = 1_000
 
-/** One request that moves cards to another board, against what it does in two: posting them there, deleting them here. */
+/**
+ * One request that moves cards to another board, compared with two requests that post them there and delete them here.
+ */
 export const move: Measure = {
   name: 'move',
   summary: 'a move of 1,000 cards to another board against POST there and DELETE here',

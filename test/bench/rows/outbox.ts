@@ -9,7 +9,7 @@ const waiting = 100_000
 const boards = 1000
 const connections = 32
 
-/** What API writes cost while many events wait in the outbox: of editors on many boards, none of them due. */
+/** Cost of API writes while many events of editors on many boards wait in the outbox. None of the events is due. */
 export const outbox: Measure = {
   name: 'outbox',
   summary: 'POST of one card with 100,000 events waiting, against an empty outbox',
@@ -36,7 +36,7 @@ export const outbox: Measure = {
             gen_random_uuid(), 'app', date_trunc('milliseconds', now() + interval '1 day')
           from ids, generate_series(1, ${count}::integer) n`
         })
-        await sql`vacuum (analyze) events` // what was deleted is the bench's own
+        await sql`vacuum (analyze) events` // removes the rows that the bench itself deleted
       }
       const name = `POST of one card, ${formatNumber(waiting)} events waiting`
       const compared = await compare(

@@ -23,7 +23,10 @@ const shapes: Shape[] = [
   },
 ]
 
-/** What each request pays for being counted, and each write for its entry in the audit: the service against itself without. */
+/**
+ * Cost of rate limits for each request, and of audit entries for each write: the service compared with itself without
+ * them.
+ */
 export const rate: Measure = {
   name: 'rate',
   summary: 'GET with the rate limit against without, POST of one card with the audit against without',

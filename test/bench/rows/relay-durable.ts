@@ -2,7 +2,9 @@ import { compare, rowOf } from '../compare.ts'
 import type { Bench, EditorServer, Measure, Row } from '../bench.ts'
 import { describeThroughput } from './describe.ts'
 
-/** An editor that is typed into does not wait: it has several edits under way. One at a time is the hardest case. */
+/**
+ * Edits in flight per editor. A user who types does not wait for acknowledgements. One at a time is the hardest case.
+ */
 const shapes = [8, 1].flatMap((inFlight) => [
   {
     name: `50 editors on one board, ${inFlight} in flight`,
@@ -21,7 +23,10 @@ const shapes = [8, 1].flatMap((inFlight) => [
 ])
 type Shape = (typeof shapes)[number]
 
-/** Edits until acknowledged: committed there, in memory here. */
+/**
+ * Edits until their acknowledgement. Corkboard acknowledges after the commit, and Hocuspocus when the edit is in
+ * memory.
+ */
 export const relayDurable: Measure = {
   name: 'relay',
   summary: 'acknowledged edits against bare Hocuspocus',

@@ -8,9 +8,9 @@ const shapes = [
 ]
 
 /**
- * Edits until another editor has them. y-websocket acknowledges nothing, so being seen is all that its
- * loop can wait for; where the server acknowledges, the loop waits for that too, and the ratio is that
- * of a durable relay to one that promises nothing.
+ * Edits until another editor receives them. y-websocket has no acknowledgements, so its loop waits only for the relay.
+ * If the server acknowledges edits, the loop also waits for the acknowledgement. So the ratio compares a durable relay
+ * with one without guarantees.
  */
 export const relaySeen: Measure = {
   name: 'y-websocket',

@@ -4,7 +4,7 @@ import { formatNumber } from '../table.ts'
 
 const changesPerRun = 500
 
-/** From sending a POST until a peer's socket has the card, against one editor's edit at another's socket. */
+/** Time from sending a POST until an editor's socket receives the card, compared with an edit of another editor. */
 export const screen: Measure = {
   name: 'screen',
   summary: "an API write on a peer's screen against a relay between two sockets of bare Hocuspocus",

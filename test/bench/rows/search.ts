@@ -10,14 +10,14 @@ const fewCards = 1_000
 const manyCards = Number(process.env.BENCH_SEARCH_CARDS ?? 1_000_000)
 const boards = 500
 const requestsPerRun = 300
-/** Until the code of both sides is compiled and each connection has its plans. */
+/** Warm-up until the code of both sides is compiled and each connection has cached its plans. */
 const warmUpRequests = 1_500
-/** In 20 of the first 1,000 cards and in no other. */
+/** A word in 20 of the first 1,000 cards and in no other card. */
 const rareWord = 'quartzite'
 
 /**
- * A search that finds 20 cards. The reference does the same job by hand, see peers/search-handler.ts: one statement
- * behind a bare Fastify route. Both are asked over HTTP, and first whether they answer the same.
+ * A search that finds 20 cards. The reference is one statement behind a bare Fastify route (peers/search-handler.ts).
+ * Both get requests over HTTP. First the measure checks that their answers are equal.
  */
 export const search: Measure = {
   name: 'search',
@@ -39,11 +39,24 @@ export const search: Measure = {
       const figure = (p50Ms: number) => p50Ms
       return [
         rowOf({ subject: many.subject, reference: few.subject }, figure, {
-          name: name(manyCards), unit, referenceName: `among ${formatNumber(fewCards)}`, target: { atMost: 3 },
+          name: name(manyCards),
+          unit,
+          referenceName: `among ${formatNumber(fewCards)}`,
+          target: { atMost: 3 },
         }),
-        rowOf(many, figure, { name: name(manyCards), unit, referenceName: 'bare SQL', target: { atMost: 1.5 } }),
-        rowOf(few, figure, { name: name(fewCards), unit, referenceName: 'bare SQL', target: { atMost: 1.5 } }),
-      ] // prettier-ignore
+        rowOf(many, figure, {
+          name: name(manyCards),
+          unit,
+          referenceName: 'bare SQL',
+          target: { atMost: 1.5 },
+        }),
+        rowOf(few, figure, {
+          name: name(fewCards),
+          unit,
+          referenceName: 'bare SQL',
+          target: { atMost: 1.5 },
+        }),
+      ]
     }),
 }
 
@@ -76,7 +89,9 @@ async function requireSameAnswer(corkboard: ApiAddress, bare: ApiAddress): Promi
     throw new Error('the search and the bare SQL answer differently')
 }
 
-/** The words of 20 in about, of a vocabulary of 20,000, some of them frequent. As the workers would write it, in bulk. */
+/**
+ * The words of 20 in about, of a vocabulary of 20,000, some of them frequent. As the workers would write it, in bulk.
+ */
 async function fill(sql: Sql, boardIds: string[], from: number, to: number): Promise<void> {
   const index = await sql<{ text: string }[]>`
     select pg_get_indexdef('search_index_keys'::regclass) as text`
@@ -84,7 +99,7 @@ async function fill(sql: Sql, boardIds: string[], from: number, to: number): Pro
   const words = (count: number) =>
     `(select string_agg(${word}, ' ') from generate_series(1, ${count} + 0 * i) as g)`
   await sql.begin(async (tx) => {
-    // The indexer takes them in this order, too.
+    // The indexer uses the same order.
     await tx`lock table search_pending, search_index in access exclusive mode`
     await tx`drop index search_index_keys`
     await tx`alter table card_index disable trigger user`

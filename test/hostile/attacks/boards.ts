@@ -1,4 +1,4 @@
-/** Large boards, many boards, and many requests. */
+/** Attacks with large boards, many boards, and many requests. */
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
 
@@ -10,7 +10,7 @@ const batchOfBoards = (n: number) =>
     JSON.stringify({ boards: Array.from({ length: 500 }, (_, at) => ({ name: `Board ${n}.${at}` })) }),
   )
 
-/** One request, again and again. */
+/** Sends one request repeatedly. */
 const again = (
   name: string,
   sends: string,

@@ -1,10 +1,10 @@
-/** Bodies that cost more to read than to send. */
+/** Attacks with bodies that cost more to read than to send. */
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
 
 const mb = 1_000_000
 
-/** `unit` again and again between `head` and `tail`, of so many bytes in all. */
+/** Returns `unit` repeated between `head` and `tail`, with the given total size in bytes. */
 function repeated(head: string, unit: string, tail: string, bytes: number): Buffer {
   const count = Math.floor((bytes - head.length - tail.length) / unit.length)
   return Buffer.concat([Buffer.from(head), Buffer.alloc(count * unit.length, unit), Buffer.from(tail)])
@@ -33,7 +33,7 @@ const body = (
   }
 }
 
-/** Every kind of route that takes a body. */
+/** One route of every kind that takes a body. */
 const routes = (attempt: Attempt): ['POST' | 'PATCH' | 'DELETE', string][] => {
   const board = `/boards/${attempt.boardId}`
   return [

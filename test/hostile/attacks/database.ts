@@ -1,4 +1,4 @@
-/** What is written again and again, and a database that says nothing. */
+/** Attacks with repeated writes, and with a database that does not answer. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { locateCluster } from '../../../sql/embedded/cluster.ts'
 import { clusterProcesses } from '../../../sql/embedded/processes.ts'
@@ -8,7 +8,7 @@ import type { Attempt } from '../attempt.ts'
 const silentMs = { full: 14_000, short: 11_500 }
 const readyWithinMs = 2000
 const answerWithinMs = 10_000
-/** What a busy machine may add to each. */
+/** Tolerance for a busy machine. */
 const graceMs = 1000
 
 /** Counts an answer and whether it came in time. */

@@ -1,4 +1,4 @@
-/** Images that cost more to make smaller than to upload. */
+/** Attacks with images that cost more to resize than to upload. */
 import { resizeFormats, resizeWidths } from '../../../core/file.ts'
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
@@ -13,7 +13,7 @@ async function upload(attempt: Attempt, bytes: Buffer, type = 'image/png'): Prom
 
 const variants = resizeWidths.flatMap((width) => resizeFormats.map((format) => `w=${width}&format=${format}`))
 
-/** Reads of smaller pictures; the images are uploaded beforehand. */
+/** Requests resized pictures. The images are uploaded in the preparation. */
 const reads = (
   name: string,
   sends: string,
@@ -68,7 +68,7 @@ export const fileAttacks: Attack[] = [
     expects: ['201'],
     async prepare(attempt) {
       const start = (await bomb(10, 10)).subarray(0, 33)
-      // Text chunks up to where the service stops looking.
+      // Text chunks up to the number of bytes that the service reads.
       const texts = Buffer.alloc(500_000)
       for (let at = 0; at + 12 <= texts.length; at += 12) texts.write('tEXt', at + 4, 'latin1')
       const body = Buffer.concat([start, texts])

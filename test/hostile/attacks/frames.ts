@@ -1,4 +1,4 @@
-/** Frames of the protocol, as floods are made of them. */
+/** Frames of the protocol for floods. */
 import * as encoding from 'lib0/encoding'
 import { awarenessFrame, frame, syncFrame, type as frameType } from '../../support/raw-client.ts'
 
@@ -6,11 +6,11 @@ export const stateVectorFrame = (address: string, vector: Uint8Array) => syncFra
 export const queryFrame = (address: string) => frame(address, frameType.queryAwareness)
 export const pingFrame = (address: string) => frame(address, frameType.ping)
 
-/** One client's state, of about so many bytes. */
+/** Encodes the awareness state of one client, of about the given size in bytes. */
 export const stateFrame = (address: string, client: number, clock: number, bytes: number) =>
   awarenessFrame(address, [{ client, clock, state: JSON.stringify({ clock, filler: 'x'.repeat(bytes) }) }])
 
-/** A state whose text is no UTF-8. */
+/** Encodes a state whose text is not valid UTF-8. */
 export const brokenStateFrame = (address: string, client: number, clock: number) =>
   frame(address, frameType.awareness, (encoder) => {
     const inner = encoding.createEncoder()

@@ -1,4 +1,4 @@
-/** Floods on open sockets, and seats. */
+/** Attacks with floods on open sockets, and with many seats. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Attack } from '../attack.ts'
 import type { Attempt, EditorSocket } from '../attempt.ts'
@@ -8,7 +8,7 @@ import { brokenStateFrame, pingFrame, queryFrame, stateFrame, stateVectorFrame }
 
 const floodMs = 6000
 
-/** Each socket sends what is made for it as fast as it is taken, for some seconds. */
+/** Each socket sends its frames as fast as possible for some seconds. */
 async function flood(
   attempt: Attempt,
   sockets: EditorSocket[],
@@ -51,7 +51,9 @@ const flooding = (
   ...more,
 })
 
-/** A frame for each turn would cost the attacker more than the service: some are made, and sent in turn. */
+/**
+ * A new frame for each send would cost the attacker more than the service. So a few frames are made and sent in turn.
+ */
 function made(count: number, make: (n: number) => Uint8Array): (turn: number) => Uint8Array {
   const frames = Array.from({ length: count }, (_, n) => make(n + 1))
   return (turn) => frames[turn % count]!

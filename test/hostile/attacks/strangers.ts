@@ -1,4 +1,4 @@
-/** Who is not known to the service, who sends slowly, and who does not read. */
+/** Attacks by clients without an account, by clients that send slowly, and by clients that do not read. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,11 +9,11 @@ import { answerTimeoutMs, describeAnswer, noAnswer, type Attempt } from '../atte
 
 const holdMs = 6000
 
-/** The status of an HTTP answer on a bare connection, or what its close says. */
+/** Returns the status of an HTTP answer on a raw connection, or how the connection was closed. */
 async function listen(attempt: Attempt, socket: Socket): Promise<void> {
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-  // Not by `once`: whoever is cut off while writing gets an error first.
+  // Not with `once`, because a client that is disconnected while writing gets an error first.
   const closed = new Promise((resolve) => socket.once('close', resolve))
   if (!socket.destroyed) await Promise.race([closed, delay(answerTimeoutMs)])
   const [head = '', body = ''] = text.split('\r\n\r\n')
@@ -24,7 +24,7 @@ async function listen(attempt: Attempt, socket: Socket): Promise<void> {
   else attempt.answered(socket.destroyed ? 'no answer: closed' : noAnswer)
 }
 
-/** The code and reason of the first close frame. */
+/** Returns the code and reason of the first close frame. */
 function closeOf(bytes: Buffer): string {
   const at = bytes.indexOf(0x88)
   const length = at < 0 ? 0 : (bytes[at + 1] ?? 0)
@@ -73,7 +73,7 @@ export const strangerAttacks: Attack[] = [
           sockets.map(async (socket) => {
             const heard = listen(attempt, socket)
             socket.write(upgrade(attempt))
-            // Whoever is cut off while writing gets an error, which `once` rejects with.
+            // A client that is disconnected while writing gets an error, with which `once` rejects.
             await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined)
             socket.write(largeFrame)
             socket.write(bytes)
@@ -123,7 +123,7 @@ export const strangerAttacks: Attack[] = [
           for (const socket of sockets) if (socket.writable) socket.write(' ')
           await delay(1000)
         }
-        // Nobody is owed an answer to half a body: what counts is what it cost meanwhile.
+        // Half a body gets no answer. Only its cost is measured.
         for (const socket of sockets) socket.destroy()
       }
     },

@@ -1,4 +1,4 @@
-/** Texts that cost more than their size: in the search index, as HTML, and when they are merged. */
+/** Attacks with expensive texts: in the search index, as HTML, and in merges. */
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
 import { cardUpdates } from './updates.ts'
@@ -25,7 +25,7 @@ const words = [
   'market',
 ]
 
-/** Different in each card, so that nothing can be reused. */
+/** Returns a text that differs in each card, so that no result can be reused. */
 const cjk = (n: number, length: number) =>
   Array.from({ length }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7919 + n * 104_729) % 20_000))).join(
     '',
@@ -42,7 +42,7 @@ const notes = (count: number, fields: (n: number) => object) =>
 const search = (attempt: Attempt, q: string, extra = '') =>
   attempt.send('GET', `/search?q=${encodeURIComponent(q)}${extra}`)
 
-/** 60 cards by an editor, whose index then has to be made. */
+/** An editor makes 60 cards, which must then be indexed. */
 function editorCards(attempt: Attempt, count: number, body: (n: number) => string) {
   const { updates } = cardUpdates(count, (n) => ({ title: `t${n}`, body: body(n) }))
   return async () => {
@@ -54,7 +54,7 @@ function editorCards(attempt: Attempt, count: number, body: (n: number) => strin
   }
 }
 
-/** Cards whose texts are replaced all at once, by others that have nothing in common with them. */
+/** Replaces the texts of cards in one request by texts that have nothing in common with them. */
 const swap = (text: string) => text.split('').toReversed().join('').replaceAll('a', 'ä')
 async function patches(
   attempt: Attempt,

@@ -1,11 +1,11 @@
-/** Updates and frames that attacks are made of. */
+/** Updates and frames for attacks. */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 
-/** About so many bytes of cards come in one update. */
+/** Approximate bytes of cards in one update. */
 const updateBytes = 400_000
 
-/** Cards as an editor makes them, in as few updates as are easily taken. */
+/** Makes cards as an editor does, in a few updates of moderate size. */
 export function cardUpdates(
   count: number,
   fields: (n: number) => Record<string, string | number>,
@@ -46,7 +46,7 @@ export function cardUpdates(
   return { updates, ids }
 }
 
-/** Structs by client, each list from its first clock on, and deleted ranges. */
+/** Encodes an update from structs by client, each list from its first clock on, and deleted ranges. */
 export function handMade(
   clients: [client: number, structs: (Y.Item | Y.GC)[]][],
   deletes: [client: number, ranges: [clock: number, length: number][]][] = [],
@@ -93,7 +93,7 @@ export const item = (client: number, clock: number, content: Y.Item['content'], 
 
 const text = (value: string) => new Y.ContentString(value)
 
-/** A text, and for each of its characters one that says it comes first and lies before that character. */
+/** A text, and for each of its characters another one that is inserted at the start, before that character. */
 export function ascendingRightOrigins(
   bytes: number,
   root = 'hostile',
@@ -115,13 +115,13 @@ export function ascendingRightOrigins(
   }
 }
 
-/** One update of both. */
+/** Merges both into one update. */
 export function ascendingInOne(bytes: number): Uint8Array {
   const { base, parts } = ascendingRightOrigins(bytes)
   return Y.mergeUpdates([base, ...parts(1)])
 }
 
-/** Many clients, each with one character that says it comes right after the same one; or first. */
+/** Many clients, each with one character that is inserted after the same character, or at the start. */
 export function manySiblings(count: number, { descending }: { descending: boolean }): Uint8Array {
   const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => {
     const client = descending ? count + 10 - n : n + 10
@@ -130,20 +130,20 @@ export function manySiblings(count: number, { descending }: { descending: boolea
   return handMade([[1, [item(1, 0, text('a'), { parent: 'hostile' })]], ...clients])
 }
 
-/** A text of which every second character is deleted. */
+/** A text in which every second character is deleted. */
 export function deleteBomb(characters: number): Uint8Array {
   const ranges = Array.from({ length: characters / 2 }, (_, n): [number, number] => [n * 2, 1])
   return handMade([[1, [item(1, 0, text('d'.repeat(characters)), { parent: 'hostile' })]]], [[1, ranges]])
 }
 
-/** Deletes of clients that nobody knows. */
+/** Deletes of unknown clients. */
 export const deletesOfStrangers = (clients: number): Uint8Array =>
   handMade(
     [],
     Array.from({ length: clients }, (_, n) => [n + 10, [[0, 1]]]),
   )
 
-/** A map in a map in a map, as deep as is allowed, again and again. */
+/** Many maps, nested to the allowed depth. */
 export function nested(depth: number, times: number): Uint8Array {
   const structs: Y.Item[] = []
   for (let n = 0; n < times; n++) {
@@ -158,7 +158,7 @@ export function nested(depth: number, times: number): Uint8Array {
   return handMade([[3, structs]])
 }
 
-/** One key of a map, set again and again by many clients at the same time. */
+/** One key of a map that many clients set concurrently. */
 export function rivalSets(count: number): Uint8Array {
   const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => [
     n + 10,
@@ -167,7 +167,7 @@ export function rivalSets(count: number): Uint8Array {
   return handMade(clients)
 }
 
-/** A state vector that names so many clients. */
+/** A state vector with this number of clients. */
 export function stateVector(clients: number): Uint8Array {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, clients)

@@ -1,4 +1,4 @@
-/** Updates that cost more to integrate than to send. */
+/** Attacks with updates that cost more to integrate than to send. */
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
 import { stateVectorFrame } from './frames.ts'
