@@ -128,8 +128,15 @@ test('[O40, O41, O42] the reading of imports finds them in every form', () => {
   ].join('\n')
   expect(importsIn('collab/x.ts', text).toSorted()).toEqual(
     [
-      '@hocuspocus/server', 'api/e.ts', 'collab/b.ts', 'collab/c.ts', 'collab/f.ts', 'core/a.ts', 'postgres', 'sql/d.ts',
-    ].toSorted(), // prettier-ignore
+      '@hocuspocus/server',
+      'api/e.ts',
+      'collab/b.ts',
+      'collab/c.ts',
+      'collab/f.ts',
+      'core/a.ts',
+      'postgres',
+      'sql/d.ts',
+    ].toSorted(),
   )
   const known = new Set(files.map(({ path }) => path))
   const missing = files.flatMap(({ path, imports }) =>

@@ -77,11 +77,19 @@ export class TokenLimiter {
     const most = Math.max(1, Math.min(largestLease, Math.floor(limit / 20)))
     hour.want = before?.left === 0 ? Math.min(most, hour.want * 2) : Math.min(most, hour.want)
     const id = randomUUID()
-    const { permits, others } = await database.asSystem(
-      (tx) =>
+    const { permits, others } = await database.asSystem((tx) =>
       takeLease(tx, {
-        tokenId, holder: hour.holder, own: hour.own.count, id, now, windowMs, leaseMs, limit, want: hour.want, before,
-      }), // prettier-ignore
+        tokenId,
+        holder: hour.holder,
+        own: hour.own.count,
+        id,
+        now,
+        windowMs,
+        leaseMs,
+        limit,
+        want: hour.want,
+        before,
+      }),
     )
     hour.others = new RequestTimes()
     for (const [at, count] of others) for (let n = 0; n < count; n++) hour.others.add(at)

@@ -91,7 +91,6 @@ export class SafeHtml {
       [text, result],
       [result, result],
     ] as const) {
-      // prettier-ignore
       if (this.#kept.has(from)) continue
       this.#kept.set(from, to)
       this.#chars += from === to ? from.length : from.length + to.length

@@ -73,7 +73,14 @@ export async function upsertCards(
   const written = await live.documents.withDocument(boardId, async ({ document }): Promise<Written> => {
     for (let attempt = 1; ; attempt++) {
       await indexEdits(live, boardId)
-      matches = matchEntries(entries, await carriersOf(live, boardId, entries.flatMap((entry) => entry.identifiers))) // prettier-ignore
+      matches = matchEntries(
+        entries,
+        await carriersOf(
+          live,
+          boardId,
+          entries.flatMap((entry) => entry.identifiers),
+        ),
+      )
       const creates = entries.filter((entry) => !matches.has(entry))
       const places =
         creates.length > 0 && (layout !== undefined || !creates.every((entry) => isPlaced(entry.change)))

@@ -47,7 +47,9 @@ export function authorsOf(origin: unknown, update: Uint8Array): Authors {
   if (known?.actors) {
     const { actors, frames = 1 } = known
     // Content that was sent twice is stored once, so the update's size is the limit.
-    const sent = known.guests && [...known.guests].map(([account, bytes]) => [account, Math.min(bytes, update.byteLength)] as const) // prettier-ignore
+    const sent =
+      known.guests &&
+      [...known.guests].map(([account, bytes]) => [account, Math.min(bytes, update.byteLength)] as const)
     return { actors, guests: sent && new Map(sent), frames }
   }
   const author = known?.connection?.context

@@ -20,10 +20,16 @@ function overlaps(cards: Shown[], others: Shown[] = []): string[] {
   const [own, fixed] = [cards.map(boxOf), others.map(boxOf)]
   return own.flatMap((a, at) =>
     [...own.slice(at + 1), ...fixed]
-      .filter((b) => a.x < b.x + b.w - 0.01 && b.x < a.x + a.w - 0.01 && a.y < b.y + b.h - 0.01 && b.y < a.y + a.h - 0.01)
+      .filter(
+        (b) =>
+          a.x < b.x + b.w - 0.01 &&
+          b.x < a.x + a.w - 0.01 &&
+          a.y < b.y + b.h - 0.01 &&
+          b.y < a.y + a.h - 0.01,
+      )
       .map((b) => `${a.id} ${b.id}`),
   )
-} // prettier-ignore
+}
 
 const scattered = (count: number) =>
   Array.from({ length: count }, (_, n) => ({
@@ -60,14 +66,19 @@ test('[Z30] arranging lays out the whole board, justified by default, and answer
     live: true,
   })
   expect(byId(places(await listCards(user, board.id)))).toEqual(byId(answer.body.cards))
-  const rows = await service.admin`select card_id as id, x, y, w, h from card_index where board_id = ${board.id} order by 1`
+  const rows =
+    await service.admin`select card_id as id, x, y, w, h from card_index where board_id = ${board.id} order by 1`
   expect([...rows]).toEqual(byId(answer.body.cards))
-}) // prettier-ignore
+})
 
 test('[Z30] every layout arranges without overlap, and arranging again moves nothing', async () => {
   for (const layout of layoutNames) {
     const board = await makeBoard(user)
-    await makeCards(user, board.id, scattered(40).map((card) => ({ ...card, rotation: 0 }))) // prettier-ignore
+    await makeCards(
+      user,
+      board.id,
+      scattered(40).map((card) => ({ ...card, rotation: 0 })),
+    )
     const first = succeeded(await arrange(board.id, { layout }))
     expect([first.layout, first.cards.length]).toEqual([layout, 40])
     expect(overlaps(await listCards(user, board.id))).toEqual([])
@@ -78,20 +89,34 @@ test('[Z30] every layout arranges without overlap, and arranging again moves not
 
 test('[Z31] options are heeded by the layouts they belong to, and ignored by others', async () => {
   const board = await makeBoard(user)
-  await makeCards(user, board.id, Array.from({ length: 7 }, () => ({}))) // prettier-ignore
+  await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 7 }, () => ({})),
+  )
   const plan = async (body: object) => succeeded(await arrange(board.id, { dry_run: true, ...body })).cards
   const corners = (cards: Shown[]) => cards.map(({ x, y }: any) => [x, y])
   expect(corners(await plan({ layout: 'grid', columns: 3, gap: 10, width: 860 }))).toEqual([
-    [0, 0], [290, 0], [580, 0], [0, 190], [290, 190], [580, 190], [0, 380],
-  ]) // prettier-ignore
+    [0, 0],
+    [290, 0],
+    [580, 0],
+    [0, 190],
+    [290, 190],
+    [580, 190],
+    [0, 380],
+  ])
   expect(new Set(corners(await plan({ layout: 'masonry', columns: 2 })).map(([x]) => x)).size).toBe(2)
   expect((await plan({ row_height: 90, width: 100_000 })).map(({ h }: any) => h)).toEqual(Array(7).fill(90))
-  expect((await plan({ layout: 'row', gap: 0 })).map(({ x }: any) => x)).toEqual([0, 280, 560, 840, 1120, 1400, 1680])
-  expect((await plan({ layout: 'column', gap: 5.4 })).map(({ y }: any) => y)).toEqual([0, 185, 370, 555, 740, 925, 1110])
+  expect((await plan({ layout: 'row', gap: 0 })).map(({ x }: any) => x)).toEqual([
+    0, 280, 560, 840, 1120, 1400, 1680,
+  ])
+  expect((await plan({ layout: 'column', gap: 5.4 })).map(({ y }: any) => y)).toEqual([
+    0, 185, 370, 555, 740, 925, 1110,
+  ])
   expect(await plan({ layout: 'grid', row_height: 4000 })).toEqual(await plan({ layout: 'grid' }))
   expect(await plan({ layout: 'justified', columns: 1 })).toEqual(await plan({}))
   expect(await plan({ unknown: true })).toEqual(await plan({}))
-}) // prettier-ignore
+})
 
 test('[Z32] a bad option is 400 that names the field and what it accepts, and changes nothing', async () => {
   const board = await makeBoard(user)
@@ -129,7 +154,7 @@ test('[Z32] a bad option is 400 that names the field and what it accepts, and ch
   const reader = await service.token(user, { scopes: ['read', 'delete'] })
   expect((await reader.api.post(`/boards/${board.id}/arrange`, {})).body.code).toBe('insufficient_scope')
   expect(await listCards(user, board.id)).toEqual(before)
-}) // prettier-ignore
+})
 
 test('[Z33] dry_run answers what would be, and writes nothing', async () => {
   const board = await makeBoard(user)
@@ -139,29 +164,47 @@ test('[Z33] dry_run answers what would be, and writes nothing', async () => {
   const planned = succeeded(await arrange(board.id, { layout: 'masonry', dry_run: true }))
   expect([planned.dry_run, planned.live, planned.moved]).toEqual([true, true, 30])
   expect(await listCards(user, board.id)).toEqual(before)
-  expect(((await service.admin`select seq from board_documents where board_id = ${board.id}`) as any)[0].seq).toBe(seq)
+  expect(
+    ((await service.admin`select seq from board_documents where board_id = ${board.id}`) as any)[0].seq,
+  ).toBe(seq)
   expect(succeeded(await arrange(board.id, { layout: 'masonry' }))).toEqual({ ...planned, dry_run: false })
-}) // prettier-ignore
+})
 
 test('[Z34] a part of a board lands on none of the rest, in every layout', async () => {
   for (const layout of layoutNames) {
     const board = await makeBoard(user)
     const cards = await makeCards(user, board.id, scattered(60))
     const chosen = cards.filter((_, n) => n % 3 === 0).map(({ id }) => id)
-    const answer = succeeded(await arrange(board.id, { layout, card_ids: [...chosen, chosen[0], 'missing', 'a/b', 'missing'] }))
+    const answer = succeeded(
+      await arrange(board.id, { layout, card_ids: [...chosen, chosen[0], 'missing', 'a/b', 'missing'] }),
+    )
     expect(answer.cards.map(({ id }: Shown) => id).toSorted()).toEqual(chosen.toSorted())
     expect(answer.not_found).toEqual(['missing', 'a/b'])
     const after = await listCards(user, board.id)
-    const [part, rest] = [true, false].map((is) => after.filter(({ id }) => chosen.includes(id) === is)) as [Shown[], Shown[]]
+    const [part, rest] = [true, false].map((is) => after.filter(({ id }) => chosen.includes(id) === is)) as [
+      Shown[],
+      Shown[],
+    ]
     expect(overlaps(part, rest)).toEqual([])
-    expect(places(byId(rest) as Shown[])).toEqual(places(byId(cards.filter(({ id }) => !chosen.includes(id))) as Shown[]))
+    expect(places(byId(rest) as Shown[])).toEqual(
+      places(byId(cards.filter(({ id }) => !chosen.includes(id))) as Shown[]),
+    )
     expect(byId(places(part))).toEqual(byId(answer.cards))
   }
   const board = await makeBoard(user)
-  const [card] = await makeCards(user, board.id, [{ x: 7, y: 9 }, { x: 5000, y: 9 }])
-  expect(succeeded(await arrange(board.id, { card_ids: [card!.id] })).cards).toEqual([{ id: card!.id, x: 7, y: 9, w: 280, h: 180 }])
-  expect(succeeded(await arrange(board.id, { card_ids: ['none'] }))).toMatchObject({ cards: [], moved: 0, not_found: ['none'] })
-}) // prettier-ignore
+  const [card] = await makeCards(user, board.id, [
+    { x: 7, y: 9 },
+    { x: 5000, y: 9 },
+  ])
+  expect(succeeded(await arrange(board.id, { card_ids: [card!.id] })).cards).toEqual([
+    { id: card!.id, x: 7, y: 9, w: 280, h: 180 },
+  ])
+  expect(succeeded(await arrange(board.id, { card_ids: ['none'] }))).toMatchObject({
+    cards: [],
+    moved: 0,
+    not_found: ['none'],
+  })
+})
 
 test('[Z35] only places and sizes change, and only of cards that move', async () => {
   const board = await makeBoard(user)
@@ -223,7 +266,9 @@ test('[Z39] what would move more than 20,000 cards is 400, and changes nothing; 
 test('[Z37] two editors type and drag while the board is arranged: nothing typed is lost, and all see the same', async () => {
   const board = await makeBoard(user)
   const cards = await makeCards(user, board.id, scattered(60))
-  const editors = await Promise.all([0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })))
+  const editors = await Promise.all(
+    [0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })),
+  )
   const typing = { on: true }
   let words = 0
   const type = async (editor: Editor, who: string) => {
@@ -251,14 +296,20 @@ test('[Z37] two editors type and drag while the board is arranged: nothing typed
   const listed = await listCards(user, board.id)
   expect(byId(places(listed))).toEqual(byId(last.cards))
   for (const editor of editors) {
-    const shown = [...editor.cards].map(([id, card]) => ({ id, x: card.get('x'), y: card.get('y'), w: card.get('w'), h: card.get('h') }))
+    const shown = [...editor.cards].map(([id, card]) => ({
+      id,
+      x: card.get('x'),
+      y: card.get('y'),
+      w: card.get('w'),
+      h: card.get('h'),
+    }))
     expect(byId(shown)).toEqual(byId(last.cards))
   }
   const text = listed.map(({ body }: any) => body).join(' ')
   const found = new Set(text.match(/\b[ab]\d+\b/g))
   expect(found.size).toBe(words)
   for (const [n] of cards.entries()) expect(text).toContain(`body ${n}`)
-}) // prettier-ignore
+})
 
 test('[Z38] two processes that arrange and write on one board at once leave one consistent state', async () => {
   const second = await startService({ testDatabase: service.testDatabase, workers: false })
@@ -268,10 +319,14 @@ test('[Z38] two processes that arrange and write on one board at once leave one 
   const path = `/boards/${board.id}`
   const statuses = await Promise.all(
     clients.flatMap((client, n) => [
-      ...Array.from({ length: 8 }, (_, step) => client.post(`${path}/arrange`, { layout: layoutNames[(step + n) % 5] })),
+      ...Array.from({ length: 8 }, (_, step) =>
+        client.post(`${path}/arrange`, { layout: layoutNames[(step + n) % 5] }),
+      ),
       ...Array.from({ length: 8 }, () => client.post(`${path}/cards`, { kind: 'note' })),
       client.delete(`${path}/cards/${made[n]!.id}`),
-      ...Array.from({ length: 8 }, (_, k) => client.patch(`${path}/cards/${made[5 + k]!.id}`, { x: 9000 + k })),
+      ...Array.from({ length: 8 }, (_, k) =>
+        client.patch(`${path}/cards/${made[5 + k]!.id}`, { x: 9000 + k }),
+      ),
     ]),
   )
   expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200, 201]))
@@ -284,15 +339,20 @@ test('[Z38] two processes that arrange and write on one board at once leave one 
     expect(overlaps(cards)).toEqual([])
   }
   await second.stop()
-}) // prettier-ignore
+})
 
 test('[Z40] a batch with a layout is arranged as one block in free space, also cards that carry their own place', async () => {
   for (const layout of layoutNames) {
     const board = await makeBoard(user)
-    const there = await makeCards(user, board.id, [{ x: 50, y: 60 }, { x: 400, y: 900, rotation: 45 }])
+    const there = await makeCards(user, board.id, [
+      { x: 50, y: 60 },
+      { x: 400, y: 900, rotation: 45 },
+    ])
     const batch = [
       { kind: 'note', title: 'Heading', section_header: true, sub: 'below', w: 300, h: 40, x: 50, y: 60 },
-      ...scattered(20).map((card, n) => (n % 2 ? { ...card, x: 50, y: 60 } : { ...card, x: undefined, y: undefined })),
+      ...scattered(20).map((card, n) =>
+        n % 2 ? { ...card, x: 50, y: 60 } : { ...card, x: undefined, y: undefined },
+      ),
     ]
     const answer = await user.api.post(`/boards/${board.id}/cards`, { cards: batch, layout })
     expect(answer.status).toBe(201)
@@ -302,21 +362,32 @@ test('[Z40] a batch with a layout is arranged as one block in free space, also c
     expect(overlaps(made, there)).toEqual([])
     const listed = new Map((await listCards(user, board.id)).map((card) => [card.id, card]))
     for (const card of made) expect(listed.get(card.id)).toMatchObject(places([card])[0]!)
-    const block = { left: Math.min(...made.map(({ x }: any) => x)), top: Math.min(...made.map(({ y }: any) => y)) }
+    const block = {
+      left: Math.min(...made.map(({ x }: any) => x)),
+      top: Math.min(...made.map(({ y }: any) => y)),
+    }
     expect(Math.min(...there.map(({ x }: any) => Math.abs(block.left - x)))).toBeLessThan(8000)
     expect(made[0]).toMatchObject({ h: 64, y: block.top })
   }
   const board = await makeBoard(user)
-  const single = await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 5000, y: 5000, layout: 'row' })
+  const single = await user.api.post(`/boards/${board.id}/cards`, {
+    kind: 'note',
+    x: 5000,
+    y: 5000,
+    layout: 'row',
+  })
   expect(single.body.cards[0]).toMatchObject({ x: 0, y: 0, w: 280, h: 180 })
-}) // prettier-ignore
+})
 
 test('[Z41] 1,000 cards with a layout land at once on the canvases, written whole or not at all', async () => {
   const board = await makeBoard(user)
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   const path = `/boards/${board.id}/cards`
   const cards = scattered(1000)
-  const refused = await user.api.post(path, { cards: [...cards.slice(1), { kind: 'note', group_id: 'none' }], layout: 'grid' })
+  const refused = await user.api.post(path, {
+    cards: [...cards.slice(1), { kind: 'note', group_id: 'none' }],
+    layout: 'grid',
+  })
   expect([refused.status, (await user.api.get(path)).body.total]).toEqual([400, 0])
   const answer = await user.api.post(path, { cards, layout: 'justified' })
   expect([answer.status, answer.body.live, answer.body.cards.length]).toEqual([201, true, 1000])
@@ -326,7 +397,7 @@ test('[Z41] 1,000 cards with a layout land at once on the canvases, written whol
     const card = editor.cards.get(id)!
     expect([card.get('x'), card.get('y'), card.get('w'), card.get('h')]).toEqual([x, y, w, h])
   }
-}) // prettier-ignore
+})
 
 test('[Z42] an unknown layout on create is 400 that names those there are', async () => {
   const board = await makeBoard(user)
@@ -342,11 +413,17 @@ test('[Z42] an unknown layout on create is 400 that names those there are', asyn
 test('[Z43] cards that are removed come back by their tokens in a layout', async () => {
   const board = await makeBoard(user)
   const path = `/boards/${board.id}/cards`
-  const made = await makeCards(user, board.id, [{ w: 300, h: 100 }, { w: 100, h: 300 }])
+  const made = await makeCards(user, board.id, [
+    { w: 300, h: 100 },
+    { w: 100, h: 300 },
+  ])
   const removed = succeeded(await user.api.delete(path, { card_ids: made.map(({ id }) => id) })).cards
   const back = succeeded(await user.api.post(path, { cards: removed, layout: 'row' })).cards
-  expect(places(back).map(({ x, y, w, h }: any) => [x, y, w, h])).toEqual([[0, 0, 300, 100], [320, 0, 100, 300]])
-}) // prettier-ignore
+  expect(places(back).map(({ x, y, w, h }: any) => [x, y, w, h])).toEqual([
+    [0, 0, 300, 100],
+    [320, 0, 100, 300],
+  ])
+})
 
 test('[Z46] a large board is arranged off the main thread, from what it is at the commit', async () => {
   const { id: boardId } = await makeBoard(user)
@@ -364,7 +441,9 @@ test('[Z46] a large board is arranged off the main thread, from what it is at th
   const arranged = await arranging
   await editor.saved()
   expect(arranged.status).toBe(200)
-  const seats = new Map<string, { x: number; y: number }>(arranged.body.cards.map((seat: any) => [seat.id, seat])) // prettier-ignore
+  const seats = new Map<string, { x: number; y: number }>(
+    arranged.body.cards.map((seat: any) => [seat.id, seat]),
+  )
   for (const card of await listCards(user, boardId)) {
     const seat = seats.get(card.id)
     // The card of the editor is in the layout, or came after it.

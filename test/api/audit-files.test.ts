@@ -56,7 +56,9 @@ test('[AU10] an upload is told when its file is recorded; one that is refused is
 
 test('[AU10] an upload in parts is told when it begins, is completed and is aborted, once each', async () => {
   const begin = async () => {
-    const { key, upload_id } = succeeded(await user.api.post(`/uploads/multipart?board=${boardId}`, { bytes: 5 })) // prettier-ignore
+    const { key, upload_id } = succeeded(
+      await user.api.post(`/uploads/multipart?board=${boardId}`, { bytes: 5 }),
+    )
     return { board_id: boardId, key, upload_id }
   }
   let session!: Awaited<ReturnType<typeof begin>>

@@ -88,8 +88,14 @@ test('[AU1, AU2] each write leaves one entry that tells who did what where', asy
     ],
     ['DELETE', `/webhooks/${webhookId}`, undefined, 'webhook.delete', ['webhook', webhookId]],
     ['POST', `/service-accounts/${robotId}/tokens`, {}, 'token.create', ['service_account', robotId]],
-    ['DELETE', `/service-accounts/${robotId}`, undefined, 'service_account.delete', ['service_account', robotId]],
-  ] // prettier-ignore
+    [
+      'DELETE',
+      `/service-accounts/${robotId}`,
+      undefined,
+      'service_account.delete',
+      ['service_account', robotId],
+    ],
+  ]
   for (const [method, path, body, action, [type, id]] of writes) {
     const answer = await send(method, `${path}?secret=A-secret-query`, body)
     const entries = await entryOf(user, answer)
@@ -151,13 +157,15 @@ test('[AU1] what is refused or only read leaves nothing', async () => {
 test('[AU1] an entry and its write are in one transaction: what cannot be told is not done', async () => {
   const board = await makeBoard(owner, { name: 'Old' })
   await service.admin`alter table audit_operations add constraint closed check (false) not valid`
-  onTestFinished(async () => void (await service.admin`alter table audit_operations drop constraint if exists closed`))
+  onTestFinished(
+    async () => void (await service.admin`alter table audit_operations drop constraint if exists closed`),
+  )
   expect((await owner.api.patch(`/boards/${board.id}`, { name: 'New' })).status).toBe(500)
   expect((await owner.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(500)
   await service.admin`alter table audit_operations drop constraint closed`
   expect((await owner.api.get<any>(`/boards/${board.id}`)).body.board.name).toBe('Old')
   expect((await owner.api.get<any>(`/boards/${board.id}/cards`)).body.cards).toEqual([])
-}) // prettier-ignore
+})
 
 test('[AU1] every operation of the API has a name of its own kind', () => {
   const names = routes
@@ -296,9 +304,17 @@ test('[AU7] reads are told together, and at the latest when the service stops', 
   const user = await service.user({ name: 'Reader' })
   const reads = new ReadAudit({ database: service.database, log: service.app.log })
   const principal = {
-    userId: user.userId, tokenId: user.tokenId, serviceAccountId: null, grantId: null, clientId: null, displayName: 'Reader', email: '', tier: 'pro' as const,
-    scopes: ['read' as const], rateLimit: null,
-  } // prettier-ignore
+    userId: user.userId,
+    tokenId: user.tokenId,
+    serviceAccountId: null,
+    grantId: null,
+    clientId: null,
+    displayName: 'Reader',
+    email: '',
+    tier: 'pro' as const,
+    scopes: ['read' as const],
+    rateLimit: null,
+  }
   const request = { method: 'GET', url: '/api/v1/images/abc?secret=1', id: 'r1', ip: '127.0.0.1' } as never
   for (let n = 0; n < 1200; n++)
     reads.imageRead(request, principal, {
@@ -393,9 +409,19 @@ test('[AU12] pages go through the entries of one operation, each once', async ()
   const ids = Array.from({ length: 2346 }, (_, n) => `many-${n}`)
   const named = { type: 'service', ids: [null] }
   const operation = new Operation({
-    action: 'image.delete', display_name: null, token_id: null, service_account_id: null, client_id: null,
-    method: 'DELETE', path: '/', status: 200, request_id: 'many', ip: '127.0.0.1', named, key: null,
-  }) // prettier-ignore
+    action: 'image.delete',
+    display_name: null,
+    token_id: null,
+    service_account_id: null,
+    client_id: null,
+    method: 'DELETE',
+    path: '/',
+    status: 200,
+    request_id: 'many',
+    ip: '127.0.0.1',
+    named,
+    key: null,
+  })
   operation.concerns({ type: 'image', ids })
   await service.database.asSystem((tx) => recordFor(tx, user.userId, operation))
   const entries = (await walk(user, 499, since)).slice(30)
@@ -414,6 +440,5 @@ test('[AU9] a cursor that is none, and a time that is none, are 400', async () =
     'limit=501',
     'limit=0',
   ])
-    // prettier-ignore
     expect((await owner.api.get(`/audit?${query}`)).status, query).toBe(400)
 })

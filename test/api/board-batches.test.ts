@@ -40,14 +40,25 @@ test('[BB1] a batch creates its boards in its order, with the fields and default
   const plain = (await user.api.post('/boards', { name: 'one' })).body.board
   expect(one).toEqual({ ...plain, id: one.id, created_at: one.created_at, updated_at: one.updated_at })
   expect(two).toMatchObject({ name: 'two', ...full, parent_board_id: top.id, workspace_id: user.workspaceId })
-  expect(three).toMatchObject({ name: 'three', view: 'canvas', parent_board_id: null, props: null, identifiers: [] })
+  expect(three).toMatchObject({
+    name: 'three',
+    view: 'canvas',
+    parent_board_id: null,
+    props: null,
+    identifiers: [],
+  })
   for (const board of answer.body.boards)
     expect((await user.api.get(`/boards/${board.id}`)).body.board).toEqual(board)
-  const many = await batch(user, Array.from({ length: 500 }, (_, n) => ({ name: `n${n}` })))
+  const many = await batch(
+    user,
+    Array.from({ length: 500 }, (_, n) => ({ name: `n${n}` })),
+  )
   expect(many.body.created).toBe(500)
-  expect(many.body.boards.map(({ name }: Shown) => name)).toEqual(Array.from({ length: 500 }, (_, n) => `n${n}`))
+  expect(many.body.boards.map(({ name }: Shown) => name)).toEqual(
+    Array.from({ length: 500 }, (_, n) => `n${n}`),
+  )
   expect(new Set(many.body.boards.map(({ id }: Shown) => id)).size).toBe(500)
-}) // prettier-ignore
+})
 
 test('[BB2] an entry lies in its own workspace, else in that of the batch, else in its parent’s, else in the caller’s own', async () => {
   const user = await service.user()
@@ -58,11 +69,27 @@ test('[BB2] an entry lies in its own workspace, else in that of the batch, else 
     succeeded(await batch(user, boards, more)).boards.map((board: Shown) => board['workspace_id'])
   const own = user.workspaceId
   const there = other.workspaceId
-  expect(await places([{ name: 'a' }, { name: 'b', workspace_id: there.toUpperCase() }, { name: 'c', parent_board_id: parent.id }])).toEqual([own, there, there])
-  expect(await places([{ name: 'a' }, { name: 'b', workspace_id: own }, { name: 'c', parent_board_id: parent.id }], { workspace_id: there })).toEqual([there, own, there])
-  const elsewhere = await batch(user, [{ name: 'a' }, { name: 'c', parent_board_id: parent.id }], { workspace_id: own })
-  expect([elsewhere.status, elsewhere.body.error]).toEqual([409, expect.stringContaining('boards[1].parent_board_id')])
-}) // prettier-ignore
+  expect(
+    await places([
+      { name: 'a' },
+      { name: 'b', workspace_id: there.toUpperCase() },
+      { name: 'c', parent_board_id: parent.id },
+    ]),
+  ).toEqual([own, there, there])
+  expect(
+    await places(
+      [{ name: 'a' }, { name: 'b', workspace_id: own }, { name: 'c', parent_board_id: parent.id }],
+      { workspace_id: there },
+    ),
+  ).toEqual([there, own, there])
+  const elsewhere = await batch(user, [{ name: 'a' }, { name: 'c', parent_board_id: parent.id }], {
+    workspace_id: own,
+  })
+  expect([elsewhere.status, elsewhere.body.error]).toEqual([
+    409,
+    expect.stringContaining('boards[1].parent_board_id'),
+  ])
+})
 
 test('[BB3] a bad entry is an error that names it and its field, and nothing is written', async () => {
   const user = await service.user()
@@ -85,18 +112,34 @@ test('[BB3] a bad entry is an error that names it and its field, and nothing is 
     [{ ...fine, scheduled_date: '2030-02-30' }, 400, 'boards[1].scheduled_date must be a valid date'],
     [{ ...fine, scheduled_date: '0000-01-01' }, 400, 'boards[1].scheduled_date must be a valid date'],
     [{ ...fine, scheduled_end: '2030-02-03' }, 400, 'boards[1].scheduled_end needs a scheduled_date'],
-    [{ ...fine, scheduled_date: '2030-02-03', scheduled_end: '2030-02-02' }, 400, 'boards[1].scheduled_end must not be before'],
+    [
+      { ...fine, scheduled_date: '2030-02-03', scheduled_end: '2030-02-02' },
+      400,
+      'boards[1].scheduled_end must not be before',
+    ],
     [{ ...fine, day_label: 'x'.repeat(201) }, 400, 'boards[1].day_label must be at most 200'],
     [{ ...fine, notify: 'no' }, 400, 'boards[1].notify must be a boolean'],
     [{ ...fine, props: [] }, 400, 'boards[1].props must be an object or null'],
-    [{ ...fine, props: { a: { b: { c: { d: { e: {} } } } } } }, 400, 'boards[1].props: must be at most 5 levels'],
+    [
+      { ...fine, props: { a: { b: { c: { d: { e: {} } } } } } },
+      400,
+      'boards[1].props: must be at most 5 levels',
+    ],
     [{ ...fine, identifiers: [{ scope: 's' }] }, 400, 'boards[1].identifiers[0].value is required'],
-    [{ ...fine, identifiers: [{ scope: 's', value: '' }] }, 400, 'boards[1].identifiers[0].value must be at least 1'],
+    [
+      { ...fine, identifiers: [{ scope: 's', value: '' }] },
+      400,
+      'boards[1].identifiers[0].value must be at least 1',
+    ],
     [{ name: 'a\u0000b' }, 400, 'boards[1].name must not contain U+0000'],
     [{ ...fine, parent_board_id: nowhere }, 404, 'boards[1].parent_board_id: no such board'],
     [{ ...fine, parent_board_id: foreign.id }, 404, 'boards[1].parent_board_id: no such board'],
     [{ ...fine, parent_board_id: trashed.id }, 409, 'boards[1].parent_board_id: that board is in the trash'],
-    [{ ...fine, parent_board_id: live.id, workspace_id: viewer.workspaceId }, 409, 'boards[1].parent_board_id: that board is in another'],
+    [
+      { ...fine, parent_board_id: live.id, workspace_id: viewer.workspaceId },
+      409,
+      'boards[1].parent_board_id: that board is in another',
+    ],
     [{ ...fine, parent_board_id: seen.id }, 403, 'boards[1].workspace_id: you may not create'],
     [{ ...fine, workspace_id: viewer.workspaceId }, 403, 'boards[1].workspace_id: you may not create'],
     [{ ...fine, workspace_id: nowhere }, 404, 'boards[1].workspace_id: no such workspace'],
@@ -125,7 +168,7 @@ test('[BB3] a bad entry is an error that names it and its field, and nothing is 
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(says)])
   }
   expect(await listed(user)).toEqual(before)
-}) // prettier-ignore
+})
 
 test('[BB4] a workspace that is not writable refuses the whole batch, one that is invisible is not there', async () => {
   const user = await service.user()
@@ -141,11 +184,9 @@ test('[BB4] a workspace that is not writable refuses the whole batch, one that i
       { error: 'workspace_id: no such workspace.', code: 'not_found' },
     ])
   }
-  expect(
-    (await listed(viewer)).filter((board) => board['workspace_id'] === viewer.workspaceId),
-  ).toEqual([])
+  expect((await listed(viewer)).filter((board) => board['workspace_id'] === viewer.workspaceId)).toEqual([])
   expect(await listed(user)).toEqual([])
-}) // prettier-ignore
+})
 
 test('[BB5] with on_conflict a board that carries an identifier of an entry keeps its id and takes only what is sent', async () => {
   const user = await service.user()
@@ -161,11 +202,7 @@ test('[BB5] with on_conflict a board that carries an identifier of an entry keep
     identifiers: [id7, id8],
   })
   await millisecond()
-  const answer = await upsert(user, [
-    named('new', id9),
-    named('renamed', id8, id7),
-    { name: 'without' },
-  ])
+  const answer = await upsert(user, [named('new', id9), named('renamed', id8, id7), { name: 'without' }])
   expect(answer.status).toBe(201)
   expect([answer.body.created, answer.body.updated]).toEqual([2, 1])
   const [made, updated, without] = answer.body.boards
@@ -200,7 +237,7 @@ test('[BB5] with on_conflict a board that carries an identifier of an entry keep
     expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining(says)])
   }
   expect((await user.api.get(`/boards/${known.id}`)).body.board.name).toBe('all')
-}) // prettier-ignore
+})
 
 test('[BB6] on_conflict matches live boards of the entry’s own workspace alone', async () => {
   const user = await service.user()
@@ -227,12 +264,24 @@ test('[BB7] entries of one batch that mean the same board, and an entry that mea
   const before = await listed(user)
   const free = { scope: 'shotgrid', value: 'free' }
   const cases: [entries: object[], says: string[]][] = [
-    [[named('a', free), named('b'), named('c', free)], ['boards[2].identifiers', 'shotgrid "free"', 'boards[0]']],
-    [[named('a', id7), named('b', id7)], ['boards[1].identifiers', 'shotgrid "7"', 'boards[0]']],
+    [
+      [named('a', free), named('b'), named('c', free)],
+      ['boards[2].identifiers', 'shotgrid "free"', 'boards[0]'],
+    ],
+    [
+      [named('a', id7), named('b', id7)],
+      ['boards[1].identifiers', 'shotgrid "7"', 'boards[0]'],
+    ],
   ]
   const updating: typeof cases = [
-    [[named('a'), named('b', id7, id9)], ['boards[1].identifiers', 'shotgrid "7"', one.id, 'shotgrid "9"', two.id]],
-    [[named('a', id7), named('b', id8)], ['boards[1].identifiers', 'shotgrid "8"', one.id, 'boards[0]']],
+    [
+      [named('a'), named('b', id7, id9)],
+      ['boards[1].identifiers', 'shotgrid "7"', one.id, 'shotgrid "9"', two.id],
+    ],
+    [
+      [named('a', id7), named('b', id8)],
+      ['boards[1].identifiers', 'shotgrid "8"', one.id, 'boards[0]'],
+    ],
   ]
   for (const send of [batch, upsert]) {
     for (const [entries, says] of send === upsert ? [...cases, ...updating] : cases) {
@@ -244,7 +293,7 @@ test('[BB7] entries of one batch that mean the same board, and an entry that mea
   expect(await listed(user)).toEqual(before)
   const twice = succeeded(await upsert(user, [named('a', free, free)])).boards[0]
   expect(twice.identifiers).toEqual([free])
-}) // prettier-ignore
+})
 
 test('[BB8] parents that a batch sets make no cycle, neither by one entry nor by several', async () => {
   const user = await service.user()
@@ -262,7 +311,10 @@ test('[BB8] parents that a batch sets make no cycle, neither by one entry nor by
   ]
   for (const entries of cases) {
     const answer = await upsert(user, [{ name: 'fine' }, ...entries])
-    expect([answer.status, answer.body.error]).toEqual([409, expect.stringMatching(/^boards\[[12]\]\.parent_board_id: a board cannot be below itself/)])
+    expect([answer.status, answer.body.error]).toEqual([
+      409,
+      expect.stringMatching(/^boards\[[12]\]\.parent_board_id: a board cannot be below itself/),
+    ])
   }
   expect((await listed(user)).length).toBe(4)
   // Turned round within one batch, which is no cycle.
@@ -271,31 +323,47 @@ test('[BB8] parents that a batch sets make no cycle, neither by one entry nor by
     { ...named('below', id8), parent_board_id: null },
   ])
   expect(turned.body.boards.map((board: Shown) => board['parent_board_id'])).toEqual([leaf.id, null])
-}) // prettier-ignore
+})
 
 test('[BB9] batches with the same identifiers that come at once make each board once, on one process and on two', async () => {
   const user = await service.user()
   const elsewhere = { ...user, api: (await second.token(user, {})).api }
   for (let round = 0; round < 4; round++) {
     const identifiers = Array.from({ length: 20 }, (_, n) => ({ scope: `round ${round}`, value: `${n}` }))
-    const shuffled = (turn: number) => identifiers.toSorted((a, b) => ((Number(a.value) * 7 + turn * 3) % 20) - ((Number(b.value) * 7 + turn * 3) % 20))
+    const shuffled = (turn: number) =>
+      identifiers.toSorted(
+        (a, b) => ((Number(a.value) * 7 + turn * 3) % 20) - ((Number(b.value) * 7 + turn * 3) % 20),
+      )
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, turn) =>
-        upsert(turn % 2 ? elsewhere : user, shuffled(turn).map((identifier) => named(`by ${turn}`, identifier))),
+        upsert(
+          turn % 2 ? elsewhere : user,
+          shuffled(turn).map((identifier) => named(`by ${turn}`, identifier)),
+        ),
       ),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
     expect(answers.reduce((sum, { body }) => sum + body.created, 0)).toBe(20)
     expect(answers.reduce((sum, { body }) => sum + body.updated, 0)).toBe(7 * 20)
     const singles = await Promise.all(
-      Array.from({ length: 8 }, (_, turn) => (turn % 2 ? elsewhere : user).api.post('/boards', named('single', { scope: 'single', value: `${round}` }))),
+      Array.from({ length: 8 }, (_, turn) =>
+        (turn % 2 ? elsewhere : user).api.post(
+          '/boards',
+          named('single', { scope: 'single', value: `${round}` }),
+        ),
+      ),
     )
-    expect(singles.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 7 }, () => 409)])
+    expect(singles.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201,
+      ...Array.from({ length: 7 }, () => 409),
+    ])
   }
-  const carried = (await listed(user)).flatMap((board) => board['identifiers'].map((one: object) => JSON.stringify(one)))
+  const carried = (await listed(user)).flatMap((board) =>
+    board['identifiers'].map((one: object) => JSON.stringify(one)),
+  )
   expect(carried.length).toBe(4 * 21)
   expect(new Set(carried).size).toBe(carried.length)
-}) // prettier-ignore
+})
 
 test('[BB10] answers to writes of a board carry its props and identifiers; include takes these two words alone', async () => {
   const user = await service.user()
@@ -309,10 +377,12 @@ test('[BB10] answers to writes of a board carry its props and identifiers; inclu
     (await user.api.post(`${path}/restore`)).body.board,
     (await user.api.get(path)).body.board,
     (await user.api.get(`${path}?include=props`)).body.board,
-    (await user.api.post('/boards/move', {
-      board_ids: [board.id],
-      parent_board_id: (await makeBoard(user)).id,
-    })).body.boards[0],
+    (
+      await user.api.post('/boards/move', {
+        board_ids: [board.id],
+        parent_board_id: (await makeBoard(user)).id,
+      })
+    ).body.boards[0],
   ]
   for (const answer of answers) expect(answer).toMatchObject({ id: board.id, ...fields })
   for (const include of ['prop', 'props,raw', 'props;identifiers', 'PROPS']) {
@@ -322,4 +392,4 @@ test('[BB10] answers to writes of a board carry its props and identifiers; inclu
       expect(answer.body.error).toMatch(/^include must be a list of props, identifiers/)
     }
   }
-}) // prettier-ignore
+})

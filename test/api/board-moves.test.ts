@@ -14,11 +14,16 @@ const move = (who: TestUser, boards: (Shown | string)[], parent?: string | null)
 const read = async (who: TestUser, { id }: Shown): Promise<Shown> =>
   succeeded(await who.api.get(`/boards/${id}`)).board
 const ids = (boards: Shown[]) => boards.map(({ id }) => id)
-const millisecond = () => new Promise((resolve) => setTimeout(resolve, 2)) // prettier-ignore
+const millisecond = () => new Promise((resolve) => setTimeout(resolve, 2))
 
 test('[BB20] a move puts boards below another, or at top level, and answers with them in the order of the list', async () => {
   const user = await service.user()
-  const [a, b, c, target] = [await makeBoard(user), await makeBoard(user), await makeBoard(user), await makeBoard(user)]
+  const [a, b, c, target] = [
+    await makeBoard(user),
+    await makeBoard(user),
+    await makeBoard(user),
+    await makeBoard(user),
+  ]
   await makeCard(user, a!.id)
   await millisecond()
   const moved = await move(user, [c!, a!.id.toUpperCase(), c!], target!.id.toUpperCase())
@@ -32,9 +37,11 @@ test('[BB20] a move puts boards below another, or at top level, and answers with
   expect((await move(user, [a!], null)).body.boards[0].parent_board_id).toBeNull()
   expect((await move(user, [c!])).body.boards[0].parent_board_id).toBeNull()
   expect(await read(user, b!)).toEqual(b)
-  const many = succeeded(await user.api.post('/boards', { boards: Array.from({ length: 500 }, () => ({ name: 'x' })) })).boards
+  const many = succeeded(
+    await user.api.post('/boards', { boards: Array.from({ length: 500 }, () => ({ name: 'x' })) }),
+  ).boards
   expect((await move(user, many, target!.id)).body.moved).toEqual(ids(many))
-}) // prettier-ignore
+})
 
 test('[BB21] what can’t move is skipped with its reason, and the rest moves', async () => {
   const user = await service.user()
@@ -44,7 +51,11 @@ test('[BB21] what can’t move is skipped with its reason, and the rest moves', 
   await service.member(third.workspaceId, user, 'editor')
   const top = await makeBoard(user)
   const target = await makeBoard(user, { parent_board_id: top.id })
-  const [child, free, trashed] = [await makeBoard(user, { parent_board_id: target.id }), await makeBoard(user), await makeBoard(user)]
+  const [child, free, trashed] = [
+    await makeBoard(user, { parent_board_id: target.id }),
+    await makeBoard(user),
+    await makeBoard(user),
+  ]
   await user.api.delete(`/boards/${trashed.id}`)
   const readable = await makeBoard(other)
   const shared = await makeBoard(await service.user())
@@ -77,7 +88,7 @@ test('[BB21] what can’t move is skipped with its reason, and the rest moves', 
       { board_id: readable.id, reason: 'no-write' },
     ],
   ])
-}) // prettier-ignore
+})
 
 test('[BB22] boards of one list move each below the target, also when one lies below another; a cycle reaches through the trash', async () => {
   const user = await service.user()
@@ -85,7 +96,10 @@ test('[BB22] boards of one list move each below the target, also when one lies b
   const child = await makeBoard(user, { parent_board_id: parent.id })
   const grandchild = await makeBoard(user, { parent_board_id: child.id })
   expect((await move(user, [child, parent], target.id)).body.moved).toEqual(ids([child, parent]))
-  expect([(await read(user, child))['parent_board_id'], (await read(user, parent))['parent_board_id']]).toEqual([target.id, target.id])
+  expect([
+    (await read(user, child))['parent_board_id'],
+    (await read(user, parent))['parent_board_id'],
+  ]).toEqual([target.id, target.id])
   expect((await read(user, grandchild))['parent_board_id']).toBe(child.id)
   await user.api.delete(`/boards/${child.id}`)
   const round = await move(user, [target], grandchild.id)
@@ -96,7 +110,7 @@ test('[BB22] boards of one list move each below the target, also when one lies b
   expect((await move(user, [grandchild], null)).body.moved).toEqual([grandchild.id])
   await user.api.post(`/boards/${child.id}/restore`)
   expect((await read(user, grandchild))['parent_board_id']).toBeNull()
-}) // prettier-ignore
+})
 
 test('[BB23] a target that is invisible is 404, not writable 403, in the trash 409, and a bad list 400; nothing moves', async () => {
   const user = await service.user()
@@ -109,10 +123,22 @@ test('[BB23] a target that is invisible is 404, not writable 403, in the trash 4
   await service.share(guestOf.id, user, 'editor')
   const cases: [body: object, status: number, says: string][] = [
     [{ board_ids: [board.id], parent_board_id: nowhere }, 404, 'parent_board_id: no such board'],
-    [{ board_ids: [board.id], parent_board_id: (await makeBoard(await service.user())).id }, 404, 'parent_board_id: no such board'],
-    [{ board_ids: [board.id], parent_board_id: (await makeBoard(other)).id }, 403, 'parent_board_id: you may not'],
+    [
+      { board_ids: [board.id], parent_board_id: (await makeBoard(await service.user())).id },
+      404,
+      'parent_board_id: no such board',
+    ],
+    [
+      { board_ids: [board.id], parent_board_id: (await makeBoard(other)).id },
+      403,
+      'parent_board_id: you may not',
+    ],
     [{ board_ids: [board.id], parent_board_id: guestOf.id }, 403, 'parent_board_id: you may not'],
-    [{ board_ids: [board.id], parent_board_id: trashed.id }, 409, 'parent_board_id: that board is in the trash'],
+    [
+      { board_ids: [board.id], parent_board_id: trashed.id },
+      409,
+      'parent_board_id: that board is in the trash',
+    ],
     [{}, 400, 'board_ids is required'],
     [{ board_ids: [] }, 400, 'board_ids must hold at least 1'],
     [{ board_ids: Array.from({ length: 501 }, () => board.id) }, 400, 'board_ids must hold at most 500'],
@@ -125,19 +151,22 @@ test('[BB23] a target that is invisible is 404, not writable 403, in the trash 4
     expect([body, answer.status, answer.body.error]).toEqual([body, status, expect.stringContaining(says)])
   }
   expect(await read(user, board)).toEqual(board)
-}) // prettier-ignore
+})
 
 test('[BB24] of moves that would make a cycle together one is refused, by whatever way and process they come', async () => {
   const user = await service.user()
   const elsewhere = { ...user, api: (await second.token(user, {})).api }
   const ways: ((who: TestUser, board: Shown, to: Shown) => Promise<boolean>)[] = [
     async (who, board, to) => succeeded(await move(who, [board], to.id)).moved.length === 1,
-    async (who, board, to) => (await who.api.patch(`/boards/${board.id}`, { parent_board_id: to.id })).status === 200,
     async (who, board, to) =>
-      (await who.api.post('/boards', {
-        on_conflict: 'identifier',
-        boards: [{ name: 'x', parent_board_id: to.id, identifiers: board['identifiers'] }],
-      })).status === 201,
+      (await who.api.patch(`/boards/${board.id}`, { parent_board_id: to.id })).status === 200,
+    async (who, board, to) =>
+      (
+        await who.api.post('/boards', {
+          on_conflict: 'identifier',
+          boards: [{ name: 'x', parent_board_id: to.id, identifiers: board['identifiers'] }],
+        })
+      ).status === 201,
   ]
   for (let round = 0; round < 12; round++) {
     const ring = await Promise.all(
@@ -149,10 +178,14 @@ test('[BB24] of moves that would make a cycle together one is refused, by whatev
     expect(done.filter((one) => one)).toHaveLength(2)
   }
   // Two lists of many, against each other.
-  const halves = await Promise.all([0, 1].map(() => user.api.post('/boards', { boards: Array.from({ length: 40 }, () => ({ name: 'x' })) })))
+  const halves = await Promise.all(
+    [0, 1].map(() => user.api.post('/boards', { boards: Array.from({ length: 40 }, () => ({ name: 'x' })) })),
+  )
   const [left, right] = halves.map(({ body }) => body.boards as Shown[]) as [Shown[], Shown[]]
   const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, n) => (n % 2 ? move(elsewhere, left, right[n]!.id) : move(user, right.toReversed(), left[n]!.id))),
+    Array.from({ length: 10 }, (_, n) =>
+      n % 2 ? move(elsewhere, left, right[n]!.id) : move(user, right.toReversed(), left[n]!.id),
+    ),
   )
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
   const [found] = await service.admin`
@@ -163,7 +196,7 @@ test('[BB24] of moves that would make a cycle together one is refused, by whatev
     )
     select (select count(*)::integer from boards) as all, (select count(*)::integer from below) as reached`
   expect(found!['reached']).toBe(found!['all'])
-}) // prettier-ignore
+})
 
 test('[BB25] below a chain of 20,000 boards a move is checked like any other', async () => {
   const user = await service.user()
@@ -198,14 +231,31 @@ test('[BB26] bulk deletion puts boards into the trash, each once; again is a no-
   const user = await service.user()
   const other = await service.user()
   await service.member(other.workspaceId, user, 'viewer')
-  const [parent, seen, shared, invisible] = [await makeBoard(user), await makeBoard(other), await makeBoard(await service.user()), await makeBoard(await service.user())]
+  const [parent, seen, shared, invisible] = [
+    await makeBoard(user),
+    await makeBoard(other),
+    await makeBoard(await service.user()),
+    await makeBoard(await service.user()),
+  ]
   const child = await makeBoard(user, { parent_board_id: parent.id })
   const kept = await makeBoard(user, { parent_board_id: parent.id })
   await service.share(shared.id, user, 'editor')
   const editor = await openEditor(service.url, { boardId: parent.id, token: user.token, reconnect: false })
-  const other_editor = await openEditor(service.url, { boardId: kept.id, token: user.token, reconnect: false })
+  const other_editor = await openEditor(service.url, {
+    boardId: kept.id,
+    token: user.token,
+    reconnect: false,
+  })
   const remove = (...board_ids: string[]) => user.api.delete('/boards', { board_ids })
-  const answer = await remove(parent.id.toUpperCase(), seen.id, child.id, nowhere, parent.id, shared.id, invisible.id)
+  const answer = await remove(
+    parent.id.toUpperCase(),
+    seen.id,
+    child.id,
+    nowhere,
+    parent.id,
+    shared.id,
+    invisible.id,
+  )
   expect([answer.status, answer.body]).toEqual([
     200,
     {
@@ -228,7 +278,7 @@ test('[BB26] bulk deletion puts boards into the trash, each once; again is a no-
   expect(await read(user, parent)).toEqual(before)
   expect((await user.api.post(`/boards/${child.id}/restore`)).body.restored).toBe(true)
   expect((await read(user, parent))['deleted']).toBe(true)
-}) // prettier-ignore
+})
 
 test('[BB27] a bad list for bulk deletion is 400, a token without delete 403, and nothing is deleted', async () => {
   const user = await service.user()
@@ -253,13 +303,21 @@ test('[BB27] a bad list for bulk deletion is 400, a token without delete 403, an
 
 test('[BB28] bulk deletions, moves and restores at the same time leave no lock behind and no fault', async () => {
   const user = await service.user()
-  const boards = succeeded(await user.api.post('/boards', { boards: Array.from({ length: 60 }, (_, n) => ({ name: 'x', identifiers: [{ scope: 's', value: `${n}` }] })) })).boards as Shown[]
+  const boards = succeeded(
+    await user.api.post('/boards', {
+      boards: Array.from({ length: 60 }, (_, n) => ({
+        name: 'x',
+        identifiers: [{ scope: 's', value: `${n}` }],
+      })),
+    }),
+  ).boards as Shown[]
   const some = (from: number) => boards.slice(from, from + 30).map(({ id }) => id)
   const answers = await Promise.all(
     Array.from({ length: 24 }, (_, n) => {
       const at = (n * 11) % 30
       if (n % 4 === 0) return user.api.delete('/boards', { board_ids: some(at) })
-      if (n % 4 === 1) return user.api.post('/boards/move', { board_ids: some(at).toReversed(), parent_board_id: null })
+      if (n % 4 === 1)
+        return user.api.post('/boards/move', { board_ids: some(at).toReversed(), parent_board_id: null })
       if (n % 4 === 2) return user.api.post(`/boards/${boards[at]!.id}/restore`)
       return user.api.post('/boards', {
         on_conflict: 'identifier',
@@ -273,4 +331,4 @@ test('[BB28] bulk deletions, moves and restores at the same time leave no lock b
     where b.deleted_at is null and b.workspace_id = ${user.workspaceId}
     group by 1, 2 having count(*) > 1`
   expect([...twice]).toEqual([])
-}) // prettier-ignore
+})

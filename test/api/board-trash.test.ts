@@ -101,9 +101,17 @@ test('[B15] deleting a board leaves its children live: they list at top level, a
 test('[B18] a restore that would pass the card cap is 402 and names the number; an empty board always fits', async () => {
   const owner = await service.user({ tier: 'free' })
   const [full, kept, empty] = [await makeBoard(owner), await makeBoard(owner), await makeBoard(owner)]
-  await makeCards(owner, full.id, Array.from({ length: 60 }, () => ({})))
+  await makeCards(
+    owner,
+    full.id,
+    Array.from({ length: 60 }, () => ({})),
+  )
   await owner.api.delete(`/boards/${full.id}`)
-  await makeCards(owner, kept.id, Array.from({ length: 41 }, () => ({})))
+  await makeCards(
+    owner,
+    kept.id,
+    Array.from({ length: 41 }, () => ({})),
+  )
   const refused = await owner.api.post(`/boards/${full.id}/restore`)
   expect([refused.status, refused.body.code]).toEqual([402, 'limit_reached'])
   expect(refused.body['error']).toMatch(/\b101\b.*\b100\b/)
@@ -114,7 +122,7 @@ test('[B18] a restore that would pass the card cap is 402 and names the number; 
   await owner.api.delete(`/boards/${empty.id}`)
   await service.admin`update board_documents set card_count = 70 where board_id = ${full.id}`
   expect((await owner.api.post(`/boards/${empty.id}/restore`)).status).toBe(200)
-}) // prettier-ignore
+})
 
 test('[B19] of two restores that fit only singly one goes through', async () => {
   const owner = await service.user({ tier: 'free' })

@@ -15,8 +15,10 @@ const tree = async (who: TestUser, query: string) => succeeded(await who.api.get
 const shape = async (who: TestUser, query: string) => {
   const { boards } = await tree(who, query)
   const names = new Map<string, string>(boards.map(({ id, name }: any) => [id, name]))
-  return boards.map((board: Shown) => `${board['name']} ${board['depth']} ${names.get(board['parent_board_id']) ?? '-'}`)
-} // prettier-ignore
+  return boards.map(
+    (board: Shown) => `${board['name']} ${board['depth']} ${names.get(board['parent_board_id']) ?? '-'}`,
+  )
+}
 
 test('[BB29] a tree is that of a board or of a workspace: depths, parents before children, siblings as made, counts of cards', async () => {
   const user = await service.user()
@@ -68,7 +70,8 @@ test('[BB30] ten levels below the start are shown, or as many as depth says, up 
 
 test('[BB31] live boards of a trashed parent are at top level; deleted=1 adds the trash, where it lay', async () => {
   const user = await service.user()
-  const make = (name: string, parent?: Shown) => makeBoard(user, { name, ...(parent ? { parent_board_id: parent.id } : {}) })
+  const make = (name: string, parent?: Shown) =>
+    makeBoard(user, { name, ...(parent ? { parent_board_id: parent.id } : {}) })
   const top = await make('top')
   const gone = await make('gone', top)
   const live = await make('live', gone)
@@ -80,7 +83,12 @@ test('[BB31] live boards of a trashed parent are at top level; deleted=1 adds th
   expect(await shape(user, workspace)).toEqual(['top 0 -', 'live 0 -', 'found 0 -', 'leaf 1 live'])
   expect(await shape(user, `${workspace}&deleted=0`)).toEqual(await shape(user, workspace))
   expect(await shape(user, `${workspace}&deleted=1`)).toEqual([
-    'top 0 -', 'live 0 -', 'found 0 -', 'gone 1 top', 'leaf 1 live', 'lost 2 gone',
+    'top 0 -',
+    'live 0 -',
+    'found 0 -',
+    'gone 1 top',
+    'leaf 1 live',
+    'lost 2 gone',
   ])
   expect(await shape(user, `root=${top.id}`)).toEqual(['top 0 -'])
   expect(await shape(user, `root=${top.id}&deleted=1`)).toEqual(['top 0 -', 'gone 1 top', 'lost 2 gone'])
@@ -94,7 +102,7 @@ test('[BB31] live boards of a trashed parent are at top level; deleted=1 adds th
   }
   await user.api.delete('/boards', { board_ids: all.map(({ id }: Shown) => id) })
   expect((await tree(user, workspace)).count).toBe(0)
-}) // prettier-ignore
+})
 
 test('[BB32] a guest sees in a tree the boards that are shared, at top level where the parent is not', async () => {
   const owner = await service.user()
@@ -105,7 +113,11 @@ test('[BB32] a guest sees in a tree the boards that are shared, at top level whe
   const below = await makeBoard(owner, { name: 'below', parent_board_id: shared.id })
   const deep = await makeBoard(owner, { name: 'deep', parent_board_id: hidden.id })
   for (const { id } of [shared, below, deep]) await service.share(id, guest, 'viewer')
-  expect(await shape(guest, `workspace=${owner.workspaceId}`)).toEqual(['shared 0 -', 'deep 0 -', 'below 1 shared'])
+  expect(await shape(guest, `workspace=${owner.workspaceId}`)).toEqual([
+    'shared 0 -',
+    'deep 0 -',
+    'below 1 shared',
+  ])
   expect(await shape(guest, `root=${shared.id}`)).toEqual(['shared 0 -', 'below 1 shared'])
   const unseen = [`root=${top.id}`, `root=${hidden.id}`, `root=${nowhere}`]
   for (const query of unseen) {
@@ -117,7 +129,7 @@ test('[BB32] a guest sees in a tree the boards that are shared, at top level whe
     const { status, body } = await stranger.api.get(`/boards/tree?workspace=${workspace}`)
     expect([status, body]).toEqual([404, { error: 'No such workspace.', code: 'not_found' }])
   }
-}) // prettier-ignore
+})
 
 test('[BB29] times of a tree are those of its boards, to the millisecond', async () => {
   const user = await service.user()
@@ -159,7 +171,11 @@ test('[BB33] a tree without exactly one start, or with a bad parameter, is 400',
 })
 
 /** Boards made past the API, `parents[n]` being the number of the parent of the n-th. */
-async function plant(workspaceId: string, parents: (number | null)[], trashed: boolean[] = []): Promise<string[]> {
+async function plant(
+  workspaceId: string,
+  parents: (number | null)[],
+  trashed: boolean[] = [],
+): Promise<string[]> {
   const ids = parents.map(() => crypto.randomUUID())
   const rows = parents.map((parent, at) => ({
     at,
@@ -179,46 +195,65 @@ async function plant(workspaceId: string, parents: (number | null)[], trashed: b
       select id, workspace_id, 4294967297, now() from boards where id = any (${ids}::uuid[])`
   })
   return ids
-} // prettier-ignore
+}
 
 test('[BB34] a forest of any shape, with any part of it in the trash, reads as the rules say', async () => {
   const user = await service.user()
-  const forests = fc.array(fc.record({ parent: fc.nat(), top: fc.boolean(), trashed: fc.boolean() }), { minLength: 1, maxLength: 40 })
+  const forests = fc.array(fc.record({ parent: fc.nat(), top: fc.boolean(), trashed: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 40,
+  })
   await fc.assert(
-    fc.asyncProperty(forests, fc.integer({ min: 1, max: 20 }), fc.boolean(), fc.nat(), async (forest, depth, withTrash, start) => {
-      const workspaceId = (await service.user()).workspaceId
-      await service.member(workspaceId, user, 'viewer')
-      // Each below an earlier one.
-      const parents = forest.map(({ parent, top }, n) => (top || n === 0 ? null : parent % n))
-      const trashed = forest.map((board) => board.trashed)
-      const ids = await plant(workspaceId, parents, trashed)
-      const shownParent = (n: number) => {
-        const parent = parents[n]!
-        return parent !== null && (!trashed[parent] || trashed[n]) ? parent : null
-      }
-      const expected = (from: number | null) => {
-        const listed = forest.flatMap((_, n) => (withTrash || !trashed[n] || n === from ? [n] : []))
-        const depths = new Map<number, number>()
-        for (const n of listed) {
-          const parent = shownParent(n)
-          if (from === null ? parent === null : n === from) depths.set(n, 0)
-          else if (parent !== null && depths.has(parent)) depths.set(n, depths.get(parent)! + 1)
+    fc.asyncProperty(
+      forests,
+      fc.integer({ min: 1, max: 20 }),
+      fc.boolean(),
+      fc.nat(),
+      async (forest, depth, withTrash, start) => {
+        const workspaceId = (await service.user()).workspaceId
+        await service.member(workspaceId, user, 'viewer')
+        // Each below an earlier one.
+        const parents = forest.map(({ parent, top }, n) => (top || n === 0 ? null : parent % n))
+        const trashed = forest.map((board) => board.trashed)
+        const ids = await plant(workspaceId, parents, trashed)
+        const shownParent = (n: number) => {
+          const parent = parents[n]!
+          return parent !== null && (!trashed[parent] || trashed[n]) ? parent : null
         }
-        return [...depths]
-          .filter(([, level]) => level <= depth)
-          .toSorted(([a, one], [b, two]) => one - two || a - b)
-          .map(([n, level]) => ({ id: ids[n]!, depth: level, parent_board_id: shownParent(n) === null ? null : ids[shownParent(n)!]!, deleted: trashed[n]! }))
-      }
-      const bare = ({ boards }: { boards: Shown[] }) =>
-        boards.map((board) => ({ id: board.id, depth: board['depth'], parent_board_id: board['parent_board_id'], deleted: board['deleted'] }))
-      const more = `&depth=${depth}${withTrash ? '&deleted=1' : ''}`
-      expect(bare(await tree(user, `workspace=${workspaceId}${more}`))).toEqual(expected(null))
-      const from = start % forest.length
-      expect(bare(await tree(user, `root=${ids[from]}${more}`))).toEqual(expected(from))
-    }),
+        const expected = (from: number | null) => {
+          const listed = forest.flatMap((_, n) => (withTrash || !trashed[n] || n === from ? [n] : []))
+          const depths = new Map<number, number>()
+          for (const n of listed) {
+            const parent = shownParent(n)
+            if (from === null ? parent === null : n === from) depths.set(n, 0)
+            else if (parent !== null && depths.has(parent)) depths.set(n, depths.get(parent)! + 1)
+          }
+          return [...depths]
+            .filter(([, level]) => level <= depth)
+            .toSorted(([a, one], [b, two]) => one - two || a - b)
+            .map(([n, level]) => ({
+              id: ids[n]!,
+              depth: level,
+              parent_board_id: shownParent(n) === null ? null : ids[shownParent(n)!]!,
+              deleted: trashed[n]!,
+            }))
+        }
+        const bare = ({ boards }: { boards: Shown[] }) =>
+          boards.map((board) => ({
+            id: board.id,
+            depth: board['depth'],
+            parent_board_id: board['parent_board_id'],
+            deleted: board['deleted'],
+          }))
+        const more = `&depth=${depth}${withTrash ? '&deleted=1' : ''}`
+        expect(bare(await tree(user, `workspace=${workspaceId}${more}`))).toEqual(expected(null))
+        const from = start % forest.length
+        expect(bare(await tree(user, `root=${ids[from]}${more}`))).toEqual(expected(from))
+      },
+    ),
     { numRuns: 40 },
   )
-}) // prettier-ignore
+})
 
 const count = 20_000
 /** The comb: a chain of twenty, from each of which hang a thousand. Of the deep chain a tree shows what is within its depth. */
@@ -227,28 +262,36 @@ const shapes: [name: string, parents: (number | null)[], shown: number][] = [
   ['a star', Array.from({ length: count }, (_, n) => (n === 0 ? null : 0)), count],
   ['tops', Array.from({ length: count }, () => null), count],
   ['a comb', Array.from({ length: count }, (_, n) => (n === 0 ? null : n < 20 ? n - 1 : n % 20)), count],
-  ['a binary tree', Array.from({ length: count }, (_, n) => (n === 0 ? null : Math.floor((n - 1) / 2))), count],
-] // prettier-ignore
+  [
+    'a binary tree',
+    Array.from({ length: count }, (_, n) => (n === 0 ? null : Math.floor((n - 1) / 2))),
+    count,
+  ],
+]
 
-test.each(shapes)('[BB35] 20,000 boards in %s come in one answer, whole and soon', async (_name, parents, shown) => {
-  const user = await service.user()
-  const ids = await plant(user.workspaceId, parents)
-  const startMs = performance.now()
-  const whole = await tree(user, `workspace=${user.workspaceId}&depth=20`)
-  expect(performance.now() - startMs).toBeLessThan(5000)
-  expect(whole.count).toBe(shown)
-  expect(new Set(whole.boards.map(({ id }: Shown) => id)).size).toBe(shown)
-  const place = new Map(whole.boards.map(({ id }: Shown, n: number) => [id, n]))
-  for (const board of whole.boards) {
-    if (board.parent_board_id !== null) expect(place.get(board.parent_board_id)! < place.get(board.id)!).toBe(true)
-  }
-  const [top] = whole.boards
-  const below = await tree(user, `root=${top.id}&depth=20`)
-  if (parents[1] === null) expect(below.boards).toEqual([top])
-  else expect(below.boards).toEqual(whole.boards)
-  const middle = await tree(user, `root=${ids[count / 2]}`)
-  expect(middle.boards[0]).toMatchObject({ id: ids[count / 2], depth: 0 })
-}) // prettier-ignore
+test.each(shapes)(
+  '[BB35] 20,000 boards in %s come in one answer, whole and soon',
+  async (_name, parents, shown) => {
+    const user = await service.user()
+    const ids = await plant(user.workspaceId, parents)
+    const startMs = performance.now()
+    const whole = await tree(user, `workspace=${user.workspaceId}&depth=20`)
+    expect(performance.now() - startMs).toBeLessThan(5000)
+    expect(whole.count).toBe(shown)
+    expect(new Set(whole.boards.map(({ id }: Shown) => id)).size).toBe(shown)
+    const place = new Map(whole.boards.map(({ id }: Shown, n: number) => [id, n]))
+    for (const board of whole.boards) {
+      if (board.parent_board_id !== null)
+        expect(place.get(board.parent_board_id)! < place.get(board.id)!).toBe(true)
+    }
+    const [top] = whole.boards
+    const below = await tree(user, `root=${top.id}&depth=20`)
+    if (parents[1] === null) expect(below.boards).toEqual([top])
+    else expect(below.boards).toEqual(whole.boards)
+    const middle = await tree(user, `root=${ids[count / 2]}`)
+    expect(middle.boards[0]).toMatchObject({ id: ids[count / 2], depth: 0 })
+  },
+)
 
 test('[BB36] a tree of more than 50,000 boards is 400, and can be read in parts', async () => {
   const user = await service.user()

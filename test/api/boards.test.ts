@@ -165,18 +165,27 @@ test('[B6] props and identifiers past their bounds are 400', async () => {
     [JSON.stringify({ identifiers: many(21) }), 'identifiers must hold at most 20'],
     [JSON.stringify({ identifiers: [{ scope: 's' }] }), 'identifiers[0].value is required'],
     [JSON.stringify({ identifiers: [{ scope: '', value: 'a' }] }), 'identifiers[0].scope must be at least 1'],
-    [JSON.stringify({ identifiers: [{ scope: 's'.repeat(101), value: 'a' }] }), 'identifiers[0].scope must be at most 100'],
-    [JSON.stringify({ identifiers: [{ scope: 's', value: 'v'.repeat(501) }] }), 'identifiers[0].value must be at most 500'],
+    [
+      JSON.stringify({ identifiers: [{ scope: 's'.repeat(101), value: 'a' }] }),
+      'identifiers[0].scope must be at most 100',
+    ],
+    [
+      JSON.stringify({ identifiers: [{ scope: 's', value: 'v'.repeat(501) }] }),
+      'identifiers[0].value must be at most 500',
+    ],
   ]
   const board = await makeBoard(user)
   for (const [fields, says] of refused) {
     const body = `{"name":"a",${fields.slice(1)}`
-    for (const answer of [await user.api.send('POST', '/boards', body), await user.api.send('PATCH', `/boards/${board.id}`, body)]) {
+    for (const answer of [
+      await user.api.send('POST', '/boards', body),
+      await user.api.send('PATCH', `/boards/${board.id}`, body),
+    ]) {
       expect([says, answer.status]).toEqual([says, 400])
       expect(answer.body['error']).toContain(says)
     }
   }
-}) // prettier-ignore
+})
 
 test('[B7] only the fields that are sent change; updated_at moves with the row, not with its cards, and created_at never', async () => {
   const board = await makeBoard(user, { view: 'list', day_label: 'x', props: { a: 1 } })

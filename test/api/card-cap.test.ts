@@ -96,7 +96,11 @@ test('[C41] editors are never refused: remaining is never below 0, and the API a
   for (let n = 0; n < 5; n++) editor.addCard(`card-${n}`)
   await editor.saved()
   await service.live.queue.flush(board.id)
-  expect((await owner.api.get(`/boards/${board.id}`)).body.capacity).toEqual({ limit: 100, used: 104, remaining: 0 })
+  expect((await owner.api.get(`/boards/${board.id}`)).body.capacity).toEqual({
+    limit: 100,
+    used: 104,
+    remaining: 0,
+  })
   const path = `/boards/${board.id}/cards`
   for (let n = 0; n < 4; n++) {
     expect((await owner.api.post(path, { kind: 'note' })).status).toBe(402)
@@ -105,7 +109,7 @@ test('[C41] editors are never refused: remaining is never below 0, and the API a
   expect((await owner.api.post(path, { kind: 'note' })).status).toBe(402)
   await owner.api.delete(`${path}/card-4`)
   expect((await owner.api.post(path, { kind: 'note' })).status).toBe(201)
-}) // prettier-ignore
+})
 
 test('[C42] a cap of 0 refuses every card, and a paid plan none', async () => {
   const strict = await startService({
@@ -114,10 +118,13 @@ test('[C42] a cap of 0 refuses every card, and a paid plan none', async () => {
     config: { freeCardCap: 0 },
   })
   const [free, pro] = [await service.user({ tier: 'free' }), await service.user({ tier: 'pro' })]
-  for (const [who, status] of [[free, 402], [pro, 201]] as const) {
+  for (const [who, status] of [
+    [free, 402],
+    [pro, 201],
+  ] as const) {
     const board = await makeBoard(who)
     const client = new ApiClient(strict.url, who.token)
     expect((await client.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(status)
   }
   await strict.stop()
-}) // prettier-ignore
+})

@@ -73,12 +73,29 @@ test('[CM31] identifiers can be kept, exchanged and given up; two cards of one r
   const [a, b] = (await makeCards(user, boardId, [named('a'), named('b')])).map(({ id }) => id)
   const patch = (cards: object[]) => user.api.patch(cardsPath(boardId), { cards })
   expect((await patch([{ id: a, ...named('a'), title: 'same' }])).status).toBe(200)
-  expect((await patch([{ id: a, ...named('b') }, { id: b, ...named('a') }])).status).toBe(200) // prettier-ignore
-  const twice = await patch([{ id: a, ...named('c') }, { id: b, ...named('c') }]) // prettier-ignore
+  expect(
+    (
+      await patch([
+        { id: a, ...named('b') },
+        { id: b, ...named('a') },
+      ])
+    ).status,
+  ).toBe(200)
+  const twice = await patch([
+    { id: a, ...named('c') },
+    { id: b, ...named('c') },
+  ])
   expect([twice.status, twice.body.error]).toEqual([400, expect.stringContaining('"c"')])
   const created = await post(boardId, [named('d', at(0)), named('d', at(9))])
   expect([created.status, created.body.error]).toEqual([400, expect.stringContaining('"d"')])
-  expect((await patch([{ id: a, identifiers: [] }, { id: b, ...named('b') }])).status).toBe(200) // prettier-ignore
+  expect(
+    (
+      await patch([
+        { id: a, identifiers: [] },
+        { id: b, ...named('b') },
+      ])
+    ).status,
+  ).toBe(200)
   expect((await post(boardId, [named('a', at(0))])).status).toBe(201)
 })
 
@@ -120,8 +137,19 @@ test('[CM34] with on_conflict a card that carries an identifier of an entry keep
     { scope: 't', value: 'k1' },
   ]
   const [known] = await makeCards(user, boardId, [
-    { kind: 'doc', title: 'known', body: 'text', html: '<p>text</p>', x: 70, y: 80, w: 300, color: 'red', props: { a: 1 }, identifiers },
-  ]) // prettier-ignore
+    {
+      kind: 'doc',
+      title: 'known',
+      body: 'text',
+      html: '<p>text</p>',
+      x: 70,
+      y: 80,
+      w: 300,
+      color: 'red',
+      props: { a: 1 },
+      identifiers,
+    },
+  ])
   const { status, body } = await upsert(boardId, [named('k1', { kind: 'doc', title: 'new' })])
   expect(status).toBe(201)
   expect(body).toMatchObject({ board_id: boardId, created: 0, updated: 1, live: true })
@@ -138,7 +166,11 @@ test('[CM34] with on_conflict a card that carries an identifier of an entry keep
   expect(await all(boardId)).toEqual([shown])
   // A body alone clears the html, and an entry without identifiers is always new.
   const second = await upsert(boardId, [named('k1', { kind: 'doc', body: 'other' }), { kind: 'note' }])
-  expect(second.body).toMatchObject({ created: 1, updated: 1, cards: [{ id: known!.id, html: null }, { created: true }] }) // prettier-ignore
+  expect(second.body).toMatchObject({
+    created: 1,
+    updated: 1,
+    cards: [{ id: known!.id, html: null }, { created: true }],
+  })
   // Sent again, nothing changes.
   const before = await all(boardId)
   await upsert(boardId, [named('k1', { kind: 'doc', body: 'other' })])
@@ -148,7 +180,11 @@ test('[CM34] with on_conflict a card that carries an identifier of an entry keep
 
 test('[CM35] of a mixed batch some cards are created and some changed, in one commit, answered in its order', async () => {
   const { id: boardId } = await makeBoard(user)
-  const known = await makeCards(user, boardId, Array.from({ length: 300 }, (_, n) => named(`n${n * 2}`, { title: 'old', body: `body ${n}` }))) // prettier-ignore
+  const known = await makeCards(
+    user,
+    boardId,
+    Array.from({ length: 300 }, (_, n) => named(`n${n * 2}`, { title: 'old', body: `body ${n}` })),
+  )
   const editor = await openEditor(service.url, { boardId, token: user.token })
   const entries = Array.from({ length: 600 }, (_, n) => named(`n${n}`, { title: `t${n}`, body: `new ${n}` }))
   const [before] = await service.admin`select seq from board_documents where board_id = ${boardId}`
@@ -157,7 +193,9 @@ test('[CM35] of a mixed batch some cards are created and some changed, in one co
   expect(after!['seq']).toBe(before!['seq'] + 1)
   expect(body).toMatchObject({ created: 300, updated: 300, live: true })
   expect(body.cards.map(({ title }: Shown) => title)).toEqual(entries.map(({ title }: any) => title))
-  expect(body.cards.filter((_: Shown, n: number) => n % 2 === 0).map(({ id }: Shown) => id)).toEqual(known.map(({ id }) => id)) // prettier-ignore
+  expect(body.cards.filter((_: Shown, n: number) => n % 2 === 0).map(({ id }: Shown) => id)).toEqual(
+    known.map(({ id }) => id),
+  )
   expect(body.cards.map(({ created }: any) => created)).toEqual(entries.map((_, n) => n % 2 === 1))
   await until(() => editor.cards.size === 600, 'the editor has them', 1000)
   expect(String(editor.cards.get(known[7]!.id)!.get('body'))).toBe('new 14')
@@ -184,24 +222,51 @@ test('[CM36] cards that are created beside changed ones lie in free space, or in
 test('[CM37] entries that cannot be told apart are 400 that names them, and nothing is written', async () => {
   const { id: boardId } = await makeBoard(user)
   const [a, b] = await makeCards(user, boardId, [
-    { ...named('a'), identifiers: [{ scope: 's', value: 'a' }, { scope: 's', value: 'a2' }] },
+    {
+      ...named('a'),
+      identifiers: [
+        { scope: 's', value: 'a' },
+        { scope: 's', value: 'a2' },
+      ],
+    },
     named('b'),
-  ]) // prettier-ignore
+  ])
   const before = await all(boardId)
   const refused: [object[], string[]][] = [
-    [[named('x'), named('x')], ['cards[0]', 'cards[1]', '"x"']],
-    [[named('y'), { kind: 'note', identifiers: [{ scope: 's', value: 'a' }, { scope: 's', value: 'b' }] }], ['cards[1]', a!.id, b!.id]],
-    [[named('a'), named('a2')], ['cards[0]', 'cards[1]', a!.id]],
+    [
+      [named('x'), named('x')],
+      ['cards[0]', 'cards[1]', '"x"'],
+    ],
+    [
+      [
+        named('y'),
+        {
+          kind: 'note',
+          identifiers: [
+            { scope: 's', value: 'a' },
+            { scope: 's', value: 'b' },
+          ],
+        },
+      ],
+      ['cards[1]', a!.id, b!.id],
+    ],
+    [
+      [named('a'), named('a2')],
+      ['cards[0]', 'cards[1]', a!.id],
+    ],
     [[named('z'), { kind: 'chart' }], ['cards[1].kind']],
     [[named('z'), { identifiers: [] }], ['cards[1].kind is required']],
-  ] // prettier-ignore
+  ]
   for (const [cards, names] of refused) {
     const { status, body } = await upsert(boardId, cards)
     expect(status).toBe(400)
     for (const name of names) expect(body.error).toContain(name)
   }
   const unknown = await post(boardId, [named('z')], { on_conflict: 'title' })
-  expect([unknown.status, unknown.body.error]).toEqual([400, expect.stringContaining('on_conflict must be one of: identifier')]) // prettier-ignore
+  expect([unknown.status, unknown.body.error]).toEqual([
+    400,
+    expect.stringContaining('on_conflict must be one of: identifier'),
+  ])
   expect(await all(boardId)).toEqual(before)
 })
 

@@ -211,7 +211,13 @@ test('[CM6] an id that the target has already is replaced, and the answer says s
   ])
   expect(await idsOf(from)).toEqual([])
   const titles = new Map((await listCards(user, to)).map((card) => [card.id, card['title']]))
-  expect(titles).toEqual(new Map([['same', 'pasted'], [id, 'original'], ['own', 'own']])) // prettier-ignore
+  expect(titles).toEqual(
+    new Map([
+      ['same', 'pasted'],
+      [id, 'original'],
+      ['own', 'own'],
+    ]),
+  )
   await verified(from, to)
 })
 
@@ -231,12 +237,19 @@ test('[CM8] cards keep their places where those are free, else how they lie to e
     { x: 150, y: 500, rotation: 45 },
   ])
   const ids = cards.map(({ id }) => id)
-  expect((await move(from, to, ids)).body.cards.map(({ x, y }: Shown) => [x, y])).toEqual([[100, 50], [150, 500]]) // prettier-ignore
+  expect((await move(from, to, ids)).body.cards.map(({ x, y }: Shown) => [x, y])).toEqual([
+    [100, 50],
+    [150, 500],
+  ])
   const again = await makeCards(user, from, [
     { x: 100, y: 50 },
     { x: 150, y: 500, rotation: 45 },
   ])
-  const { body } = await move(from, to, again.map(({ id }) => id)) // prettier-ignore
+  const { body } = await move(
+    from,
+    to,
+    again.map(({ id }) => id),
+  )
   const [a, b] = body.cards
   expect([b.x - a.x, b.y - a.y]).toEqual([50, 450])
   const there = await listCards(user, to)
@@ -262,7 +275,11 @@ test('[CM9] 1,000 cards that are spread over the whole board find places on one 
   const cards = await makeCards(user, from, spread)
   const blocking = spread.slice(0, 3).map(({ x, y }) => ({ x, y }))
   await makeCards(user, to, blocking)
-  const answer = await move(from, to, cards.map(({ id }) => id)) // prettier-ignore
+  const answer = await move(
+    from,
+    to,
+    cards.map(({ id }) => id),
+  )
   expect(answer.body).toMatchObject({ moved: 1000, live: true })
   const there = await listCards(user, to)
   expect(there).toHaveLength(1003)
@@ -394,7 +411,11 @@ test('[CM15] an identifier that another card of the target carries is 409 that n
   const identifiers = [{ scope: 's', value: 'once' }]
   const { from, to, cards } = await scene([{ identifiers }, {}])
   const taken = await makeCard(user, to, { identifiers })
-  const refused = await move(from, to, cards.map(({ id }) => id)) // prettier-ignore
+  const refused = await move(
+    from,
+    to,
+    cards.map(({ id }) => id),
+  )
   expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
   expect(refused.body.error).toContain('"once"')
   expect(refused.body.error).toContain(taken.id)

@@ -31,12 +31,16 @@ function overlaps(cards: Shown[], others: Shown[] = []): string[] {
   const placed = cards.map(boxOf)
   placed.forEach((a, at) => {
     for (const b of [...placed.slice(at + 1), ...fixed]) {
-      const apart = a.right <= b.left + 0.01 || b.right <= a.left + 0.01 || a.bottom <= b.top + 0.01 || b.bottom <= a.top + 0.01
+      const apart =
+        a.right <= b.left + 0.01 ||
+        b.right <= a.left + 0.01 ||
+        a.bottom <= b.top + 0.01 ||
+        b.bottom <= a.top + 0.01
       if (!apart) found.push(`${a.id} ${b.id}`)
     }
   })
   return found
-} // prettier-ignore
+}
 
 const sized = (n: number) => ({
   kind: 'note',
@@ -49,7 +53,11 @@ test('[C34] cards without both coordinates lie in free space, clear of those wit
   const board = await makeBoard(user)
   const path = `/boards/${board.id}/cards`
   const cards = Array.from({ length: 60 }, (_, n) =>
-    n % 3 === 0 ? { ...sized(n), x: (n % 10) * 600, y: Math.floor(n / 10) * 700 } : n % 3 === 1 ? sized(n) : { ...sized(n), x: 5 },
+    n % 3 === 0
+      ? { ...sized(n), x: (n % 10) * 600, y: Math.floor(n / 10) * 700 }
+      : n % 3 === 1
+        ? sized(n)
+        : { ...sized(n), x: 5 },
   )
   const given = (all: Shown[]) => all.filter((_, n) => n % 3 === 0)
   const placed = (all: Shown[]) => all.filter((_, n) => n % 3 !== 0)
@@ -60,15 +68,22 @@ test('[C34] cards without both coordinates lie in free space, clear of those wit
   expect(overlaps(placed(first), given(first))).toEqual([])
   const second = succeeded(await user.api.post(path, { cards: cards.slice(1, 3) })).cards
   expect(overlaps(second, first)).toEqual([])
-  for (const card of [...placed(first), ...second]) expect([card['x'] % 1, card['y'] % 1].map(Math.abs)).toEqual([0, 0])
-}) // prettier-ignore
+  for (const card of [...placed(first), ...second])
+    expect([card['x'] % 1, card['y'] % 1].map(Math.abs)).toEqual([0, 0])
+})
 
 test('[C35] 1,000 cards are placed without overlap while an editor moves and adds cards and a second client places its own', async () => {
   const board = await makeBoard(user)
   const path = `/boards/${board.id}/cards`
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   const still: Shown[] = succeeded(
-    await user.api.post(path, { cards: Array.from({ length: 40 }, (_, n) => ({ kind: 'note', x: (n % 8) * 411, y: Math.floor(n / 8) * 333 })) }),
+    await user.api.post(path, {
+      cards: Array.from({ length: 40 }, (_, n) => ({
+        kind: 'note',
+        x: (n % 8) * 411,
+        y: Math.floor(n / 8) * 333,
+      })),
+    }),
   ).cards
   for (let n = 0; n < 20; n++) editor.addCard(`moving-${n}`, { x: 0, y: -50_000 + n * 200 })
   await editor.saved()
@@ -89,10 +104,13 @@ test('[C35] 1,000 cards are placed without overlap while an editor moves and add
   }
   const positioned = async () => {
     const made: Shown[] = []
-    for (let n = 0; n < 30; n++) made.push(...succeeded(await user.api.post(path, { kind: 'note', x: 100_000 + n * 300, y: 0 })).cards)
+    for (let n = 0; n < 30; n++)
+      made.push(...succeeded(await user.api.post(path, { kind: 'note', x: 100_000 + n * 300, y: 0 })).cards)
     return made
   }
-  const placed = (await Promise.all([inBatches(1, 1000), inBatches(8, 25), inBatches(20, 1), inBatches(20, 1)])).flat()
+  const placed = (
+    await Promise.all([inBatches(1, 1000), inBatches(8, 25), inBatches(20, 1), inBatches(20, 1)])
+  ).flat()
   const fixed = await positioned()
   clearInterval(moving)
   await editor.saved()
@@ -102,7 +120,7 @@ test('[C35] 1,000 cards are placed without overlap while an editor moves and add
   const listed = new Map((await listCards(user, board.id)).map((card) => [card.id, card]))
   for (const { id, x, y } of placed as any[]) expect(listed.get(id)).toMatchObject({ x, y })
   expect(editor.cards.size).toBe(40 + 20 + step + 1240 + 30)
-}) // prettier-ignore
+})
 
 test('[C36] cards that two processes place on one board at the same time do not overlap', async () => {
   const second = await startService({ testDatabase: service.testDatabase, workers: false })
@@ -144,8 +162,10 @@ test('[C37] a restored card without coordinates is placed by the size it had', a
   const path = `/boards/${board.id}/cards`
   const [wide] = succeeded(await user.api.post(path, { kind: 'note', x: 0, y: 0, w: 3000, h: 2000 })).cards
   const { restore_token } = (await user.api.delete(`${path}/${wide.id}`)).body.card
-  const others = succeeded(await user.api.post(path, { cards: Array.from({ length: 10 }, () => ({ kind: 'note' })) })).cards
+  const others = succeeded(
+    await user.api.post(path, { cards: Array.from({ length: 10 }, () => ({ kind: 'note' })) }),
+  ).cards
   const [back] = succeeded(await user.api.post(path, { kind: 'note', restore_token })).cards
   expect(back).toMatchObject({ w: 3000, h: 2000 })
   expect(overlaps([back], others)).toEqual([])
-}) // prettier-ignore
+})

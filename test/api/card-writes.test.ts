@@ -38,24 +38,33 @@ test('[C18] the live list is in order of z, then id, by pages, with the total', 
     board.id,
     Array.from({ length: 25 }, (_, n) => ({ z: n % 5 })),
   )
-  const order = made
-    .toSorted((a, b) => a['z'] - b['z'] || (a.id < b.id ? -1 : 1))
-    .map(({ id }) => id)
+  const order = made.toSorted((a, b) => a['z'] - b['z'] || (a.id < b.id ? -1 : 1)).map(({ id }) => id)
   const page = async (query: string) => (await user.api.get(`${cardsPath(board)}?${query}`)).body
   expect((await page('')).cards.map((card: Shown) => card.id)).toEqual(order)
   const first = await page('limit=10')
-  expect(first).toMatchObject({ board_id: board.id, total: 25, limit: 10, offset: 0, has_more: true, next_offset: 10 })
+  expect(first).toMatchObject({
+    board_id: board.id,
+    total: 25,
+    limit: 10,
+    offset: 0,
+    has_more: true,
+    next_offset: 10,
+  })
   const last = await page('limit=10&offset=20')
   expect(last).toMatchObject({ total: 25, has_more: false, next_offset: null })
   expect(last.cards.map((card: Shown) => card.id)).toEqual(order.slice(20))
   expect(await page('offset=99')).toMatchObject({ cards: [], total: 25, has_more: false, next_offset: null })
-}) // prettier-ignore
+})
 
 test('[C19] a walk of the index by cursor meets every card once, also while cards come and go', async () => {
   const board = await makeBoard(user)
   const path = cardsPath(board)
   await makeFiles(service, board, ['k'])
-  const stay = await makeCards(user, board.id, Array.from({ length: 30 }, (_, n) => ({ title: `${n}`, image_key: 'k' })))
+  const stay = await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 30 }, (_, n) => ({ title: `${n}`, image_key: 'k' })),
+  )
   const met: Shown[] = []
   let query = 'source=index&limit=7'
   for (let more = true; more;) {
@@ -72,7 +81,12 @@ test('[C19] a walk of the index by cursor meets every card once, also while card
   const kept = met.filter((card) => card['title'] !== 'late')
   expect(kept.map(({ id }) => id)).toEqual(stay.map(({ id }) => id).toSorted())
   expect(kept[0]).toEqual({
-    id: kept[0]!.id, kind: 'note', title: expect.any(String), x: expect.any(Number), y: 0, image_key: 'k',
+    id: kept[0]!.id,
+    kind: 'note',
+    title: expect.any(String),
+    x: expect.any(Number),
+    y: 0,
+    image_key: 'k',
     updated_at: expect.any(String),
   })
   const other = await makeBoard(user)
@@ -81,11 +95,17 @@ test('[C19] a walk of the index by cursor meets every card once, also while card
     const answer = await user.api.get(`${cardsPath(other)}?source=index&cursor=${encodeURIComponent(cursor)}`)
     expect([cursor, answer.status, answer.body.code]).toEqual([cursor, 400, 'bad_request'])
   }
-}) // prettier-ignore
+})
 
 test('[C20] a patch changes only what is sent; updated_at moves with a change and created_at never', async () => {
   const board = await makeBoard(user)
-  const card = await makeCard(user, board.id, { title: 'a', body: 'b', color: 'red', props: { a: 1 }, rotation: 5 })
+  const card = await makeCard(user, board.id, {
+    title: 'a',
+    body: 'b',
+    color: 'red',
+    props: { a: 1 },
+    rotation: 5,
+  })
   const path = `${cardsPath(board)}/${card.id}`
   await until(() => Date.now() > Date.parse(card['updated_at']) + 1, 'the clock moves on')
   const changed = await user.api.patch(path, { title: 'c', id: 'other', created_at: null })
@@ -99,24 +119,43 @@ test('[C20] a patch changes only what is sent; updated_at moves with a change an
   for (const fields of [{}, { title: 'c' }, { x: card['x'] + 0.2 }])
     expect((await user.api.patch(path, fields)).body.card).toEqual(changed.body.card)
   expect((await user.api.patch(`${cardsPath(board)}/nothing`, { title: 'x' })).status).toBe(404)
-}) // prettier-ignore
+})
 
 test('[C21] a bulk patch changes up to 1,000 cards, names those that are not there, and is written whole or not at all', async () => {
   const board = await makeBoard(user)
   const path = cardsPath(board)
-  const made = await makeCards(user, board.id, Array.from({ length: 1000 }, (_, n) => ({ title: `${n}` })))
+  const made = await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 1000 }, (_, n) => ({ title: `${n}` })),
+  )
   const patches = made.map(({ id }, n) => ({ id, title: `new ${n}`, y: 500 }))
-  const { body, status } = await user.api.patch(path, { cards: [...patches.slice(0, 998), { id: 'gone' }, { id: 'a/b', title: 'x' }] })
+  const { body, status } = await user.api.patch(path, {
+    cards: [...patches.slice(0, 998), { id: 'gone' }, { id: 'a/b', title: 'x' }],
+  })
   expect(status).toBe(200)
   expect(body).toMatchObject({ board_id: board.id, updated: 998, not_found: ['gone', 'a/b'], live: true })
-  expect(body.cards.map((card: Shown) => [card.id, card['title']])).toEqual(patches.slice(0, 998).map(({ id, title }) => [id, title]))
-  for (const cards of [[], [...patches, { id: 'x' }], [{ title: 'x' }], [{ id: made[0]!.id, w: 'x' }], [patches[999], { id: made[0]!.id, group_id: 'none' }]])
+  expect(body.cards.map((card: Shown) => [card.id, card['title']])).toEqual(
+    patches.slice(0, 998).map(({ id, title }) => [id, title]),
+  )
+  for (const cards of [
+    [],
+    [...patches, { id: 'x' }],
+    [{ title: 'x' }],
+    [{ id: made[0]!.id, w: 'x' }],
+    [patches[999], { id: made[0]!.id, group_id: 'none' }],
+  ])
     expect((await user.api.patch(path, { cards })).status).toBe(400)
   expect(await find(board, made[999]!.id)).toMatchObject({ title: '999', y: 0 })
-  const twice = await user.api.patch(path, { cards: [{ id: made[5]!.id, title: 'a', html: '<p>a</p>', color: 'red' }, { id: made[5]!.id, title: 'b', body: 'text' }] })
+  const twice = await user.api.patch(path, {
+    cards: [
+      { id: made[5]!.id, title: 'a', html: '<p>a</p>', color: 'red' },
+      { id: made[5]!.id, title: 'b', body: 'text' },
+    ],
+  })
   expect(twice.body.cards).toHaveLength(1)
   expect(twice.body.cards[0]).toMatchObject({ title: 'b', color: 'red', body: 'text', html: null })
-}) // prettier-ignore
+})
 
 test('[C22] a patch of body alone clears html and removes the content that an editor keeps; one of html, or without body, does not', async () => {
   const board = await makeBoard(user)
@@ -189,15 +228,24 @@ test('[C25] with body_base no word is lost while an editor types and the API wri
   await editor.saved()
   const words = (await find(board, card.id))!['body'].split(/\s+/)
   expect(words.toSorted()).toEqual(
-    ['start', ...Array.from({ length: 40 }, (_, n) => `a${n}`), ...Array.from({ length: typed }, (_, n) => `e${n}`)].toSorted(),
+    [
+      'start',
+      ...Array.from({ length: 40 }, (_, n) => `a${n}`),
+      ...Array.from({ length: typed }, (_, n) => `e${n}`),
+    ].toSorted(),
   )
   expect(text.toString().split(/\s+/)).toEqual(words)
   expect(typed).toBeGreaterThan(5)
-}) // prettier-ignore
+})
 
 test('[C26] removing a card gives it back whole, and naming the way to restore it; a second time is 404', async () => {
   const board = await makeBoard(user)
-  const card = await makeCard(user, board.id, { title: 'a', body: 'b', props: { a: 1 }, identifiers: [{ scope: 's', value: 'v' }] })
+  const card = await makeCard(user, board.id, {
+    title: 'a',
+    body: 'b',
+    props: { a: 1 },
+    identifiers: [{ scope: 's', value: 'v' }],
+  })
   const path = `${cardsPath(board)}/${card.id}`
   const { status, body } = await user.api.delete(path)
   expect(status).toBe(200)
@@ -210,26 +258,43 @@ test('[C26] removing a card gives it back whole, and naming the way to restore i
   expect(await find(board, card.id)).toBeUndefined()
   expect((await user.api.get(`${cardsPath(board)}?source=index`)).body.cards).toEqual([])
   expect((await user.api.delete(path)).status).toBe(404)
-}) // prettier-ignore
+})
 
 test('[C27] a bulk removal gives back every card in full, each once, and names those that are not there', async () => {
   const board = await makeBoard(user)
   const made = await makeCards(user, board.id, [{ title: 'a' }, { title: 'b' }, { title: 'c' }])
   const ids = made.map(({ id }) => id)
-  const { status, body } = await user.api.delete(cardsPath(board), { card_ids: [ids[2], ids[0], 'gone', ids[0], 'a/b'] })
+  const { status, body } = await user.api.delete(cardsPath(board), {
+    card_ids: [ids[2], ids[0], 'gone', ids[0], 'a/b'],
+  })
   expect(status).toBe(200)
   expect(body).toMatchObject({ board_id: board.id, deleted: 2, not_found: ['gone', 'a/b'], live: true })
-  expect(body.cards.map(({ restore_token, ...card }: Shown) => [typeof restore_token, card])).toEqual([['string', made[2]], ['string', made[0]]])
+  expect(body.cards.map(({ restore_token, ...card }: Shown) => [typeof restore_token, card])).toEqual([
+    ['string', made[2]],
+    ['string', made[0]],
+  ])
   expect((await user.api.get(cardsPath(board))).body.total).toBe(1)
   const none = await user.api.delete(cardsPath(board), { card_ids: ['gone'] })
   expect([none.status, none.body.deleted, none.body.not_found]).toEqual([200, 0, ['gone']])
   for (const card_ids of [[], Array.from({ length: 1001 }, (_, n) => `${n}`), [5], 'x', undefined])
     expect((await user.api.delete(cardsPath(board), { card_ids })).status).toBe(400)
-}) // prettier-ignore
+})
 
 test('[C28] a card posted back is on the board again under a new id; without its token the posted fields alone come back', async () => {
   const board = await makeBoard(user)
-  const fields = { title: 'a', body: 'b', html: '<p>b</p>', color: 'red', x: 5, y: 7, w: 300, h: 200, z: 3, rotation: 10, props: { a: 1 } }
+  const fields = {
+    title: 'a',
+    body: 'b',
+    html: '<p>b</p>',
+    color: 'red',
+    x: 5,
+    y: 7,
+    w: 300,
+    h: 200,
+    z: 3,
+    rotation: 10,
+    props: { a: 1 },
+  }
   const card = await makeCard(user, board.id, fields)
   const { card: removed } = (await user.api.delete(`${cardsPath(board)}/${card.id}`)).body
   const { restore_token, ...plain } = removed
@@ -237,17 +302,30 @@ test('[C28] a card posted back is on the board again under a new id; without its
     const back = await user.api.post(cardsPath(board), posted)
     expect(back.status).toBe(201)
     const [restored] = back.body.cards
-    expect(restored).toEqual({ ...card, id: restored.id, created_at: expect.any(String), updated_at: expect.any(String) })
+    expect(restored).toEqual({
+      ...card,
+      id: restored.id,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    })
     expect(restored.id).not.toBe(card.id)
     expect(await find(board, restored.id, '&include=props,identifiers')).toEqual(restored)
   }
-}) // prettier-ignore
+})
 
 /** A card as the canvas app keeps it, with all that the API knows nothing of. */
 async function ownedByEditor(board: Shown): Promise<{ editor: Editor; raw: any }> {
   const editor = await open(board)
   const content = new Y.XmlFragment()
-  const card = editor.addCard('own', { kind: 'grid', title: 'Grid', body: 'some words', content, html: '<i>some words</i>', rotation: 7, w: 500 })
+  const card = editor.addCard('own', {
+    kind: 'grid',
+    title: 'Grid',
+    body: 'some words',
+    content,
+    html: '<i>some words</i>',
+    rotation: 7,
+    w: 500,
+  })
   const paragraph = new Y.XmlElement('paragraph')
   paragraph.setAttribute('align', 'left')
   content.insert(0, [paragraph])
@@ -261,9 +339,12 @@ async function ownedByEditor(board: Shown): Promise<{ editor: Editor; raw: any }
   card.set('later', [{ deep: { deeper: true } }])
   await editor.saved()
   const raw = (await find(board, 'own', '&include=raw'))!['raw']
-  expect(raw).toMatchObject({ grid: { rows: [1, { a: [2, 3] }] }, content: '<paragraph align="left"><bold>some words</bold></paragraph>' })
+  expect(raw).toMatchObject({
+    grid: { rows: [1, { a: [2, 3] }] },
+    content: '<paragraph align="left"><bold>some words</bold></paragraph>',
+  })
   return { editor, raw }
-} // prettier-ignore
+}
 
 test('[C29] with its restore_token a card of a kind that only the app makes comes back with all that the editor owns', async () => {
   const board = await makeBoard(user)
@@ -293,7 +374,15 @@ test('[C30] a restore takes what is posted over what was kept, on any board; a n
   await ownedByEditor(from)
   const { card } = (await user.api.delete(`${cardsPath(from)}/own`)).body
   const changed = succeeded(
-    await user.api.post(cardsPath(to), { ...card, kind: 'note', title: null, body: 'other', rotation: 0, x: 9, y: 9 }),
+    await user.api.post(cardsPath(to), {
+      ...card,
+      kind: 'note',
+      title: null,
+      body: 'other',
+      rotation: 0,
+      x: 9,
+      y: 9,
+    }),
   ).cards[0]
   expect(changed).toMatchObject({ kind: 'note', title: null, body: 'other', rotation: 0, x: 9, y: 9, w: 500 })
   const { raw } = (await find(to, changed.id, '&include=raw'))!
@@ -304,7 +393,7 @@ test('[C30] a restore takes what is posted over what was kept, on any board; a n
   expect(little).toMatchObject({ kind: 'grid', title: 'Grid', body: 'some words', w: 500, rotation: 7 })
   const refused = await user.api.post(cardsPath(to), { kind: 'palette', restore_token })
   expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/kind.*note.*grid/)])
-}) // prettier-ignore
+})
 
 test('[C31] with a token a group that is gone is dropped; a token that is not the caller’s, unknown or too old is 400', async () => {
   const board = await makeBoard(user)
@@ -354,11 +443,32 @@ test('[C32] what an editor wrote against all rules is left out or clamped, and h
     for (const [id, fields] of Object.entries(odd)) editor.addCard(id, fields)
     editor.cards.set('no-map', 'text' as never)
     editor.addCard('clamped', {
-      kind: 'moodboard', x: Number.NaN, y: Infinity, w: -5, h: 1e9, z: '7', rotation: 1e6, title: 'x'.repeat(100_000),
-      url: 7, html: ['x'], color: '\ud800', size_bytes: -3, section_header: 'yes', identifiers: [{ scope: 's' }, 7, { scope: 'a', value: 'b' }],
-      props: { big: 10n }, alt: 'a\u0000b', group_id: 'nowhere',
+      kind: 'moodboard',
+      x: Number.NaN,
+      y: Infinity,
+      w: -5,
+      h: 1e9,
+      z: '7',
+      rotation: 1e6,
+      title: 'x'.repeat(100_000),
+      url: 7,
+      html: ['x'],
+      color: '\ud800',
+      size_bytes: -3,
+      section_header: 'yes',
+      identifiers: [{ scope: 's' }, 7, { scope: 'a', value: 'b' }],
+      props: { big: 10n },
+      alt: 'a\u0000b',
+      group_id: 'nowhere',
     })
-    editor.addCard('exotic', { props: new Y.Map(), grid: cyclic, big: 2n ** 60n, bytes: new Uint8Array([1, 2]), nothing: null, title: 3n })
+    editor.addCard('exotic', {
+      props: new Y.Map(),
+      grid: cyclic,
+      big: 2n ** 60n,
+      bytes: new Uint8Array([1, 2]),
+      nothing: null,
+      title: 3n,
+    })
     cyclic.set('inner', new Y.Array())
   })
   editor.cards.get('clamped')!.set('body', 'a plain text')
@@ -366,21 +476,41 @@ test('[C32] what an editor wrote against all rules is left out or clamped, and h
   const listed = await listCards(user, board.id, '&include=raw,props,identifiers')
   expect(listed.map(({ id }) => id).toSorted()).toEqual(['clamped', 'exotic', 'fine'])
   expect(listed.find(({ id }) => id === 'clamped')).toMatchObject({
-    kind: 'moodboard', x: 0, y: 0, w: 40, h: 4000, z: 0, rotation: -80, title: 'x'.repeat(300), url: null, html: null,
-    color: '\ufffd', size_bytes: 0, section_header: false, identifiers: [{ scope: 'a', value: 'b' }], props: null, alt: 'ab',
+    kind: 'moodboard',
+    x: 0,
+    y: 0,
+    w: 40,
+    h: 4000,
+    z: 0,
+    rotation: -80,
+    title: 'x'.repeat(300),
+    url: null,
+    html: null,
+    color: '\ufffd',
+    size_bytes: 0,
+    section_header: false,
+    identifiers: [{ scope: 'a', value: 'b' }],
+    props: null,
+    alt: 'ab',
     body: 'a plain text',
   })
   expect(listed.find(({ id }) => id === 'exotic')).toMatchObject({
-    title: null, props: null, raw: { grid: { inner: [] }, big: String(2n ** 60n), bytes: 'AQI=' },
+    title: null,
+    props: null,
+    raw: { grid: { inner: [] }, big: String(2n ** 60n), bytes: 'AQI=' },
   })
   await service.live.queue.flush(board.id)
-  expect((await user.api.get(`${cardsPath(board)}?source=index`)).body.cards.map((card: Shown) => card.id)).toEqual(['clamped', 'exotic', 'fine'])
-  expect((await user.api.patch(`${cardsPath(board)}/clamped`, { body: 'new', title: 'short', x: 3 })).body.card).toMatchObject({ body: 'new', title: 'short', x: 3 })
+  expect(
+    (await user.api.get(`${cardsPath(board)}?source=index`)).body.cards.map((card: Shown) => card.id),
+  ).toEqual(['clamped', 'exotic', 'fine'])
+  expect(
+    (await user.api.patch(`${cardsPath(board)}/clamped`, { body: 'new', title: 'short', x: 3 })).body.card,
+  ).toMatchObject({ body: 'new', title: 'short', x: 3 })
   expect((await user.api.patch(`${cardsPath(board)}/no-kind`, { title: 'x' })).status).toBe(404)
   const { card } = (await user.api.delete(`${cardsPath(board)}/exotic`)).body
   expect((await user.api.post(cardsPath(board), card)).status).toBe(201)
   expect((await user.api.post(cardsPath(board), { kind: 'note' })).status).toBe(201)
-}) // prettier-ignore
+})
 
 test('[C33] writers of one card at the same time all take effect: fields of their own, and the last of a shared one', async () => {
   const board = await makeBoard(user)

@@ -42,7 +42,10 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
   const identifiers = [{ scope: 's', value: randomUUID() }]
   const [moved, , known] = await makeCards(user, board.id, [{ title: 'a' }, { title: 'b' }, { identifiers }])
   const arranged = await makeBoard(user)
-  const scattered = await makeCards(user, arranged.id, [{ x: 5, y: 5 }, { x: 900, y: 900 }]) // prettier-ignore
+  const scattered = await makeCards(user, arranged.id, [
+    { x: 5, y: 5 },
+    { x: 900, y: 900 },
+  ])
   const imported = await makeBoard(user)
   const { webhook } = succeeded(
     await api.post('/webhooks', { workspace_id: workspaceId, url: 'https://93.184.215.14/', events: ['*'] }),
@@ -59,34 +62,162 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
   const parts = await sendParts(user, whole, Buffer.from('hello'), 8 * 1024 * 1024, [1])
   const has = (value: unknown) => value !== undefined && value !== null
   return [
-    { route: 'POST /boards', path: '/boards', body: { name: 'One' }, truth: ({ board }) => board.name === 'One' },
-    { route: 'POST /boards', path: '/boards', body: { boards: [{ name: 'Two' }, { name: 'Three' }] }, truth: ({ created }) => created === 2 },
-    { route: 'POST /boards/move', path: '/boards/move', body: { board_ids: [child.id], parent_board_id: target.id }, truth: (body) => body.moved[0] === child.id && body.skipped.length === 0 },
-    { route: 'POST /boards/:id/restore', path: `/boards/${trashed.id}/restore`, body: undefined, truth: ({ restored, board }) => restored && !board.deleted },
-    { route: 'POST /boards/:id/cards', path: `/boards/${board.id}/cards`, body: { kind: 'note', title: 'new' }, truth: ({ cards }) => cards[0].title === 'new' },
     {
-      route: 'POST /boards/:id/cards', path: `/boards/${board.id}/cards`,
-      body: { on_conflict: 'identifier', cards: [{ kind: 'note', title: 'no identifier' }, { kind: 'note', identifiers, title: 'changed' }] },
-      truth: (body) => body.created === 1 && body.updated === 1 && body.cards[0].created && !body.cards[1].created && body.cards[1].id === known!.id,
+      route: 'POST /boards',
+      path: '/boards',
+      body: { name: 'One' },
+      truth: ({ board }) => board.name === 'One',
     },
-    { route: 'POST /boards/:id/cards/move', path: `/boards/${board.id}/cards/move`, body: { to_board_id: target.id, card_ids: [moved!.id, 'none'] }, truth: (body) => body.moved === 1 && body.cards[0].id === moved!.id && body.not_found.join() === 'none' },
-    { route: 'POST /boards/:id/arrange', path: `/boards/${arranged.id}/arrange`, body: { layout: 'row' }, truth: (body) => body.moved > 0 && body.cards.length === scattered.length },
-    { route: 'POST /boards/:id/groups', path: `/boards/${board.id}/groups`, body: { name: 'Group' }, truth: ({ group }) => group.name === 'Group' },
-    { route: 'POST /boards/:id/import', path: `/boards/${imported.id}/import`, body: { items: [{ url: remote }, { url: `${remote}?placed`, x: 0, y: 5000 }] }, truth: (body) => body.created === 2 && body.existing === 0 && body.cards.length === 2, again: true },
-    { route: 'POST /webhooks', path: '/webhooks', body: { workspace_id: workspaceId, url: 'https://93.184.215.14/', events: ['*'] }, truth: ({ secret }) => secret.startsWith('whsec_') },
-    { route: 'POST /webhooks/:id/test', path: `/webhooks/${webhook.id}/test`, body: undefined, truth: ({ delivery }) => has(delivery.id) },
-    { route: 'POST /webhooks/:id/rotate-secret', path: `/webhooks/${webhook.id}/rotate-secret`, body: undefined, truth: ({ secret }) => secret.startsWith('whsec_') },
-    { route: 'POST /webhooks/:id/deliveries/:deliveryId/redeliver', path: `/webhooks/${webhook.id}/deliveries/${delivery.delivery_id}/redeliver`, body: undefined, truth: (body) => body.delivery.delivery_id === delivery.delivery_id },
-    { route: 'POST /service-accounts', path: '/service-accounts', body: { workspace_id: workspaceId, name: 'Other' }, truth: (body) => has(body.access_token) },
-    { route: 'POST /service-accounts/:id/tokens', path: `/service-accounts/${robot.id}/tokens`, body: {}, truth: (body) => has(body.access_token) },
-    { route: 'POST /uploads', path: `/uploads?board=${board.id}`, body: gif, headers: { 'content-type': 'image/gif' }, truth: ({ image_key }) => has(image_key) },
-    { route: 'POST /uploads/from-url', path: `/uploads/from-url?board=${board.id}`, body: { url: remote }, truth: ({ key, width }) => has(key) && width === 30 },
-    { route: 'POST /uploads/multipart', path: `/uploads/multipart?board=${board.id}`, body: { bytes: 7 }, truth: ({ upload_id }) => has(upload_id) },
-    { route: 'POST /uploads/multipart/parts', path: '/uploads/multipart/parts', body: { ...signed, part_numbers: [1] }, truth: ({ urls }) => has(urls[1]), again: true },
-    { route: 'POST /uploads/multipart/complete', path: '/uploads/multipart/complete', body: { ...whole, parts }, truth: ({ image_key, bytes }) => image_key === whole.key && bytes === 5, again: true },
-    { route: 'POST /mcp', path: '/mcp', body: toolCall('create_board', { name: 'By an agent' }), headers: { accept: 'application/json' }, truth: ({ result }) => result.structuredContent.board.name === 'By an agent', again: true },
-    { route: 'POST /uploads/multipart/abort', path: '/uploads/multipart/abort', body: ended, truth: ({ aborted, key }) => aborted && key === ended.key },
-  ] // prettier-ignore
+    {
+      route: 'POST /boards',
+      path: '/boards',
+      body: { boards: [{ name: 'Two' }, { name: 'Three' }] },
+      truth: ({ created }) => created === 2,
+    },
+    {
+      route: 'POST /boards/move',
+      path: '/boards/move',
+      body: { board_ids: [child.id], parent_board_id: target.id },
+      truth: (body) => body.moved[0] === child.id && body.skipped.length === 0,
+    },
+    {
+      route: 'POST /boards/:id/restore',
+      path: `/boards/${trashed.id}/restore`,
+      body: undefined,
+      truth: ({ restored, board }) => restored && !board.deleted,
+    },
+    {
+      route: 'POST /boards/:id/cards',
+      path: `/boards/${board.id}/cards`,
+      body: { kind: 'note', title: 'new' },
+      truth: ({ cards }) => cards[0].title === 'new',
+    },
+    {
+      route: 'POST /boards/:id/cards',
+      path: `/boards/${board.id}/cards`,
+      body: {
+        on_conflict: 'identifier',
+        cards: [
+          { kind: 'note', title: 'no identifier' },
+          { kind: 'note', identifiers, title: 'changed' },
+        ],
+      },
+      truth: (body) =>
+        body.created === 1 &&
+        body.updated === 1 &&
+        body.cards[0].created &&
+        !body.cards[1].created &&
+        body.cards[1].id === known!.id,
+    },
+    {
+      route: 'POST /boards/:id/cards/move',
+      path: `/boards/${board.id}/cards/move`,
+      body: { to_board_id: target.id, card_ids: [moved!.id, 'none'] },
+      truth: (body) => body.moved === 1 && body.cards[0].id === moved!.id && body.not_found.join() === 'none',
+    },
+    {
+      route: 'POST /boards/:id/arrange',
+      path: `/boards/${arranged.id}/arrange`,
+      body: { layout: 'row' },
+      truth: (body) => body.moved > 0 && body.cards.length === scattered.length,
+    },
+    {
+      route: 'POST /boards/:id/groups',
+      path: `/boards/${board.id}/groups`,
+      body: { name: 'Group' },
+      truth: ({ group }) => group.name === 'Group',
+    },
+    {
+      route: 'POST /boards/:id/import',
+      path: `/boards/${imported.id}/import`,
+      body: { items: [{ url: remote }, { url: `${remote}?placed`, x: 0, y: 5000 }] },
+      truth: (body) => body.created === 2 && body.existing === 0 && body.cards.length === 2,
+      again: true,
+    },
+    {
+      route: 'POST /webhooks',
+      path: '/webhooks',
+      body: { workspace_id: workspaceId, url: 'https://93.184.215.14/', events: ['*'] },
+      truth: ({ secret }) => secret.startsWith('whsec_'),
+    },
+    {
+      route: 'POST /webhooks/:id/test',
+      path: `/webhooks/${webhook.id}/test`,
+      body: undefined,
+      truth: ({ delivery }) => has(delivery.id),
+    },
+    {
+      route: 'POST /webhooks/:id/rotate-secret',
+      path: `/webhooks/${webhook.id}/rotate-secret`,
+      body: undefined,
+      truth: ({ secret }) => secret.startsWith('whsec_'),
+    },
+    {
+      route: 'POST /webhooks/:id/deliveries/:deliveryId/redeliver',
+      path: `/webhooks/${webhook.id}/deliveries/${delivery.delivery_id}/redeliver`,
+      body: undefined,
+      truth: (body) => body.delivery.delivery_id === delivery.delivery_id,
+    },
+    {
+      route: 'POST /service-accounts',
+      path: '/service-accounts',
+      body: { workspace_id: workspaceId, name: 'Other' },
+      truth: (body) => has(body.access_token),
+    },
+    {
+      route: 'POST /service-accounts/:id/tokens',
+      path: `/service-accounts/${robot.id}/tokens`,
+      body: {},
+      truth: (body) => has(body.access_token),
+    },
+    {
+      route: 'POST /uploads',
+      path: `/uploads?board=${board.id}`,
+      body: gif,
+      headers: { 'content-type': 'image/gif' },
+      truth: ({ image_key }) => has(image_key),
+    },
+    {
+      route: 'POST /uploads/from-url',
+      path: `/uploads/from-url?board=${board.id}`,
+      body: { url: remote },
+      truth: ({ key, width }) => has(key) && width === 30,
+    },
+    {
+      route: 'POST /uploads/multipart',
+      path: `/uploads/multipart?board=${board.id}`,
+      body: { bytes: 7 },
+      truth: ({ upload_id }) => has(upload_id),
+    },
+    {
+      route: 'POST /uploads/multipart/parts',
+      path: '/uploads/multipart/parts',
+      body: { ...signed, part_numbers: [1] },
+      truth: ({ urls }) => has(urls[1]),
+      again: true,
+    },
+    {
+      route: 'POST /uploads/multipart/complete',
+      path: '/uploads/multipart/complete',
+      body: { ...whole, parts },
+      truth: ({ image_key, bytes }) => image_key === whole.key && bytes === 5,
+      again: true,
+    },
+    {
+      route: 'POST /mcp',
+      path: '/mcp',
+      body: toolCall('create_board', { name: 'By an agent' }),
+      headers: { accept: 'application/json' },
+      truth: ({ result }) => result.structuredContent.board.name === 'By an agent',
+      again: true,
+    },
+    {
+      route: 'POST /uploads/multipart/abort',
+      path: '/uploads/multipart/abort',
+      body: ended,
+      truth: ({ aborted, key }) => aborted && key === ended.key,
+    },
+  ]
 }
 
 /** All that a request that is worked on twice would change. */

@@ -115,14 +115,16 @@ test('[DQ2] cycles of creating and deleting cards come to 402, which says what i
     const answer = await user.api.post(cardsPath(board), { cards: [cardOf(), cardOf()] })
     if (answer.status === 402) refused = answer
     else
-      succeeded(await user.api.delete(cardsPath(board), { card_ids: answer.body.cards.map(({ id }: Shown) => id) }))
+      succeeded(
+        await user.api.delete(cardsPath(board), { card_ids: answer.body.cards.map(({ id }: Shown) => id) }),
+      )
   }
   expect(refused!.body).toEqual({
     code: 'limit_reached',
     error: expect.stringMatching(/document storage.*full.*purged, after 30 days.*`documents`/),
   })
   expect((await documentsOf(user)).used).toBeLessThanOrEqual(limits.free + 45_000) // deletes keep what they remove, and are never refused
-}) // prettier-ignore
+})
 
 test('[DQ3] when it is full, every write that makes cards or groups larger is 402, also by a tool', async () => {
   const user = await free()
@@ -146,10 +148,14 @@ test('[DQ3] when it is full, every write that makes cards or groups larger is 40
     await user.api.post(`/boards/${board.id}/groups`, { name: 'x'.repeat(200) }),
     await user.api.patch(`/boards/${board.id}/groups/${group.id}`, { name: 'x'.repeat(200) }),
   ]
-  expect(asked.map(({ status, body }) => [status, body.code])).toEqual(asked.map(() => [402, 'limit_reached']))
+  expect(asked.map(({ status, body }) => [status, body.code])).toEqual(
+    asked.map(() => [402, 'limit_reached']),
+  )
   const agent = await openAgent(here.url, user.token)
-  expect(await agent.fails('create_cards', { board_id: board.id, cards: [{ kind: 'note', body: large }] })).toContain('document storage')
-}) // prettier-ignore
+  expect(
+    await agent.fails('create_cards', { board_id: board.id, cards: [{ kind: 'note', body: large }] }),
+  ).toContain('document storage')
+})
 
 test('[DQ4] when it is full, deletes, smaller cards, places, boards and moves between boards of the owner go through', async () => {
   const user = await free()
@@ -166,29 +172,38 @@ test('[DQ4] when it is full, deletes, smaller cards, places, boards and moves be
     await user.api.delete(path, { card_ids: [ids[4]] }),
     await user.api.patch(`/boards/${board.id}/groups/${group.id}`, { name: 'G' }),
     await user.api.delete(`/boards/${board.id}/groups/${group.id}`),
-    await user.api.patch(`/boards/${board.id}`, { name: 'A much longer name than before', props: { a: large.slice(0, 9000) } }),
+    await user.api.patch(`/boards/${board.id}`, {
+      name: 'A much longer name than before',
+      props: { a: large.slice(0, 9000) },
+    }),
     await user.api.post('/boards', { boards: [{ name: 'One' }, { name: 'Two' }] }),
     await user.api.delete(`/boards/${other.id}`),
     await user.api.post(`/boards/${other.id}/restore`),
   ]
-  expect(asked.map(({ status, body }) => (status < 300 ? 'ok' : [status, body]))).toEqual(asked.map(() => 'ok'))
-}) // prettier-ignore
+  expect(asked.map(({ status, body }) => (status < 300 ? 'ok' : [status, body]))).toEqual(
+    asked.map(() => 'ok'),
+  )
+})
 
 test('[DQ5] shorter cards make room within seconds, deleted ones after 30 days', async () => {
   const user = await free()
   const board = await makeBoard(user)
   const ids = await fill(user, board)
-  succeeded(await user.api.patch(cardsPath(board), { cards: ids.slice(0, 5).map((id) => ({ id, body: null })) }))
+  succeeded(
+    await user.api.patch(cardsPath(board), { cards: ids.slice(0, 5).map((id) => ({ id, body: null })) }),
+  )
   await until(accepted(user, board), 'there is room for a card again', 20_000)
   await fill(user, board)
   const before = (await documentsOf(user)).used
   succeeded(await user.api.delete(cardsPath(board), { card_ids: ids.slice(5) }))
   await here.compactor.compact(board.id)
-  expect((await user.api.post(cardsPath(board), { cards: Array.from({ length: 6 }, () => cardOf()) })).status).toBe(402)
+  expect(
+    (await user.api.post(cardsPath(board), { cards: Array.from({ length: 6 }, () => cardOf()) })).status,
+  ).toBe(402)
   inThirtyDays()
   await until(async () => (await documentsOf(user)).used < before / 2, 'what was removed is forgotten')
   await until(accepted(user, board), 'there is room again')
-}) // prettier-ignore
+})
 
 test('[DQ6] a board in the trash counts until it is purged', async () => {
   const user = await free()
@@ -248,7 +263,7 @@ test('[DQ8] concurrent creates never pass the bound on one node, and on two by n
   const on2 = (await documentsOf(elsewhere)).used
   expect(on2).toBeLessThanOrEqual(2 * limits.free)
   expect(new Set(await statuses([elsewhere.api, onThere.api]))).toEqual(new Set([402]))
-}) // prettier-ignore
+})
 
 test('[DQ8] two nodes that write one after the other pass the bound by no more than one write', async () => {
   const user = await free()
@@ -281,7 +296,12 @@ test('[DQ9] a write asks for no figure while the one at hand serves', async () =
       return database.callAsSystem(call)
     },
   } as typeof database
-  const service = await startService({ workers: false, testDatabase: here.testDatabase, database: counting, config: { documentBytes: { free: 10 ** 9, pro: 10 ** 9 } } }) // prettier-ignore
+  const service = await startService({
+    workers: false,
+    testDatabase: here.testDatabase,
+    database: counting,
+    config: { documentBytes: { free: 10 ** 9, pro: 10 ** 9 } },
+  })
   onTestFinished(async () => {
     await service.stop()
     await database.close()

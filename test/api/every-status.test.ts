@@ -97,7 +97,10 @@ for (const operation of operations) {
   const isRpc = template === '/mcp'
   describe(`${method} ${template}`, () => {
     test(`[OA4] ${method} ${template}: 401 without a token, 429 over the limit`, async () => {
-      expect(await send(operation, path, { token: null })).toMatchObject({ status: 401, code: 'invalid_token' }) // prettier-ignore
+      expect(await send(operation, path, { token: null })).toMatchObject({
+        status: 401,
+        code: 'invalid_token',
+      })
       const limited = await service.token(user, {})
       await service.admin`update tokens set rate_limit = 1 where id = ${limited.tokenId}`
       await limited.api.get('/me')

@@ -170,7 +170,8 @@ test('[OA26] the examples of the description are what a run of every operation s
   const { delivery } = await send('POST /webhooks/:id/test', hook)
   await until(() => [...eventTypes, testEvent].every(arrived), 'a delivery of every event is there', 20_000)
   const isLogged = async () =>
-    (await service.admin`select from ${allAttempts(service.admin)} a where delivery_id = ${delivery.id}`).length > 0
+    (await service.admin`select from ${allAttempts(service.admin)} a where delivery_id = ${delivery.id}`)
+      .length > 0
   await until(isLogged, 'the test is in the log', 20_000)
   await send('GET /webhooks', { query: { workspace } })
   await send('GET /webhooks/:id/deliveries', { ...hook, query: { limit: 1 } })

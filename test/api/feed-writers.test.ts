@@ -77,7 +77,8 @@ test(
     const enough = { boards: (50 * seconds) / 8, cardsOfEach: (30 * seconds) / 8 }
     const written = { boards: 0, cards: [0, 0, 0] }
     const isOver = () => {
-      const isEnough = written.boards > enough.boards && written.cards.every((count) => count > enough.cardsOfEach)
+      const isEnough =
+        written.boards > enough.boards && written.cards.every((count) => count > enough.cardsOfEach)
       return performance.now() > deadline + (isEnough ? 0 : 60_000)
     }
     const failures: unknown[] = []
@@ -128,7 +129,12 @@ test(
         const [ownBoard, card] = own[random(own.length)] ?? []
         const answer =
           what < 6 || !card
-            ? await api.post<any>(`/boards/${board}/cards`, { kind: 'note', x: 0, y: 0, title: `api ${own.length}` })
+            ? await api.post<any>(`/boards/${board}/cards`, {
+                kind: 'note',
+                x: 0,
+                y: 0,
+                title: `api ${own.length}`,
+              })
             : what < 8
               ? await api.patch<any>(`/boards/${ownBoard}/cards/${card}`, { x: random(1000) })
               : await api.delete<any>(`/boards/${ownBoard}/cards/${card}`)
@@ -140,7 +146,10 @@ test(
     }
     /** Three of cards in editors. */
     const edit = async (writer: number) => {
-      const editor = await openEditor(services[writer]!.url, { boardId: cardBoards[writer]!.id, token: user.token })
+      const editor = await openEditor(services[writer]!.url, {
+        boardId: cardBoards[writer]!.id,
+        token: user.token,
+      })
       for (let n = 0; !isOver(); n++) {
         const ids = [...editor.cards.keys()]
         const id = ids[random(ids.length)]
@@ -163,7 +172,8 @@ test(
       ...[0, 1, 2].map(edit),
     ])
     await until(
-      async () => (await testDatabase.admin`select from board_documents where indexed_seq < seq`).length === 0,
+      async () =>
+        (await testDatabase.admin`select from board_documents where indexed_seq < seq`).length === 0,
       'all edits are indexed',
       30_000,
     )
@@ -172,29 +182,39 @@ test(
     // Judged is a follower who has read to the end under a horizon that is past the last stamp for good: a lock of the
     // same second that another writer takes later would pull the horizon back before it.
     const lastStamp = async (): Promise<Date> =>
-      (await testDatabase.admin`select greatest((select max(updated_at) from boards), (select max(updated_at) from card_index)) as at`)[0]!['at']
-    for (let last = new Date(0); last < (last = await lastStamp()); ) {
+      (
+        await testDatabase.admin`select greatest((select max(updated_at) from boards), (select max(updated_at) from card_index)) as at`
+      )[0]!['at']
+    for (let last = new Date(0); last < (last = await lastStamp());) {
       await until(
-        async () => (await testDatabase.admin`select feed_horizon() > date_trunc('second', ${last}::timestamptz) + interval '1.2 seconds' as past`)[0]!['past'],
+        async () =>
+          (
+            await testDatabase.admin`select feed_horizon() > date_trunc('second', ${last}::timestamptz) + interval '1.2 seconds' as past`
+          )[0]!['past'],
         'the horizon is past all',
       )
       for (const follower of followers) while (await follower.read());
     }
 
     expect(failures).toEqual([])
-    const boardRows = await testDatabase.admin`select id, name, updated_at, deleted_at is not null as deleted from boards`
+    const boardRows =
+      await testDatabase.admin`select id, name, updated_at, deleted_at is not null as deleted from boards`
     expect(boardRows.length).toBeGreaterThan(enough.boards)
-    expect(sorted(boards.rows.values(), ['id', 'name', 'updated_at', 'deleted'])).toEqual(sorted(boardRows, ['id', 'name', 'updated_at', 'deleted']))
+    expect(sorted(boards.rows.values(), ['id', 'name', 'updated_at', 'deleted'])).toEqual(
+      sorted(boardRows, ['id', 'name', 'updated_at', 'deleted']),
+    )
     for (const [n, { id }] of cardBoards.entries()) {
       const cardRows = await testDatabase.admin`
         select card_id as id, updated_at, deleted_at is not null as deleted, case when deleted_at is null then x end as x from card_index where board_id = ${id}`
       expect(cardRows.length).toBeGreaterThan(enough.cardsOfEach)
       expect(cardRows.some(({ deleted }) => deleted)).toBe(true)
-      expect(sorted(cards[n]!.rows.values(), ['id', 'updated_at', 'deleted', 'x'])).toEqual(sorted(cardRows, ['id', 'updated_at', 'deleted', 'x']))
+      expect(sorted(cards[n]!.rows.values(), ['id', 'updated_at', 'deleted', 'x'])).toEqual(
+        sorted(cardRows, ['id', 'updated_at', 'deleted', 'x']),
+      )
     }
     process.stderr.write(`followed ${followers.map(({ told }) => told).join(' + ')} changes\n`)
   },
-) // prettier-ignore
+)
 
 /** The named fields as text, in one order. */
 function sorted(rows: Iterable<Record<string, unknown>>, fields: string[]): string[] {

@@ -21,11 +21,18 @@ const cardFeed = (boardId: string) => `/boards/${boardId}/cards?source=index`
 const cursorOf = (cursor: string) => `cursor=${encodeURIComponent(cursor)}`
 
 /** Follows a feed until it has no more, and gives what came with the cursor to go on from. */
-async function follow(who: TestUser, path: string, start: string, limit = 3): Promise<{ found: Shown[]; cursor: string }> {
+async function follow(
+  who: TestUser,
+  path: string,
+  start: string,
+  limit = 3,
+): Promise<{ found: Shown[]; cursor: string }> {
   const found: Shown[] = []
   let query = start
   for (;;) {
-    const body: any = succeeded(await who.api.get(`${path}${path.includes('?') ? '&' : '?'}${query}&limit=${limit}`))
+    const body: any = succeeded(
+      await who.api.get(`${path}${path.includes('?') ? '&' : '?'}${query}&limit=${limit}`),
+    )
     const page: Shown[] = body.boards ?? body.cards ?? body.notifications
     expect(page.length).toBeLessThanOrEqual(limit)
     expect(body).toMatchObject({ limit, next_cursor: expect.any(String) })
@@ -34,15 +41,16 @@ async function follow(who: TestUser, path: string, start: string, limit = 3): Pr
     query = cursorOf(body.next_cursor)
     if (!body.has_more) return { found, cursor: body.next_cursor }
   }
-} // prettier-ignore
+}
 
 const ids = (rows: Shown[]) => rows.map(({ id }) => id)
 /** Whatever was written is in the feed as soon as its millisecond is over and its transaction has ended. */
-const settled = () => until(async () => {
-  const [row] = await service.admin`select feed_horizon() > (select max(updated_at) from boards) and
+const settled = () =>
+  until(async () => {
+    const [row] = await service.admin`select feed_horizon() > (select max(updated_at) from boards) and
     feed_horizon() > coalesce((select max(updated_at) from card_index), '-infinity') as all`
-  return row!['all'] === true
-}, 'all changes are in the feeds') // prettier-ignore
+    return row!['all'] === true
+  }, 'all changes are in the feeds')
 
 test('[F1] the feed of boards is in the order of changes, goes on from its cursor alone, and has one on an empty page', async () => {
   const who = await service.user()
@@ -69,12 +77,16 @@ test('[F1] the feed of boards is in the order of changes, goes on from its curso
 
   const later = new Date(Date.now() + 86_400_000).toISOString()
   const empty = succeeded(await who.api.get(`/boards?since=${later}`))
-  expect(empty).toMatchObject({ boards: [], has_more: false, next_cursor: `${later}|00000000-0000-0000-0000-000000000000` })
+  expect(empty).toMatchObject({
+    boards: [],
+    has_more: false,
+    next_cursor: `${later}|00000000-0000-0000-0000-000000000000`,
+  })
   expect((await follow(who, '/boards', cursorOf((empty as any).next_cursor))).found).toEqual([])
   // At or after: the time of a change gives it again.
   const at = second.found[3]!['updated_at']
   expect(ids((await follow(who, '/boards', `since=${at}`)).found)).toEqual([boards[3]!.id])
-}) // prettier-ignore
+})
 
 test('[F2] with deleted=1 the feed of boards holds the trash too, without it live boards alone', async () => {
   const who = await service.user()
@@ -93,13 +105,17 @@ test('[F2] with deleted=1 the feed of boards holds the trash too, without it liv
   await settled()
   const changed = await follow(who, '/boards?deleted=1', cursorOf(told.cursor))
   expect(changed.found).toMatchObject([{ id: child.id, parent_board_id: parent.id }])
-  expect((await follow(who, '/boards', cursorOf(told.cursor))).found).toMatchObject([{ id: child.id, parent_board_id: null }])
+  expect((await follow(who, '/boards', cursorOf(told.cursor))).found).toMatchObject([
+    { id: child.id, parent_board_id: null },
+  ])
   await who.api.post(`/boards/${parent.id}/restore`)
   await settled()
   const restored = await follow(who, '/boards?deleted=1', cursorOf(changed.cursor))
   expect(restored.found).toMatchObject([{ id: parent.id, deleted: false }])
-  expect((await follow(who, '/boards', cursorOf(changed.cursor))).found).toMatchObject([{ id: parent.id, deleted: false }])
-}) // prettier-ignore
+  expect((await follow(who, '/boards', cursorOf(changed.cursor))).found).toMatchObject([
+    { id: parent.id, deleted: false },
+  ])
+})
 
 test('[F3] the feed of boards filters by workspace and parent, shows include, and holds what the caller may see', async () => {
   const [owner, guest] = [await service.user(), await service.user()]
@@ -142,25 +158,75 @@ test('[F4] a bad since and a malformed or foreign cursor of the feed of boards a
   const told = (await user.api.get(`/notifications?${everything}`)).body.next_cursor
   const at = '2026-01-01T00:00:00.000Z'
   for (const cursor of [
-    index, cards, told, 'x', '', '|', at, `${at}|`, `|${board.id}`, `${at}|${board.id}|`, `${board.id}|${at}`, `2026-13-01T00:00:00.000Z|${board.id}`,
-    `${at}|${board.id}x`, `2026-01-01|${board.id}`, `null|${board.id}`, `${at}|null`, 'x'.repeat(201),
+    index,
+    cards,
+    told,
+    'x',
+    '',
+    '|',
+    at,
+    `${at}|`,
+    `|${board.id}`,
+    `${at}|${board.id}|`,
+    `${board.id}|${at}`,
+    `2026-13-01T00:00:00.000Z|${board.id}`,
+    `${at}|${board.id}x`,
+    `2026-01-01|${board.id}`,
+    `null|${board.id}`,
+    `${at}|null`,
+    'x'.repeat(201),
   ]) {
     const { status, body } = await user.api.get(`/boards?${cursorOf(cursor)}`)
-    expect([cursor, status, body['code'], body['error']]).toEqual([cursor, 400, 'bad_request', expect.stringMatching(/^cursor must be/)])
+    expect([cursor, status, body['code'], body['error']]).toEqual([
+      cursor,
+      400,
+      'bad_request',
+      expect.stringMatching(/^cursor must be/),
+    ])
     expect((await user.api.get(`/boards?${everything}&${cursorOf(cursor)}`)).status).toBe(400)
   }
-  for (const since of ['yesterday', '2026-01-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '1735689600', '', 'infinity']) {
+  for (const since of [
+    'yesterday',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-02-30T00:00:00Z',
+    '2016-12-31T23:59:60Z',
+    '1735689600',
+    '',
+    'infinity',
+  ]) {
     for (const path of ['/boards?', `${cardFeed(board.id)}&`, '/notifications?']) {
       const { status, body } = await user.api.get(`${path}since=${encodeURIComponent(since)}`)
-      expect([path, since, status, body['error']]).toEqual([path, since, 400, expect.stringMatching(/^since must be/)])
+      expect([path, since, status, body['error']]).toEqual([
+        path,
+        since,
+        400,
+        expect.stringMatching(/^since must be/),
+      ])
     }
   }
-  for (const since of ['0001-01-01T00:00:00Z', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '2026-01-01T00:00:00.123456789%2B02:00', '2026-01-01t00:00:00z'])
+  for (const since of [
+    '0001-01-01T00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999999Z',
+    '2026-01-01T00:00:00.123456789%2B02:00',
+    '2026-01-01t00:00:00z',
+  ])
     for (const path of ['/boards?', `${cardFeed(board.id)}&`, '/notifications?'])
       expect([since, (await user.api.get(`${path}since=${since}`)).status]).toEqual([since, 200])
-  for (const [query, message] of [['limit=0', /^limit/], ['limit=501', /^limit/], ['workspace=x', /^workspace/], ['parent=x', /^parent/], ['deleted=2', /^deleted/], ['include=x', /^include/]] as const)
-    expect((await user.api.get(`/boards?${everything}&${query}`)).body).toEqual({ code: 'bad_request', error: expect.stringMatching(message) })
-}) // prettier-ignore
+  for (const [query, message] of [
+    ['limit=0', /^limit/],
+    ['limit=501', /^limit/],
+    ['workspace=x', /^workspace/],
+    ['parent=x', /^parent/],
+    ['deleted=2', /^deleted/],
+    ['include=x', /^include/],
+  ] as const)
+    expect((await user.api.get(`/boards?${everything}&${query}`)).body).toEqual({
+      code: 'bad_request',
+      error: expect.stringMatching(message),
+    })
+})
 
 test('[F5] the feed of cards holds index cards in the order of changes, and each change of API and editors', async () => {
   const board = await makeBoard(user)
@@ -171,23 +237,37 @@ test('[F5] the feed of cards holds index cards in the order of changes, and each
   expect(Object.keys(first.found[0]!)).toEqual(['id', 'kind', 'title', 'image_key', 'x', 'y', 'updated_at'])
   const { body } = await user.api.get(`${cardFeed(board.id)}&${everything}&limit=2`)
   expect(body).toEqual({
-    board_id: board.id, source: 'index', cards: first.found.slice(0, 2), limit: 2, has_more: true,
+    board_id: board.id,
+    source: 'index',
+    cards: first.found.slice(0, 2),
+    limit: 2,
+    has_more: true,
     next_cursor: `${first.found[1]!['updated_at']}|${board.id}|${first.found[1]!.id}`,
   })
   expect((await user.api.get(`/boards/${board.id}/cards?${cursorOf(first.cursor)}`)).body).toEqual({
-    board_id: board.id, source: 'index', cards: [], limit: 100, has_more: false, next_cursor: first.cursor,
+    board_id: board.id,
+    source: 'index',
+    cards: [],
+    limit: 100,
+    has_more: false,
+    next_cursor: first.cursor,
   })
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   await user.api.patch(`/boards/${board.id}/cards/${cards[1]!.id}`, { x: 500 })
   editor.cards.get(cards[0]!.id)!.set('y', 700)
   editor.addCard('drawn')
-  await until(async () => (await service.admin`select from card_index where board_id = ${board.id} and card_id = 'drawn'`).length === 1, 'the edit is indexed')
+  await until(
+    async () =>
+      (await service.admin`select from card_index where board_id = ${board.id} and card_id = 'drawn'`)
+        .length === 1,
+    'the edit is indexed',
+  )
   await settled()
   const second = await follow(user, cardFeed(board.id), cursorOf(first.cursor), 1)
   expect(second.found).toMatchObject([{ id: cards[1]!.id, x: 500 }, expect.anything(), expect.anything()])
   expect(ids(second.found.slice(1)).toSorted()).toEqual([cards[0]!.id, 'drawn'].toSorted())
   editor.leave()
-}) // prettier-ignore
+})
 
 test('[F5] the feed of an empty board has a cursor, and goes on with the first card', async () => {
   const board = await makeBoard(user)
@@ -207,7 +287,12 @@ test('[F6] with deleted=1 the feed of cards tells of removals of the last 30 day
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   editor.cards.delete(erased!.id)
   await until(async () => (await listCards(user, board.id)).length === 1, 'the editor’s removal is there')
-  await until(async () => (await service.admin`select from card_index where board_id = ${board.id} and deleted_at is not null`).length === 2, 'it is indexed')
+  await until(
+    async () =>
+      (await service.admin`select from card_index where board_id = ${board.id} and deleted_at is not null`)
+        .length === 2,
+    'it is indexed',
+  )
   await settled()
   expect((await follow(user, cardFeed(board.id), cursorOf(cursor))).found).toEqual([])
   expect(ids((await follow(user, cardFeed(board.id), everything)).found)).toEqual([kept!.id])
@@ -217,19 +302,33 @@ test('[F6] with deleted=1 the feed of cards tells of removals of the last 30 day
     { id: removed!.id, deleted: true, updated_at: time },
     { id: erased!.id, deleted: true, updated_at: time },
   ])
-  expect(ids((await follow(user, `${cardFeed(board.id)}&deleted=1`, everything)).found)).toEqual([kept!.id, removed!.id, erased!.id])
+  expect(ids((await follow(user, `${cardFeed(board.id)}&deleted=1`, everything)).found)).toEqual([
+    kept!.id,
+    removed!.id,
+    erased!.id,
+  ])
   // A card that comes back under its id is a live one again.
   editor.addCard(erased!.id, { title: 'back' })
   await until(async () => (await listCards(user, board.id)).length === 2, 'it is back')
-  await until(async () => (await service.admin`select from card_index where board_id = ${board.id} and deleted_at is not null`).length === 1, 'it is indexed')
+  await until(
+    async () =>
+      (await service.admin`select from card_index where board_id = ${board.id} and deleted_at is not null`)
+        .length === 1,
+    'it is indexed',
+  )
   await settled()
-  expect((await follow(user, `${cardFeed(board.id)}&deleted=1`, cursorOf(told.cursor))).found).toMatchObject([{ id: erased!.id, title: 'back' }])
+  expect((await follow(user, `${cardFeed(board.id)}&deleted=1`, cursorOf(told.cursor))).found).toMatchObject([
+    { id: erased!.id, title: 'back' },
+  ])
   const real = now
   now += 30 * 86_400_000 + 60_000
-  expect(ids((await follow(user, `${cardFeed(board.id)}&deleted=1`, everything)).found)).toEqual([kept!.id, erased!.id])
+  expect(ids((await follow(user, `${cardFeed(board.id)}&deleted=1`, everything)).found)).toEqual([
+    kept!.id,
+    erased!.id,
+  ])
   now = real
   editor.leave()
-}) // prettier-ignore
+})
 
 test('[F7] a cursor of another kind or board, and what does not go together, is 400 in the feed of cards', async () => {
   const [board, other] = [await makeBoard(user), await makeBoard(user)]
@@ -240,18 +339,36 @@ test('[F7] a cursor of another kind or board, and what does not go together, is 
   const index = (await user.api.get(`${path}&limit=1`)).body.next_cursor
   const boards = (await user.api.get(`/boards?${everything}&limit=1`)).body.next_cursor
   const at = '2026-01-01T00:00:00.000Z'
-  const bad = [boards, `${at}|${other.id}|a`, `${at}|${board.id}`, `${at}|${board.id}|a|b`, `${at}|${board.id}|a/b`, `${at}||a`, at]
+  const bad = [
+    boards,
+    `${at}|${other.id}|a`,
+    `${at}|${board.id}`,
+    `${at}|${board.id}|a|b`,
+    `${at}|${board.id}|a/b`,
+    `${at}||a`,
+    at,
+  ]
   for (const cursor of bad) {
     const { status, body } = await user.api.get(`${path}&${cursorOf(cursor)}`)
     expect([cursor, status, body['error']]).toEqual([cursor, 400, expect.stringMatching(/^cursor must be/)])
   }
-  expect((await user.api.get(`${cardFeed(other.id)}&${cursorOf(feed)}`)).body.error).toMatch(/^cursor must be/)
-  expect((await user.api.get(`${path}&${everything}&${cursorOf(index)}`)).body.error).toMatch(/^cursor must be/)
-  expect((await user.api.get(`/boards/${board.id}/cards?${everything}`)).body.error).toMatch(/^since needs source=index/)
+  expect((await user.api.get(`${cardFeed(other.id)}&${cursorOf(feed)}`)).body.error).toMatch(
+    /^cursor must be/,
+  )
+  expect((await user.api.get(`${path}&${everything}&${cursorOf(index)}`)).body.error).toMatch(
+    /^cursor must be/,
+  )
+  expect((await user.api.get(`/boards/${board.id}/cards?${everything}`)).body.error).toMatch(
+    /^since needs source=index/,
+  )
   for (const query of ['', '&source=index', `&${cursorOf(index)}`])
-    expect((await user.api.get(`/boards/${board.id}/cards?deleted=1${query}`)).body.error).toMatch(/^deleted=1 needs/)
+    expect((await user.api.get(`/boards/${board.id}/cards?deleted=1${query}`)).body.error).toMatch(
+      /^deleted=1 needs/,
+    )
   // Each cursor goes on with the walk that it comes from.
-  expect((await user.api.get(`/boards/${board.id}/cards?${cursorOf(feed)}`)).body.next_cursor).toMatch(/^\d{4}-/)
+  expect((await user.api.get(`/boards/${board.id}/cards?${cursorOf(feed)}`)).body.next_cursor).toMatch(
+    /^\d{4}-/,
+  )
   expect((await user.api.get(`/boards/${board.id}/cards?${cursorOf(index)}`)).body.next_cursor).toBe(null)
   const stranger = await service.user()
   expect((await stranger.api.get(`${path}&${everything}`)).status).toBe(404)
@@ -259,7 +376,7 @@ test('[F7] a cursor of another kind or board, and what does not go together, is 
   expect((await user.api.get(`${cardFeed(nowhere)}&${everything}`)).status).toBe(404)
   await user.api.delete(`/boards/${board.id}`)
   expect((await user.api.get(`${path}&${everything}`)).body.cards).toHaveLength(2)
-}) // prettier-ignore
+})
 
 test('[F8] 1,200 boards and 1,200 cards of one millisecond come each once, by pages of 50', async () => {
   const who = await service.user()

@@ -112,10 +112,14 @@ test('[FR5] w gives a smaller webp or avif, upright, kept for the next reader', 
     ['w=160&format=avif', 'heif'],
     ['w=320&format=webp', 'webp'],
   ] as const) {
-    // prettier-ignore
     const { status, headers, bytes } = await read(service, user, `${key}?${query}`)
     const made = await sharp(bytes).metadata()
-    expect([status, made.format, made.width, made.height]).toEqual([200, format, Number(query.slice(2, 5)), 2 * Number(query.slice(2, 5))]) // prettier-ignore
+    expect([status, made.format, made.width, made.height]).toEqual([
+      200,
+      format,
+      Number(query.slice(2, 5)),
+      2 * Number(query.slice(2, 5)),
+    ])
     expect(headers.get('content-type')).toBe(format === 'webp' ? 'image/webp' : 'image/avif')
     const etag = headers.get('etag')!
     expect(etag).not.toBe(`"${key}"`)
@@ -171,10 +175,18 @@ test('[FR7] each read is told with who, what and how it was answered', async () 
   await read(service, user, key)
   await read(service, user, key, { 'if-none-match': '*' })
   await read(service, await service.user(), key)
-  expect(reads.map(({ principal, imageKey, boardId, workspaceId, status }) => [principal.userId, imageKey, boardId, workspaceId, status])).toEqual([
+  expect(
+    reads.map(({ principal, imageKey, boardId, workspaceId, status }) => [
+      principal.userId,
+      imageKey,
+      boardId,
+      workspaceId,
+      status,
+    ]),
+  ).toEqual([
     [user.userId, key, boardId, user.workspaceId, 200],
     [user.userId, key, boardId, user.workspaceId, 304],
-  ]) // prettier-ignore
+  ])
 })
 
 test('[FR8] the listing goes from the newest by cursor, filters, and refuses bad cursors', async () => {

@@ -67,8 +67,10 @@ test('[U2] bad input is 400 that names the field and what it accepts, and change
   expect((await user.api.post(groupsPath(board.id), {})).body.error).toMatch(/^name is required/)
   expect((await user.api.get(`${groupsPath(board.id)}?limit=0`)).status).toBe(400)
   expect(await listGroups(board.id)).toEqual([group])
-  expect(await makeGroup(board.id, { name: '😀'.repeat(200), unknown: 1 })).toMatchObject({ name: '😀'.repeat(200) })
-}) // prettier-ignore
+  expect(await makeGroup(board.id, { name: '😀'.repeat(200), unknown: 1 })).toMatchObject({
+    name: '😀'.repeat(200),
+  })
+})
 
 test('[U3] without a token 401, without the scope 403, on a board or for a group that is not there 404', async () => {
   const board = await makeBoard(user)
@@ -101,7 +103,9 @@ test('[U4] groups are listed in the order of creation, by pages, with the live c
   const board = await makeBoard(user)
   const made: Shown[] = []
   for (let n = 0; n < 7; n++) made.push(await makeGroup(board.id, { name: `g${n}` }))
-  const order = made.toSorted((a, b) => (a['created_at'] + a.id < b['created_at'] + b.id ? -1 : 1)).map(({ id }) => id)
+  const order = made
+    .toSorted((a, b) => (a['created_at'] + a.id < b['created_at'] + b.id ? -1 : 1))
+    .map(({ id }) => id)
   const pages = []
   for (let offset: number | null = 0; offset !== null;) {
     const { body }: any = await user.api.get(`${groupsPath(board.id)}?limit=3&offset=${offset}`)
@@ -121,7 +125,7 @@ test('[U4] groups are listed in the order of creation, by pages, with the live c
   await editor.saved()
   await user.api.delete(`/boards/${board.id}/cards/${card!.id}`)
   expect(await counts()).toEqual([1, 0, 0, 0, 0, 0, 1])
-}) // prettier-ignore
+})
 
 test('[U5] a patch changes only what is sent', async () => {
   const board = await makeBoard(user)
@@ -132,19 +136,37 @@ test('[U5] a patch changes only what is sent', async () => {
   const counted = { ...group, card_count: 1 }
   expect(await patch({})).toEqual(counted)
   expect(await patch({ name: ' New ' })).toEqual({ ...counted, name: 'New' })
-  expect(await patch({ color: null, outline: false })).toEqual({ ...counted, name: 'New', color: null, outline: false })
-  expect(await patch({ color: 'blue', shape: 'box', outline: true })).toEqual({ ...counted, name: 'New', color: 'blue', shape: 'box' })
+  expect(await patch({ color: null, outline: false })).toEqual({
+    ...counted,
+    name: 'New',
+    color: null,
+    outline: false,
+  })
+  expect(await patch({ color: 'blue', shape: 'box', outline: true })).toEqual({
+    ...counted,
+    name: 'New',
+    color: 'blue',
+    shape: 'box',
+  })
   expect(await listGroups(board.id)).toEqual([{ ...counted, name: 'New', color: 'blue', shape: 'box' }])
-}) // prettier-ignore
+})
 
 test('[U6] ungrouping removes the group and never its cards, all at once', async () => {
   const board = await makeBoard(user)
   const [group, other] = [await makeGroup(board.id), await makeGroup(board.id)]
-  const cards = await makeCards(user, board.id, [{ group_id: group.id, body: 'a' }, { group_id: group.id }, { group_id: other.id }, {}])
+  const cards = await makeCards(user, board.id, [
+    { group_id: group.id, body: 'a' },
+    { group_id: group.id },
+    { group_id: other.id },
+    {},
+  ])
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   const seen: [boolean, number][] = []
   editor.document.on('update', () =>
-    seen.push([editor.groups.has(group.id), [...editor.cards.values()].filter((card) => card.get('group_id') === group.id).length]),
+    seen.push([
+      editor.groups.has(group.id),
+      [...editor.cards.values()].filter((card) => card.get('group_id') === group.id).length,
+    ]),
   )
   const answer = await user.api.delete(`${groupsPath(board.id)}/${group.id}`)
   expect(answer.body).toEqual({ deleted: true, group: { ...group, card_count: 2 }, ungrouped: 2, live: true })
@@ -154,37 +176,61 @@ test('[U6] ungrouping removes the group and never its cards, all at once', async
   expect(after.map(({ id }) => id)).toEqual(cards.map(({ id }) => id))
   expect(after.map((card) => card['group_id'])).toEqual([undefined, undefined, other.id, undefined])
   expect(after[0]!['body']).toBe('a')
-  const rows = await service.admin`select card_id, group_id from card_index where board_id = ${board.id} and group_id is not null`
+  const rows =
+    await service.admin`select card_id, group_id from card_index where board_id = ${board.id} and group_id is not null`
   expect([...rows]).toEqual([{ card_id: cards[2]!.id, group_id: other.id }])
   expect((await listGroups(board.id)).map(({ id }) => id)).toEqual([other.id])
   expect((await user.api.delete(`${groupsPath(board.id)}/${group.id}`)).status).toBe(404)
-  expect((await user.api.patch(`/boards/${board.id}/cards/${cards[0]!.id}`, { group_id: group.id })).status).toBe(400)
-  expect((await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', group_id: group.id })).status).toBe(400)
-}) // prettier-ignore
+  expect(
+    (await user.api.patch(`/boards/${board.id}/cards/${cards[0]!.id}`, { group_id: group.id })).status,
+  ).toBe(400)
+  expect(
+    (await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', group_id: group.id })).status,
+  ).toBe(400)
+})
 
 test('[U7] a group is on open canvases at once, made, changed and removed; one that an editor makes is listed at once', async () => {
   const board = await makeBoard(user)
-  const editors = await Promise.all([0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })))
+  const editors = await Promise.all(
+    [0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })),
+  )
   const group = await makeGroup(board.id, { name: 'Made', color: 'red', shape: 'hug', outline: false })
   const seen = (what: string, condition: (groups: Y.Map<Y.Map<unknown>>) => boolean) =>
     until(() => editors.every(({ groups }) => condition(groups)), what, 1000)
   await seen('the new group', (groups) => groups.has(group.id))
   expect(editors[0]!.groups.get(group.id)!.toJSON()).toEqual({
-    name: 'Made', color: 'red', shape: 'hug', outline: false, created_at: group['created_at'],
+    name: 'Made',
+    color: 'red',
+    shape: 'hug',
+    outline: false,
+    created_at: group['created_at'],
   })
   await user.api.patch(`${groupsPath(board.id)}/${group.id}`, { name: 'Changed' })
   await seen('the new name', (groups) => groups.get(group.id)?.get('name') === 'Changed')
-  editors[0]!.groups.set('own', shared({ name: 'Own', shape: 'hug', outline: false, created_at: '2020-01-01T00:00:00Z' }))
+  editors[0]!.groups.set(
+    'own',
+    shared({ name: 'Own', shape: 'hug', outline: false, created_at: '2020-01-01T00:00:00Z' }),
+  )
   await editors[0]!.saved()
   expect(await listGroups(board.id)).toEqual([
-    { id: 'own', name: 'Own', color: null, shape: 'hug', outline: false, card_count: 0, created_at: '2020-01-01T00:00:00.000Z' },
+    {
+      id: 'own',
+      name: 'Own',
+      color: null,
+      shape: 'hug',
+      outline: false,
+      card_count: 0,
+      created_at: '2020-01-01T00:00:00.000Z',
+    },
     { ...group, name: 'Changed' },
   ])
-  expect(succeeded(await user.api.patch(`${groupsPath(board.id)}/own`, { color: 'blue' })).group.color).toBe('blue')
+  expect(succeeded(await user.api.patch(`${groupsPath(board.id)}/own`, { color: 'blue' })).group.color).toBe(
+    'blue',
+  )
   expect(await makeCard(user, board.id, { group_id: 'own' })).toMatchObject({ group_id: 'own' })
   await user.api.delete(`${groupsPath(board.id)}/own`)
   await seen('its removal', (groups) => !groups.has('own'))
-}) // prettier-ignore
+})
 
 test('[U8] groups that editors wrote against all rules are left out or clamped, and harm nobody', async () => {
   const board = await makeBoard(user)
@@ -192,27 +238,52 @@ test('[U8] groups that editors wrote against all rules are left out or clamped, 
   const good = await makeGroup(board.id)
   editor.document.transact(() => {
     const set = (id: string, value: unknown) => editor.groups.set(id, value as Y.Map<unknown>)
-    for (const [id, value] of Object.entries({ text: 'x', number: 7, list: ['a'], nothing: null, rich: new Y.Text('x') }))
+    for (const [id, value] of Object.entries({
+      text: 'x',
+      number: 7,
+      list: ['a'],
+      nothing: null,
+      rich: new Y.Text('x'),
+    }))
       set(id, value)
     set('nameless', shared({ color: 'red' }))
     set('bad-name', shared({ name: { a: 1 } }))
     set('a/b', shared({ name: 'slash' }))
     set('', shared({ name: 'empty' }))
     set('x'.repeat(65), shared({ name: 'long id' }))
-    set('clamped', shared({ name: 'n'.repeat(10_000), color: 'c'.repeat(1000), shape: 'star', outline: 'no', created_at: 'soon' }))
+    set(
+      'clamped',
+      shared({
+        name: 'n'.repeat(10_000),
+        color: 'c'.repeat(1000),
+        shape: 'star',
+        outline: 'no',
+        created_at: 'soon',
+      }),
+    )
     set('odd-times', shared({ name: 'odd', created_at: 1e300, color: new Y.Map() }))
   })
   await editor.saved()
   const groups = await listGroups(board.id)
   expect(groups.map(({ id }) => id)).toEqual(['clamped', 'odd-times', good.id])
-  expect(groups[0]).toEqual({ id: 'clamped', name: 'n'.repeat(200), color: 'c'.repeat(40), shape: 'box', outline: true, card_count: 0, created_at: null })
+  expect(groups[0]).toEqual({
+    id: 'clamped',
+    name: 'n'.repeat(200),
+    color: 'c'.repeat(40),
+    shape: 'box',
+    outline: true,
+    card_count: 0,
+    created_at: null,
+  })
   expect(groups[1]).toMatchObject({ color: null, created_at: null })
   for (const id of ['text', 'rich', 'nameless', 'bad-name'])
     expect((await user.api.patch(`${groupsPath(board.id)}/${id}`, { name: 'a' })).status).toBe(404)
-  expect(succeeded(await user.api.patch(`${groupsPath(board.id)}/clamped`, { shape: 'hug' })).group).toMatchObject({ shape: 'hug', name: 'n'.repeat(200) })
+  expect(
+    succeeded(await user.api.patch(`${groupsPath(board.id)}/clamped`, { shape: 'hug' })).group,
+  ).toMatchObject({ shape: 'hug', name: 'n'.repeat(200) })
   expect((await user.api.delete(`${groupsPath(board.id)}/odd-times`)).status).toBe(200)
   await service.live.queue.flush(board.id)
-}) // prettier-ignore
+})
 
 test('[U9] a group is in its mirror with the write itself, and no flush follows', async () => {
   const board = await makeBoard(user)
@@ -242,19 +313,22 @@ test('[U10] a group that was made a moment ago takes cards, also by another proc
     if (warm) await there.get(`/boards/${board.id}/cards`)
     for (let n = 0; n < 10; n++) {
       const group = await makeGroup(board.id)
-      const answer = n % 2
-        ? await there.patch(`/boards/${board.id}/cards/${card.id}`, { group_id: group.id })
-        : await there.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0, group_id: group.id })
+      const answer =
+        n % 2
+          ? await there.patch(`/boards/${board.id}/cards/${card.id}`, { group_id: group.id })
+          : await there.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0, group_id: group.id })
       expect([warm, n, answer.status]).toEqual([warm, n, n % 2 ? 200 : 201])
     }
     if (!warm) continue
     const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
     editor.groups.set('typed', shared({ name: 'Typed' }))
     await editor.saved()
-    expect((await there.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0, group_id: 'typed' })).status).toBe(201)
+    expect(
+      (await there.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0, group_id: 'typed' })).status,
+    ).toBe(201)
   }
   await second.stop()
-}) // prettier-ignore
+})
 
 test('[U11] cards that are written into a group while it is removed are in none afterwards, with one process and with two', async () => {
   const second = await startService({ testDatabase: service.testDatabase, workers: false })
@@ -265,7 +339,8 @@ test('[U11] cards that are written into a group while it is removed are in none 
     const [card, group] = [await makeCard(user, board.id), await makeGroup(board.id)]
     const path = `/boards/${board.id}/cards`
     if (round % 4 === 3) await openEditor(service.url, { boardId: board.id, token: user.token })
-    const create = (client: ApiClient, fields = {}) => client.post(path, { kind: 'note', group_id: group.id, ...fields })
+    const create = (client: ApiClient, fields = {}) =>
+      client.post(path, { kind: 'note', group_id: group.id, ...fields })
     const answers = await Promise.all([
       create(clients[round % 2]!, { x: 0, y: 0 }),
       create(clients[1]!, { x: 0, y: 0 }),
@@ -283,7 +358,7 @@ test('[U11] cards that are written into a group while it is removed are in none 
   }
   expect(outcomes).toEqual(new Set([200, 201, 400]))
   await second.stop()
-}) // prettier-ignore
+})
 
 test('[U12] a removed card that comes back does not come back into a group that is gone', async () => {
   const board = await makeBoard(user)
@@ -322,7 +397,9 @@ test('[U14] a group of more than 20,000 cards is not ungrouped in one request: 4
 test('[U13] random steps of two editors and the API on groups, cards and layouts converge, and the index is right', async () => {
   for (let round = 0; round < 4; round++) {
     const board = await makeBoard(user)
-    const editors = await Promise.all([0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })))
+    const editors = await Promise.all(
+      [0, 1].map(() => openEditor(service.url, { boardId: board.id, token: user.token })),
+    )
     let seed = 1 + round * 7919
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below
     const any = <One>(of: One[]): One | undefined => of[random(Math.max(1, of.length))]
@@ -333,7 +410,13 @@ test('[U13] random steps of two editors and the API on groups, cards and layouts
       const groups = [...editor.groups.keys()]
       const [card, group] = [any(cards), any(groups)]
       const steps: (() => unknown)[] = [
-        () => editor.addCard(`e${round}-${step}`, { x: random(3000), y: random(3000), body: `w${step}`, ...(group ? { group_id: group } : {}) }),
+        () =>
+          editor.addCard(`e${round}-${step}`, {
+            x: random(3000),
+            y: random(3000),
+            body: `w${step}`,
+            ...(group ? { group_id: group } : {}),
+          }),
         () => card && editor.cards.get(card)!.set('x', random(3000)),
         () => card && (editor.cards.get(card)!.get('body') as Y.Text).insert(0, `w${step} `),
         () => editor.groups.set(`g${step}`, shared({ name: `g${step}` })),
@@ -341,28 +424,45 @@ test('[U13] random steps of two editors and the API on groups, cards and layouts
         () => user.api.post(`${path}/groups`, { name: `api ${step}` }),
         () => group && user.api.patch(`${path}/groups/${group}`, { name: `api ${step}`, color: 'red' }),
         () => group && user.api.delete(`${path}/groups/${group}`),
-        () => user.api.post(`${path}/cards`, { cards: [{ kind: 'note' }, { kind: 'image', w: 400, h: 100 }], layout: any([...layoutNames]) }),
+        () =>
+          user.api.post(`${path}/cards`, {
+            cards: [{ kind: 'note' }, { kind: 'image', w: 400, h: 100 }],
+            layout: any([...layoutNames]),
+          }),
         () => user.api.post(`${path}/arrange`, { layout: any([...layoutNames]) }),
-        () => cards.length > 0 && user.api.post(`${path}/arrange`, { layout: 'grid', card_ids: cards.slice(0, 5) }),
+        () =>
+          cards.length > 0 &&
+          user.api.post(`${path}/arrange`, { layout: 'grid', card_ids: cards.slice(0, 5) }),
         () => card && user.api.patch(`${path}/cards/${card}`, { group_id: group ?? null }),
       ]
-      const pending = [steps[random(steps.length)]!(), steps[random(steps.length)]!(), steps[random(steps.length)]!()]
+      const pending = [
+        steps[random(steps.length)]!(),
+        steps[random(steps.length)]!(),
+        steps[random(steps.length)]!(),
+      ]
       for (const answer of await Promise.all(pending)) {
         const status = (answer as { status?: number } | undefined)?.status
         if (status !== undefined) expect([200, 201, 400, 404]).toContain(status)
       }
     }
     await Promise.all(editors.map((editor) => editor.saved()))
-    const state = ({ cards, groups }: (typeof editors)[number]) => JSON.stringify([cards.toJSON(), groups.toJSON()].map(sorted))
+    const state = ({ cards, groups }: (typeof editors)[number]) =>
+      JSON.stringify([cards.toJSON(), groups.toJSON()].map(sorted))
     await until(() => state(editors[0]!) === state(editors[1]!), 'both editors show the same')
     const listed = await listCards(user, board.id)
     expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(editors[0]!.cards.keys()))
-    expect(new Set((await listGroups(board.id)).map(({ id }) => id))).toEqual(new Set(editors[0]!.groups.keys()))
+    expect(new Set((await listGroups(board.id)).map(({ id }) => id))).toEqual(
+      new Set(editors[0]!.groups.keys()),
+    )
     await service.live.queue.flush(board.id)
     expect(await verifyBoard(service.database, board.id)).toEqual([])
     for (const editor of editors) editor.leave()
   }
-}) // prettier-ignore
+})
 
 const sorted = (value: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, inner]) => [id, Object.entries(inner as object).sort(([a], [b]) => (a < b ? -1 : 1))])) // prettier-ignore
+  Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, inner]) => [id, Object.entries(inner as object).sort(([a], [b]) => (a < b ? -1 : 1))]),
+  )

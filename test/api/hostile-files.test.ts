@@ -11,7 +11,10 @@ let user: TestUser
 let boardId: string
 
 beforeAll(async () => {
-  service = await startService({ workers: false, config: { storageBytes: { free: 100_000, pro: 100_000_000 } } }) // prettier-ignore
+  service = await startService({
+    workers: false,
+    config: { storageBytes: { free: 100_000, pro: 100_000_000 } },
+  })
   user = await service.user()
   boardId = (await makeBoard(user)).id
 })
@@ -22,7 +25,12 @@ const script = '<script>alert(1)</script>'
 /** A GIF whose first bytes are also an assignment in JavaScript: its width and height open a comment. */
 function gifAndScript(): Buffer {
   const code = '*/=1;alert(1)//'
-  return Buffer.concat([Buffer.from('GIF89a/*\0\0', 'latin1'), Buffer.from([0, 0, 0]), Buffer.from(code), Buffer.from(';')]) // prettier-ignore
+  return Buffer.concat([
+    Buffer.from('GIF89a/*\0\0', 'latin1'),
+    Buffer.from([0, 0, 0]),
+    Buffer.from(code),
+    Buffer.from(';'),
+  ])
 }
 
 /** A JPEG that is shown as one, with a page in a comment segment right at its start. */
@@ -96,7 +104,11 @@ test('[UP4] each type cut off anywhere is stored without a size or refused, and 
       if (status === 201) expect(body).toMatchObject({ bytes: length, content_type: type })
       // What has no size is not decoded; what has one and no picture can't be.
       if (status === 201 && length < bytes.length - 1)
-        expect([type, length, (await read(service, user, `${body.image_key}?w=160`)).status]).toEqual([type, length, 415]) // prettier-ignore
+        expect([type, length, (await read(service, user, `${body.image_key}?w=160`)).status]).toEqual([
+          type,
+          length,
+          415,
+        ])
     }
   }
 })
@@ -141,7 +153,11 @@ test('[UP10] more or less than the content-length says leaves nothing', async ()
   long.resume()
   long.write(Buffer.concat([Buffer.from(head(500)), pngOf(1000)]))
   await until(async () => long.closed, 'the connection is over', 20_000)
-  await until(async () => (await service.admin`select from uploads where state <> 'stored'`).length === 0, 'the upload is over', 20_000) // prettier-ignore
+  await until(
+    async () => (await service.admin`select from uploads where state <> 'stored'`).length === 0,
+    'the upload is over',
+    20_000,
+  )
   const added = (await storedKeys(service)).filter((key) => !before.includes(key))
   for (const key of added) expect(await service.files.head(key)).toEqual({ bytes: 500 })
   expect(await used()).toBe(usedBefore + 500 * added.length)
@@ -152,7 +168,9 @@ test('[UP9] of two uploads that race for the last byte of a quota one is 402', a
     const owner = await service.user({ tier: 'free' })
     const board = await makeBoard(owner)
     expect((await upload(service, owner, board.id, pngOf(99_000))).status).toBe(201)
-    const answers = await Promise.all([1000, 1000].map((bytes) => upload(service, owner, board.id, pngOf(bytes)))) // prettier-ignore
+    const answers = await Promise.all(
+      [1000, 1000].map((bytes) => upload(service, owner, board.id, pngOf(bytes))),
+    )
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 402])
     expect((await owner.api.get('/me')).body.storage).toEqual({ used: 100_000, limit: 100_000 })
   }

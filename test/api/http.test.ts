@@ -21,9 +21,19 @@ const base = () => `${service.url}/api/v1`
 const bearer = () => ({ authorization: `Bearer ${user.token}` })
 const json = { 'content-type': 'application/json' }
 const exposed = [
-  'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy', 'retry-after',
-  'idempotent-replay', 'x-request-id', 'etag', 'x-unknown-fields', 'preference-applied', 'www-authenticate',
-] // prettier-ignore
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'idempotent-replay',
+  'x-request-id',
+  'etag',
+  'x-unknown-fields',
+  'preference-applied',
+  'www-authenticate',
+]
 
 /** Every way in which a request can end before its handler, and after. */
 const endings: [what: string, status: number, send: () => Promise<Response>][] = [
@@ -35,14 +45,24 @@ const endings: [what: string, status: number, send: () => Promise<Response>][] =
   ['bad path', 400, () => fetch(`${base()}/boards/x`, { headers: bearer() })],
   ['bad query', 400, () => fetch(`${base()}/boards?limit=x`, { headers: bearer() })],
   ['malformed path', 400, () => fetch(`${base()}/boards/%zz`, { headers: bearer() })],
-  ['bad JSON', 400, () => fetch(`${base()}/boards`, { method: 'POST', body: '{', headers: { ...bearer(), ...json } })],
+  [
+    'bad JSON',
+    400,
+    () => fetch(`${base()}/boards`, { method: 'POST', body: '{', headers: { ...bearer(), ...json } }),
+  ],
   ['not JSON', 415, () => fetch(`${base()}/boards`, { method: 'POST', body: 'x', headers: bearer() })],
   [
-    'big body', 413,
-    () => fetch(`${base()}/boards`, { method: 'POST', body: ' '.repeat(1024 * 1024 + 1), headers: { ...bearer(), ...json } }),
+    'big body',
+    413,
+    () =>
+      fetch(`${base()}/boards`, {
+        method: 'POST',
+        body: ' '.repeat(1024 * 1024 + 1),
+        headers: { ...bearer(), ...json },
+      }),
   ],
   ['description', 200, () => fetch(`${base()}/openapi.json`)],
-] // prettier-ignore
+]
 
 test('[E1] a preflight needs no token and allows the methods and headers that clients send', async () => {
   for (const path of ['/boards', `/boards/${nowhere}/cards`, '/openapi.json', '/nothing']) {
@@ -138,14 +158,21 @@ test('[E6] malformed JSON, and JSON that is not an object, is 400', async () => 
 })
 
 test('[E7] a body of another type than JSON is 415; charset and case of the type do not matter', async () => {
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonx']) {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonx',
+  ]) {
     const answer = await user.api.send('POST', '/boards', '{"name":"a"}', { 'content-type': type })
     expect([type, answer.status, answer.body.code]).toEqual([type, 415, 'unsupported_media_type'])
   }
   for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
-    expect((await user.api.send('POST', '/boards', '{"name":"a"}', { 'content-type': type })).status).toBe(201)
+    expect((await user.api.send('POST', '/boards', '{"name":"a"}', { 'content-type': type })).status).toBe(
+      201,
+    )
   }
-}) // prettier-ignore
+})
 
 test('[E8] a request without a body works where none is needed, with and without a content type', async () => {
   for (const headers of [{}, json]) {
@@ -161,11 +188,15 @@ test('[E8] a request without a body works where none is needed, with and without
     })
     expect(removed.status).toBe(200)
   }
-  for (const [method, path] of [['POST', '/boards'], ['PATCH', `/boards/${board.id}`], ['DELETE', `/boards/${board.id}/cards`]]) {
+  for (const [method, path] of [
+    ['POST', '/boards'],
+    ['PATCH', `/boards/${board.id}`],
+    ['DELETE', `/boards/${board.id}/cards`],
+  ]) {
     const answer = await fetch(base() + path!, { method: method!, headers: { ...bearer(), ...json } })
     expect([method, answer.status]).toEqual([method, 400])
   }
-}) // prettier-ignore
+})
 
 /** Says that it will send so much, and waits for the answer. */
 function announce(path: string, bytes: number): Promise<{ status: number; code: string }> {
@@ -238,9 +269,13 @@ test('[E12] an unknown query parameter and an unknown field of a body are ignore
   expect(made.body.board.id).not.toBe(nowhere)
   expect(made.body.board).not.toHaveProperty('colour')
   expect(made.body.board.sched_version).toBe(0)
-  const odd = await user.api.send('POST', '/boards', '{"name":"b","__proto__":{"view":"list"},"constructor":{"prototype":{}}}')
+  const odd = await user.api.send(
+    'POST',
+    '/boards',
+    '{"name":"b","__proto__":{"view":"list"},"constructor":{"prototype":{}}}',
+  )
   expect(odd.body.board).toMatchObject({ name: 'b', view: 'canvas' })
-}) // prettier-ignore
+})
 
 test('[E13] a known query parameter with a bad value is 400 that names it and what it accepts', async () => {
   const cards = `/boards/${board.id}/cards`
@@ -284,10 +319,20 @@ test('[E14] U+0000 and halves of surrogate pairs are 400 in any text, and the me
       ['POST', '/boards', `{"name":"a","day_label":"${text}"}`, 'day_label'],
       ['POST', '/boards', `{"name":"a","props":{"x":["${text}"]}}`, 'props.x[0]'],
       ['POST', '/boards', `{"name":"a","props":{"${text}":1}}`, 'props'],
-      ['POST', '/boards', `{"name":"a","identifiers":[{"scope":"s","value":"${text}"}]}`, 'identifiers[0].value'],
+      [
+        'POST',
+        '/boards',
+        `{"name":"a","identifiers":[{"scope":"s","value":"${text}"}]}`,
+        'identifiers[0].value',
+      ],
       ['PATCH', `/boards/${board.id}`, `{"name":"${text}"}`, 'name'],
       ['POST', path, `{"kind":"note","x":0,"y":0,"title":"${text}"}`, 'title'],
-      ['POST', path, `{"cards":[{"kind":"note","x":0,"y":0},{"kind":"note","x":0,"y":0,"body":"${text}"}]}`, 'cards[1].body'],
+      [
+        'POST',
+        path,
+        `{"cards":[{"kind":"note","x":0,"y":0},{"kind":"note","x":0,"y":0,"body":"${text}"}]}`,
+        'cards[1].body',
+      ],
       ['PATCH', path, `{"cards":[{"id":"${text}","title":"a"}]}`, 'cards[0].id'],
       ['DELETE', path, `{"card_ids":["a","${text}"]}`, 'card_ids[1]'],
     ]
@@ -304,7 +349,7 @@ test('[E14] U+0000 and halves of surrogate pairs are 400 in any text, and the me
     expect([id, (await user.api.patch(`${path}/${id}`, {})).status]).toEqual([id, 404])
     expect([id, (await user.api.get(`/boards/${id}`)).status]).toEqual([id, 400])
   }
-}) // prettier-ignore
+})
 
 test('[E15] a body says its types itself: text for a number, or a number for text, is 400', async () => {
   const path = `/boards/${board.id}/cards`
@@ -338,7 +383,7 @@ test('[E16] an unknown path is 404, with and without a token', async () => {
     }
   }
   expect((await fetch(`${service.url}/nothing`)).status).toBe(404)
-}) // prettier-ignore
+})
 
 test('[E17] an id in capitals is the same id', async () => {
   const board = await makeBoard(user)
@@ -365,7 +410,15 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   const { group } = (await user.api.post(`/boards/${hidden.id}/groups`, { name: 'a' })).body
   const webhook = await makeWebhook(service, user, 'https://example.test/')
   const [deliveryId] = await addDeliveries(service.admin, webhook, 1, { status: 'given_up', attempt: 6 })
-  const varying = new Set(['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'connection', 'keep-alive'])
+  const varying = new Set([
+    'x-request-id',
+    'date',
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+    'ratelimit',
+    'connection',
+    'keep-alive',
+  ])
   const bodies: Record<string, unknown> = {
     'POST /boards/:id/cards': { kind: 'note', x: 0, y: 0 },
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
@@ -376,11 +429,17 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   }
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
-    .map(({ method, path }) => [`${method} ${path}`, bodies[`${method} ${path}`] ?? (method === 'GET' ? undefined : {})])
+    .map(({ method, path }) => [
+      `${method} ${path}`,
+      bodies[`${method} ${path}`] ?? (method === 'GET' ? undefined : {}),
+    ])
   variants.push(
     ['POST /boards/:id/cards', { kind: 'note' }],
     ['POST /boards/:id/cards', { kind: 'note', x: 0, y: 0, group_id: 'g' }],
-    ['POST /boards/:id/cards', { kind: 'note', on_conflict: 'identifier', identifiers: [{ scope: 's', value: 'v' }] }],
+    [
+      'POST /boards/:id/cards',
+      { kind: 'note', on_conflict: 'identifier', identifiers: [{ scope: 's', value: 'v' }] },
+    ],
     ['PATCH /boards/:id', { parent_board_id: nowhere }],
     ['GET /boards/:id/cards?source=index', undefined],
     ['GET /boards/:id/cards?include=raw', undefined],
@@ -391,14 +450,20 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     const ask = async (id: string) => {
       const { status, headers, text } = await stranger.api.send(
         method,
-        path.replace(':id', id).replace(':cardId', card.id).replace(':groupId', group.id).replace(':deliveryId', deliveryId!).replace(':tokenId', nowhere),
+        path
+          .replace(':id', id)
+          .replace(':cardId', card.id)
+          .replace(':groupId', group.id)
+          .replace(':deliveryId', deliveryId!)
+          .replace(':tokenId', nowhere),
         body,
       )
       return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }
     }
     const missing = await ask(nowhere)
     expect([route, missing.status]).toEqual([route, 404])
-    for (const id of ofWebhook ? [webhook] : [hidden.id, trashed.id]) expect(await ask(id), route).toEqual(missing)
+    for (const id of ofWebhook ? [webhook] : [hidden.id, trashed.id])
+      expect(await ask(id), route).toEqual(missing)
   }
   for (const field of ['workspace_id', 'parent_board_id']) {
     const ask = async (id: string) => {
@@ -409,7 +474,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     expect(missing.status).toBe(404)
     expect(await ask(field === 'workspace_id' ? user.workspaceId : hidden.id)).toEqual(missing)
   }
-}) // prettier-ignore
+})
 
 test('[E19] whoever may not write makes the service load no document', async () => {
   const [stranger, viewer] = await Promise.all([service.user(), service.user()])

@@ -24,8 +24,12 @@ async function dumpOf(table: string): Promise<string> {
     select t::text as text from ${service.admin(table)} as t`
   return rows
     .map(({ text }) => {
-      const hex = text.replace(/\\+x([0-9a-f]+)/g, (_, bytes: string) => Buffer.from(bytes, 'hex').toString('latin1')) // prettier-ignore
-      const base64 = [...hex.matchAll(/[\w+/]{16,}={0,2}/g)].map(([run]) => Buffer.from(run, 'base64').toString('latin1')) // prettier-ignore
+      const hex = text.replace(/\\+x([0-9a-f]+)/g, (_, bytes: string) =>
+        Buffer.from(bytes, 'hex').toString('latin1'),
+      )
+      const base64 = [...hex.matchAll(/[\w+/]{16,}={0,2}/g)].map(([run]) =>
+        Buffer.from(run, 'base64').toString('latin1'),
+      )
       return [text, hex, ...base64].join('\n')
     })
     .join('\n')
@@ -48,11 +52,19 @@ test('[ID1, ID11] each answer is replayed with all its headers, and the table th
     const first = await user.api.send('POST', path, body, { ...headers, ...key })
     expect(first.status, first.text).toBeLessThan(300)
     const second = await user.api.send('POST', path, body, { ...headers, ...key })
-    expect([second.status, second.text, lasting(second)], path).toEqual([first.status, first.text, lasting(first)]) // prettier-ignore
+    expect([second.status, second.text, lasting(second)], path).toEqual([
+      first.status,
+      first.text,
+      lasting(first),
+    ])
     answers.push(first.text)
   }
   const dump = await dumpOf('idempotency_keys')
-  const telling = new Set(answers.flatMap((text) => tellingTexts(JSON.parse(text))).filter((text) => text.length >= 12 && !isPublic(text))) // prettier-ignore
+  const telling = new Set(
+    answers
+      .flatMap((text) => tellingTexts(JSON.parse(text)))
+      .filter((text) => text.length >= 12 && !isPublic(text)),
+  )
   expect([...telling].some((text) => text.startsWith('whsec_'))).toBe(true)
   expect([...telling].some((text) => text.startsWith('cork_'))).toBe(true)
   for (const text of telling) expect(dump.includes(text), text).toBe(false)
@@ -69,7 +81,9 @@ test('[ID7] backends terminated while boards are being created: the retry succee
     await hold`lock table boards in share mode`
     const first = user.api.post('/boards', { name }, key)
     await until(
-      async () => (await service.admin`select from pg_locks where not granted and relation = 'boards'::regclass`).length > 0, // prettier-ignore
+      async () =>
+        (await service.admin`select from pg_locks where not granted and relation = 'boards'::regclass`)
+          .length > 0,
       'it waits for the table',
     )
     await service.admin`

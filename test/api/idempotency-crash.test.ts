@@ -248,7 +248,11 @@ test('[ID15] an upload is known by its content: the same bytes are replayed, oth
   const inPieces = new Blob([gif('a')]).stream()
   for (const body of [gif('a'), inPieces]) {
     const again = await upload(body, key)
-    expect([again.status, again.headers.get('idempotent-replay'), await again.text()]).toEqual([201, 'true', stored]) // prettier-ignore
+    expect([again.status, again.headers.get('idempotent-replay'), await again.text()]).toEqual([
+      201,
+      'true',
+      stored,
+    ])
   }
   const other = await upload(gif('b'), key)
   expect([other.status, ((await other.json()) as any).code]).toEqual([409, 'conflict'])

@@ -56,10 +56,12 @@ test('[ID1] every POST is replayed byte for byte, and works once', async () => {
     ['/service-accounts', { workspace_id: owner.workspaceId, name: 'Once' }],
   ]
   const state = async () =>
-    (await service.admin`
+    (
+      await service.admin`
       select (select count(*) from boards) as boards, (select count(*) from card_index) as cards, (select count(*) from tokens) as tokens,
         (select count(*) from group_index) as groups, (select count(*) from webhooks) as webhooks,
-        (select sum(seq) from board_documents) as log, (select count(*) from audit_operations) as audit`)[0] // prettier-ignore
+        (select sum(seq) from board_documents) as log, (select count(*) from audit_operations) as audit`
+    )[0]
   for (const [path, body] of posts) {
     const headers = keyed()
     const first = await owner.api.post(path, body, headers)
@@ -224,7 +226,12 @@ test('[ID6, ID8] a process that dies after the commit: the retry gets what was m
   const dying = await startService({ testDatabase, database, workers: false, clock, answerTimeoutMs: 5000 })
   const board = await makeBoard(owner)
   const path = `/boards/${board.id}/cards`
-  const cards = { cards: [{ kind: 'note', title: 'b', x: 0, y: 0 }, { kind: 'note', title: 'a', x: 9, y: 9 }] } // prettier-ignore
+  const cards = {
+    cards: [
+      { kind: 'note', title: 'b', x: 0, y: 0 },
+      { kind: 'note', title: 'a', x: 9, y: 9 },
+    ],
+  }
   const headers = keyed()
   // It commits, and is never heard of again.
   database.next((call, commit) => commit(call)) // learns where the board stands
@@ -385,7 +392,11 @@ test('[ID11] the database holds no token, no secret and no readable answer', asy
   const { access_token: second } = succeeded(
     await owner.api.post<any>(`/service-accounts/${account.id}/tokens`, {}, key),
   )
-  const refused = await owner.api.post('/boards', { name: 'x', view: 'list', props: { [marker]: 1 }, boards: marker }, key) // prettier-ignore
+  const refused = await owner.api.post(
+    '/boards',
+    { name: 'x', view: 'list', props: { [marker]: 1 }, boards: marker },
+    key,
+  )
   expect(refused.status).toBe(400)
   const tables = await service.admin<{ name: string }[]>`
     select relname as name from pg_class where relnamespace = 'corkboard'::regnamespace and relkind = 'r'`

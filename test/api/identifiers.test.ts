@@ -130,7 +130,12 @@ test('[BB14] resolve finds boards, cards and the images of image cards, by type 
   const far = await makeCard(other, there.id, { kind: 'image', image_key: 'key-2', identifiers })
   const found = await resolve(user, '7')
   expect(found).toMatchObject({ scope: 'shotgrid', value: '7', has_more: false, next_offset: null })
-  const match = (type: string, id: string, on: Shown) => ({ type, id, board_id: on.id, workspace_id: on['workspace_id'] })
+  const match = (type: string, id: string, on: Shown) => ({
+    type,
+    id,
+    board_id: on.id,
+    workspace_id: on['workspace_id'],
+  })
   const cards = pasted.toSorted()
   const all = [
     match('board', board.id, board),
@@ -144,15 +149,27 @@ test('[BB14] resolve finds boards, cards and the images of image cards, by type 
   expect((await resolve(user, '7', '&type=board')).matches).toEqual(all.slice(0, 2))
   expect((await resolve(user, '7', '&type=card')).matches).toEqual(all.slice(2, 8))
   expect((await resolve(user, '7', '&type=image')).matches).toEqual(all.slice(8))
-  expect((await resolve(user, '7', `&workspace=${other.workspaceId}`)).matches).toEqual([all[1], all[7], all[9]])
+  expect((await resolve(user, '7', `&workspace=${other.workspaceId}`)).matches).toEqual([
+    all[1],
+    all[7],
+    all[9],
+  ])
   expect((await user.api.get(`/resolve?scope=erp&value=7&workspace=${nowhere}`)).status).toBe(404)
-  expect(await resolve(user, '7', '&limit=4&offset=3')).toMatchObject({ matches: all.slice(3, 7), limit: 4, offset: 3, has_more: true, next_offset: 7 })
+  expect(await resolve(user, '7', '&limit=4&offset=3')).toMatchObject({
+    matches: all.slice(3, 7),
+    limit: 4,
+    offset: 3,
+    has_more: true,
+    next_offset: 7,
+  })
   expect(await matches(user, 'none')).toEqual([])
   const odd = { scope: ' Ünï "q" ', value: '%_\\ 🎬' }
   const strange = await makeBoard(user, { identifiers: [odd] })
   const query = new URLSearchParams(odd).toString()
-  expect((await user.api.get(`/resolve?${query}`)).body.matches).toEqual([match('board', strange.id, strange)])
-}) // prettier-ignore
+  expect((await user.api.get(`/resolve?${query}`)).body.matches).toEqual([
+    match('board', strange.id, strange),
+  ])
+})
 
 test('[BB15] resolve follows what is written: at once by the API, within the debounce by an editor', async () => {
   const user = await service.user()
@@ -165,7 +182,11 @@ test('[BB15] resolve follows what is written: at once by the API, within the deb
   await user.api.patch(`${path}/${card.id}`, { title: 'x', x: 900 })
   expect([await matches(user, 'a'), await matches(user, 'b')]).toEqual([mine, mine])
   await user.api.patch(`${path}/${card.id}`, { identifiers: [idOf('b'), idOf('c')] })
-  expect([await matches(user, 'a'), await matches(user, 'b'), await matches(user, 'c')]).toEqual([[], mine, mine])
+  expect([await matches(user, 'a'), await matches(user, 'b'), await matches(user, 'c')]).toEqual([
+    [],
+    mine,
+    mine,
+  ])
   await user.api.delete(`/boards/${board.id}`)
   expect(await matches(user, 'b')).toEqual([])
   await user.api.post(`/boards/${board.id}/restore`)
@@ -191,7 +212,7 @@ test('[BB15] resolve follows what is written: at once by the API, within the deb
   expect(await matches(user, 't')).toEqual([`board ${target.id}`])
   await user.api.delete(`/boards/${target.id}`)
   expect(await matches(user, 't')).toEqual([])
-}) // prettier-ignore
+})
 
 test('[BB16] resolve shows what the caller may see: a guest the one board, a stranger nothing', async () => {
   const owner = await service.user()

@@ -11,10 +11,29 @@ const { service, site, user, at, run } = await importsOfFile()
 
 /** Each of them is this machine or another one that is not public, written in some way. */
 const forbiddenUrls = (port: number, ownPort: number) => [
-  ...['127.0.0.2', '2130706434', '0x7f000002', '0x7f.2', '0177.0.0.2', '127.2', '0', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:127.0.0.2]', '[::ffff:7f00:2]',
-    '[64:ff9b::127.0.0.2]', '[2002:7f00:2::]', '[::127.0.0.2]', 'inside.example', 'loopback.example'].flatMap((host) => [`https://${host}/`, `https://${host}:${port}/`, `http://${host}:${port}/`]),
-  `http://user:secret@127.0.0.1:${ownPort}/`, 'http://93.184.215.14/', 'https://93.184.215.14:8443/',
-] // prettier-ignore
+  ...[
+    '127.0.0.2',
+    '2130706434',
+    '0x7f000002',
+    '0x7f.2',
+    '0177.0.0.2',
+    '127.2',
+    '0',
+    '10.0.0.1',
+    '169.254.169.254',
+    '[::1]',
+    '[::ffff:127.0.0.2]',
+    '[::ffff:7f00:2]',
+    '[64:ff9b::127.0.0.2]',
+    '[2002:7f00:2::]',
+    '[::127.0.0.2]',
+    'inside.example',
+    'loopback.example',
+  ].flatMap((host) => [`https://${host}/`, `https://${host}:${port}/`, `http://${host}:${port}/`]),
+  `http://user:secret@127.0.0.1:${ownPort}/`,
+  'http://93.184.215.14/',
+  'https://93.184.215.14:8443/',
+]
 
 test('[IM8] what is not public is refused with a clear error, by whatever writing, and sees no connection', async () => {
   const board = await makeBoard(user)
@@ -93,13 +112,23 @@ test('[IM10] failures are told item by item, and the others are imported', async
     [`http://127.0.0.1:${closed.port}/`, 'upstream_error'],
     ['https://unknown.example/', 'upstream_error'],
     [`https://127.0.0.1:${tls.port}/`, 'upstream_error'],
-    [at((_q, response) => response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy())), 'upstream_error'],
-    [at((_q, response) => response.writeHead(200, { 'content-length': '100000' }).write(png(9, 9), () => response.destroy())), 'upstream_error'],
+    [
+      at((_q, response) =>
+        response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy()),
+      ),
+      'upstream_error',
+    ],
+    [
+      at((_q, response) =>
+        response.writeHead(200, { 'content-length': '100000' }).write(png(9, 9), () => response.destroy()),
+      ),
+      'upstream_error',
+    ],
     [at(() => undefined), 'upstream_error'],
     [at(serves('not gzip at all', 'text/html', { 'content-encoding': 'gzip' })), 'upstream_error'],
     [at(serves('x', 'text/html', { 'content-encoding': 'zstd' })), 'upstream_error'],
     [at(serves('also fine')), null],
-  ] as const // prettier-ignore
+  ] as const
   const body = await run(
     board.id,
     items.map(([url]) => ({ url })),

@@ -11,7 +11,11 @@ test('[IM14] items for which the documents have no room fail with `limit_reached
   const owner = await service.user()
   const board = await makeBoard(owner)
   const large = 'word '.repeat(4000)
-  const kept = await makeCards(owner, board.id, Array.from({ length: 14 }, () => ({ body: large }))) // prettier-ignore
+  const kept = await makeCards(
+    owner,
+    board.id,
+    Array.from({ length: 14 }, () => ({ body: large })),
+  )
   const items = Array.from({ length: 6 }, (_, n) => ({
     url: at(serves(html(`<title>page ${n}</title>`))),
     body: large.slice(0, 4000),

@@ -7,8 +7,16 @@ import { html, importsOfFile } from './importing.ts'
 
 const { service, site, user, at, run } = await importsOfFile()
 
-const mp4 = Buffer.concat([Buffer.from('00000018667479706d703432000000006d703432697 36f6d'.replaceAll(' ', ''), 'hex'), Buffer.alloc(64)]) // prettier-ignore
-const mp3 = Buffer.concat([Buffer.from('4944330400000000000a', 'hex'), Buffer.alloc(10), Buffer.from('fffb9064', 'hex'), Buffer.alloc(500)]) // prettier-ignore
+const mp4 = Buffer.concat([
+  Buffer.from('00000018667479706d703432000000006d703432697 36f6d'.replaceAll(' ', ''), 'hex'),
+  Buffer.alloc(64),
+])
+const mp3 = Buffer.concat([
+  Buffer.from('4944330400000000000a', 'hex'),
+  Buffer.alloc(10),
+  Buffer.from('fffb9064', 'hex'),
+  Buffer.alloc(500),
+])
 const pdf = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n')
 test('[IM1] what is at a URL decides the kind, not its name and not its declared type', async () => {
   const board = await makeBoard(user)
@@ -20,21 +28,45 @@ test('[IM1] what is at a URL decides the kind, not its name and not its declared
     at(serves(html('<title>A page</title>'), 'image/png'), 'picture2.png'),
     at(serves(Buffer.from('a,b\n1,2\n'), 'text/csv'), 'table.csv'),
     at(serves(Buffer.from([0, 1, 2, 3]), 'video/mp4'), 'film.mp4'),
-    at(serves('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 'image/svg+xml'), 'x.svg'),
+    at(
+      serves('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 'image/svg+xml'),
+      'x.svg',
+    ),
   ]
   const body = await run(
     board.id,
     urls.map((url) => ({ url })),
   )
   expect(body.results.map(({ error }: any) => error)).toEqual(Array(8).fill(null))
-  expect(body.cards.map(({ kind }: any) => kind)).toEqual(['image', 'video', 'audio', 'pdf', 'link', 'file', 'file', 'file'])
-  expect(body).toMatchObject({ board_id: board.id, layout: 'justified', dry_run: false, created: 8, existing: 0, failed: 0, live: true })
+  expect(body.cards.map(({ kind }: any) => kind)).toEqual([
+    'image',
+    'video',
+    'audio',
+    'pdf',
+    'link',
+    'file',
+    'file',
+    'file',
+  ])
+  expect(body).toMatchObject({
+    board_id: board.id,
+    layout: 'justified',
+    dry_run: false,
+    created: 8,
+    existing: 0,
+    failed: 0,
+    live: true,
+  })
   expect(body.cards.map(({ url }: any) => url)).toEqual(urls)
   expect(body.results.map(({ card_id }: any) => card_id)).toEqual(body.cards.map(({ id }: any) => id))
   const [image, video, , paper, link, table, bytes, svg] = body.cards
   expect(image).toMatchObject({ image_key: expect.stringMatching(/\.png$/) })
   expect(image.file_key).toBeUndefined()
-  expect(video).toMatchObject({ file_key: expect.stringMatching(/\.mp4$/), mime: 'video/mp4', size_bytes: mp4.length })
+  expect(video).toMatchObject({
+    file_key: expect.stringMatching(/\.mp4$/),
+    mime: 'video/mp4',
+    size_bytes: mp4.length,
+  })
   expect(paper).toMatchObject({ file_name: 'a paper.pdf', ext: 'pdf', mime: 'application/pdf' })
   expect(link).toMatchObject({ title: 'A page', image_key: null })
   expect(table).toMatchObject({ mime: 'text/csv', file_name: 'table.csv' })
@@ -45,14 +77,23 @@ test('[IM1] what is at a URL decides the kind, not its name and not its declared
   expect(Buffer.from(await (await read(image.image_key)).arrayBuffer()).equals(png(640, 480))).toBe(true)
   expect(Buffer.from(await (await read(video.file_key)).arrayBuffer()).equals(mp4)).toBe(true)
   expect((await read(svg.file_key)).headers.get('content-type')).toBe('application/octet-stream')
-  const images = await service.admin`select image_key, width, height, bytes from images where board_id = ${board.id}`
+  const images =
+    await service.admin`select image_key, width, height, bytes from images where board_id = ${board.id}`
   expect(images).toHaveLength(7)
-  expect(images.find(({ image_key }) => image_key === image.image_key)).toMatchObject({ width: 640, height: 480 })
-}) // prettier-ignore
+  expect(images.find(({ image_key }) => image_key === image.image_key)).toMatchObject({
+    width: 640,
+    height: 480,
+  })
+})
 
 test('[IM2] an image card has the size of its image, within the limits of cards, its proportions kept', async () => {
   const board = await makeBoard(user)
-  const sizes = [[640, 480], [8000, 4000], [20, 10], [10_000, 10]] as const // prettier-ignore
+  const sizes = [
+    [640, 480],
+    [8000, 4000],
+    [20, 10],
+    [10_000, 10],
+  ] as const
   const placed = { x: 0, y: 0 }
   const body = await run(board.id, [
     ...sizes.map(([w, h], n) => ({ url: at(serves(png(w, h))), ...placed, y: n * 5000 })),
@@ -61,31 +102,98 @@ test('[IM2] an image card has the size of its image, within the limits of cards,
     { url: at(serves(png(400, 200))), ...placed, w: 10, h: 9000 },
   ])
   expect(body.cards.map(({ w, h }: any) => [w, h])).toEqual([
-    [640, 480], [4000, 2000], [80, 40], [4000, 40], [100, 50], [600, 300], [40, 4000],
-  ]) // prettier-ignore
+    [640, 480],
+    [4000, 2000],
+    [80, 40],
+    [4000, 40],
+    [100, 50],
+    [600, 300],
+    [40, 4000],
+  ])
 })
 
 test('[IM3] a page becomes a link with the title and description of its head, in whatever encoding', async () => {
   const board = await makeBoard(user)
   const pages: [string | Buffer, string, Record<string, string>, (string | null)[]][] = [
-    [html('<title> Plain &amp;\n simple </title><meta name="Description" content="What it &lt;is&gt;">'), 'text/html', {}, ['Plain & simple', 'What it <is>']],
-    [html('<title>x</title><meta property="og:title" content="Shared"><meta property="og:description" content="As shared">'), 'text/html', {}, ['Shared', 'As shared']],
-    [Buffer.from(html('<title>Zürich</title>'), 'latin1'), 'text/html; charset=ISO-8859-1', {}, ['Zürich', null]],
-    [Buffer.from(html('<meta charset="iso-8859-1"><title>Genève</title>'), 'latin1'), 'text/html', {}, ['Genève', null]],
-    [Buffer.from([...Buffer.from(html('<meta charset=shift_jis><title>')), 0x93, 0xfa, 0x96, 0x7b]), 'text/html', {}, [null, null]],
-    [Buffer.concat([Buffer.from('<html><meta charset=shift_jis><title>'), Buffer.from([0x93, 0xfa, 0x96, 0x7b]), Buffer.from('</title>')]), 'text/html', {}, ['日本', null]],
-    [Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(html('<title>Sixteen</title>'), 'utf16le')]), 'text/html', {}, ['Sixteen', null]],
+    [
+      html('<title> Plain &amp;\n simple </title><meta name="Description" content="What it &lt;is&gt;">'),
+      'text/html',
+      {},
+      ['Plain & simple', 'What it <is>'],
+    ],
+    [
+      html(
+        '<title>x</title><meta property="og:title" content="Shared"><meta property="og:description" content="As shared">',
+      ),
+      'text/html',
+      {},
+      ['Shared', 'As shared'],
+    ],
+    [
+      Buffer.from(html('<title>Zürich</title>'), 'latin1'),
+      'text/html; charset=ISO-8859-1',
+      {},
+      ['Zürich', null],
+    ],
+    [
+      Buffer.from(html('<meta charset="iso-8859-1"><title>Genève</title>'), 'latin1'),
+      'text/html',
+      {},
+      ['Genève', null],
+    ],
+    [
+      Buffer.from([...Buffer.from(html('<meta charset=shift_jis><title>')), 0x93, 0xfa, 0x96, 0x7b]),
+      'text/html',
+      {},
+      [null, null],
+    ],
+    [
+      Buffer.concat([
+        Buffer.from('<html><meta charset=shift_jis><title>'),
+        Buffer.from([0x93, 0xfa, 0x96, 0x7b]),
+        Buffer.from('</title>'),
+      ]),
+      'text/html',
+      {},
+      ['日本', null],
+    ],
+    [
+      Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(html('<title>Sixteen</title>'), 'utf16le')]),
+      'text/html',
+      {},
+      ['Sixteen', null],
+    ],
     [Buffer.from(html('<title>Café</title>'), 'latin1'), 'text/html', {}, ['Café', null]],
     [html('<meta charset="no-such-charset"><title>Ümlaut</title>'), 'text/html', {}, ['Ümlaut', null]],
     [gzipSync(html('<title>Zipped</title>')), 'text/html', { 'content-encoding': 'gzip' }, ['Zipped', null]],
-    [brotliCompressSync(html('<title>Brotli</title>')), 'text/html', { 'content-encoding': 'br' }, ['Brotli', null]],
-    [html(`<title>${'t'.repeat(5000)}</title><meta name=description content="${'d'.repeat(30_000)}">`), 'text/html', {}, ['t'.repeat(300), 'd'.repeat(20_000)]],
-    [html('<title></title><title>Second</title><script><title>No</title></script>'), 'text/html', {}, ['Second', null]],
+    [
+      brotliCompressSync(html('<title>Brotli</title>')),
+      'text/html',
+      { 'content-encoding': 'br' },
+      ['Brotli', null],
+    ],
+    [
+      html(`<title>${'t'.repeat(5000)}</title><meta name=description content="${'d'.repeat(30_000)}">`),
+      'text/html',
+      {},
+      ['t'.repeat(300), 'd'.repeat(20_000)],
+    ],
+    [
+      html('<title></title><title>Second</title><script><title>No</title></script>'),
+      'text/html',
+      {},
+      ['Second', null],
+    ],
     [html('<title>One</title>') + ' '.repeat(3 * 1024 * 1024), 'text/html', {}, ['One', null]],
     ['just words', 'text/html', {}, [null, null]],
-    [`<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>X</title></head></html>`, 'application/xhtml+xml', {}, ['X', null]],
+    [
+      `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>X</title></head></html>`,
+      'application/xhtml+xml',
+      {},
+      ['X', null],
+    ],
     [`<html><head><title>Nested</title>${'<b>'.repeat(300_000)}`, 'text/html', {}, ['Nested', null]],
-  ] // prettier-ignore
+  ]
   const body = await run(
     board.id,
     pages.map(([content, type, headers]) => ({ url: at(serves(content, type, headers)) })),
@@ -100,11 +208,30 @@ test('[IM4] what the client says of an item goes before what is found', async ()
   const page = at(serves(html('<title>Found</title><meta name=description content=Found>'), 'text/html'))
   const identifiers = [{ scope: 'shot', value: '1' }]
   const { cards } = await run(board.id, [
-    { url: page, title: 'Given', caption: 'Said', props: { a: { b: 1 } }, identifiers, x: 700, y: -20, w: 300, h: 90 },
-  ]) // prettier-ignore
+    {
+      url: page,
+      title: 'Given',
+      caption: 'Said',
+      props: { a: { b: 1 } },
+      identifiers,
+      x: 700,
+      y: -20,
+      w: 300,
+      h: 90,
+    },
+  ])
   expect(cards[0]).toMatchObject({
-    kind: 'link', url: page, title: 'Given', body: 'Said', props: { a: { b: 1 } }, identifiers, x: 700, y: -20, w: 300, h: 90,
-  }) // prettier-ignore
+    kind: 'link',
+    url: page,
+    title: 'Given',
+    body: 'Said',
+    props: { a: { b: 1 } },
+    identifiers,
+    x: 700,
+    y: -20,
+    w: 300,
+    h: 90,
+  })
 })
 
 test('[IM5] items without a place are laid out, justified unless said otherwise, beside what is there', async () => {
@@ -121,7 +248,12 @@ test('[IM5] items without a place are laid out, justified unless said otherwise,
   expect(all).toHaveLength(14)
   for (const [n, a] of all.entries())
     for (const b of all.slice(n + 1))
-      expect(a['x'] < b['x'] + b['w'] && b['x'] < a['x'] + a['w'] && a['y'] < b['y'] + b['h'] && b['y'] < a['y'] + a['h']).toBe(false) // prettier-ignore
+      expect(
+        a['x'] < b['x'] + b['w'] &&
+          b['x'] < a['x'] + a['w'] &&
+          a['y'] < b['y'] + b['h'] &&
+          b['y'] < a['y'] + a['h'],
+      ).toBe(false)
 })
 
 test('[IM6] run again, nothing is fetched or doubled: a source or an identifier that is on the board is existing', async () => {
@@ -214,7 +346,11 @@ test('[IM13] 100 items are fetched several at a time and land in their order', a
 test('[IM14] a cap that is reached midway fails the items after it, and they are not fetched', async () => {
   const free = await service.user({ tier: 'free' })
   const board = await makeBoard(free)
-  await makeCards(free, board.id, Array.from({ length: 97 }, () => ({}))) // prettier-ignore
+  await makeCards(
+    free,
+    board.id,
+    Array.from({ length: 97 }, () => ({})),
+  )
   const urls = Array.from({ length: 8 }, (_, n) => (n === 1 ? `${site.url}/missing` : at(serves(png(9, 9)))))
   const before = site.requests.length
   const body = await run(
@@ -224,8 +360,12 @@ test('[IM14] a cap that is reached midway fails the items after it, and they are
     free,
   )
   expect(body.results.map(({ status, code }: any) => code ?? status)).toEqual([
-    'created', 'upstream_rejected', 'created', 'created', ...Array(4).fill('limit_reached'),
-  ]) // prettier-ignore
+    'created',
+    'upstream_rejected',
+    'created',
+    'created',
+    ...Array(4).fill('limit_reached'),
+  ])
   expect(site.requests.length - before).toBe(4)
   expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(3)
   const dry = await run(board.id, [{ url: at(serves('x')) }], { dry_run: true }, free)

@@ -195,10 +195,15 @@ test('[A215] a filter that names a workspace or a board that is not visible is 4
   await service.share(foreign.id, guest, 'viewer')
   const since = 'since=2026-01-01T00:00:00Z'
   const byWorkspace = (id: string) => [
-    `/boards?workspace=${id}`, `/boards?workspace=${id}&${since}`, `/boards?workspace=${id}&deleted=1`, `/images?workspace=${id}`,
-    `/images?workspace=${id}&${since}`, `/search?q=word&workspace=${id}`, `/resolve?scope=s&value=v&workspace=${id}`,
+    `/boards?workspace=${id}`,
+    `/boards?workspace=${id}&${since}`,
+    `/boards?workspace=${id}&deleted=1`,
+    `/images?workspace=${id}`,
+    `/images?workspace=${id}&${since}`,
+    `/search?q=word&workspace=${id}`,
+    `/resolve?scope=s&value=v&workspace=${id}`,
     `/boards/tree?workspace=${id}`,
-  ] // prettier-ignore
+  ]
   const byBoard = (id: string) => [
     `/boards?parent=${id}`,
     `/boards?parent=${id}&${since}`,
@@ -249,20 +254,51 @@ test('[A217] include is checked and honoured on a single card, and of the index'
 
 test('[A218] of a card with one coordinate that one stays, and the other is placed in free space', async () => {
   const board = await makeBoard(user)
-  await makeCards(user, board.id, [{ x: 0, y: 0 }, { x: 0, y: 200 }, { x: 1000, y: 0 }]) // prettier-ignore
+  await makeCards(user, board.id, [
+    { x: 0, y: 0 },
+    { x: 0, y: 200 },
+    { x: 1000, y: 0 },
+  ])
   const post = async (cards: object[]) => {
     const { body } = await user.api.post(`/boards/${board.id}/cards`, { cards })
     return (body['cards'] as unknown as { x: number; y: number }[]).map(({ x, y }) => [x, y])
   }
-  expect(await post([{ kind: 'note', x: 10 }, { kind: 'note', y: -50 }])).toEqual([[10, 400], [300, -50]]) // prettier-ignore
-  expect(await post([{ kind: 'note', x: 10 }, { kind: 'note', x: 5000 }])).toEqual([[10, 600], [5000, -50]]) // prettier-ignore
+  expect(
+    await post([
+      { kind: 'note', x: 10 },
+      { kind: 'note', y: -50 },
+    ]),
+  ).toEqual([
+    [10, 400],
+    [300, -50],
+  ])
+  expect(
+    await post([
+      { kind: 'note', x: 10 },
+      { kind: 'note', x: 5000 },
+    ]),
+  ).toEqual([
+    [10, 600],
+    [5000, -50],
+  ])
   const { cards } = (await user.api.get(`/boards/${board.id}/cards`)).body
   const overlap = (a: any, b: any) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
   expect(cards.some((a: any, n: number) => cards.slice(n + 1).some((b: any) => overlap(a, b)))).toBe(false)
 })
 
 test('[A219] every answer says nosniff; over https also that it stays so', async () => {
-  const paths = ['/api/v1/me', '/api/v1/nothing', '/nothing', '/login', '/docs', '/changelog', '/healthz', '/api/v1/openapi.json', '/.well-known/oauth-authorization-server', '/oauth/authorize'] // prettier-ignore
+  const paths = [
+    '/api/v1/me',
+    '/api/v1/nothing',
+    '/nothing',
+    '/login',
+    '/docs',
+    '/changelog',
+    '/healthz',
+    '/api/v1/openapi.json',
+    '/.well-known/oauth-authorization-server',
+    '/oauth/authorize',
+  ]
   const secure = await startService({ workers: false, config: { publicUrl: 'https://cork.example' } })
   try {
     for (const path of paths) {
@@ -280,7 +316,11 @@ test('[A219] every answer says nosniff; over https also that it stays so', async
 test('[A220] an answer that holds a secret is kept by no cache', async () => {
   const account = await user.api.post('/service-accounts', { workspace_id: user.workspaceId, name: 'a' })
   const id = (account.body['service_account'] as { id: string }).id
-  const webhook = await user.api.post('/webhooks', { workspace_id: user.workspaceId, url: 'https://example.com/hook', events: ['board.created'] }) // prettier-ignore
+  const webhook = await user.api.post('/webhooks', {
+    workspace_id: user.workspaceId,
+    url: 'https://example.com/hook',
+    events: ['board.created'],
+  })
   const hookId = (webhook.body['webhook'] as { id: string }).id
   const answers = [
     account,
@@ -296,7 +336,8 @@ test('[A221] a token’s own limit is at most MAX_RATE_LIMIT_PER_HOUR', async ()
   const bound = await startService({ workers: false, config: { maxRateLimitPerHour: 70 } })
   try {
     const owner = await bound.user()
-    const make = (rate_limit: number) => owner.api.post('/service-accounts', { workspace_id: owner.workspaceId, name: 'a', rate_limit }) // prettier-ignore
+    const make = (rate_limit: number) =>
+      owner.api.post('/service-accounts', { workspace_id: owner.workspaceId, name: 'a', rate_limit })
     const refused = await make(71)
     expect([refused.status, refused.body['error']]).toEqual([400, 'rate_limit must be <= 70.'])
     const made = await make(70)

@@ -134,7 +134,6 @@ test('[A201] a body that is parsed in pieces is what it is when it is parsed at 
     'null',
     ' {"a":[[],[[]]] , "b" : [ {"c":[1]} ] } ',
   ])
-    // prettier-ignore
     expect(await parse(json), json).toEqual(JSON.parse(json))
   for (const json of [
     '{"a":[1,]}',
@@ -150,7 +149,6 @@ test('[A201] a body that is parsed in pieces is what it is when it is parsed at 
     '{"a":[01]}',
     '{"a":[1]} x',
   ])
-    // prettier-ignore
     expect(await faultOf(() => parse(json)), json).toMatch(/^bad_request: The body is not valid JSON/)
   const commas = `{"cards":[${'{"title":"a"},'.repeat(6000)}]}`
   expect(await faultOf(() => parse(commas))).toMatch(/^bad_request: The body is not valid JSON/)

@@ -32,8 +32,13 @@ async function send(by: TestUser, method: string, path: string, body?: string): 
 const expensive = (n: number) => `<p>${n}` + '<td colspan=1>'.repeat(2800)
 const cardsOf = (count: number) =>
   JSON.stringify({
-    cards: Array.from({ length: count }, (_, n) => ({ kind: 'note', x: n, y: 0, html: expensive(n).slice(0, 18_000) })),
-  }) // prettier-ignore
+    cards: Array.from({ length: count }, (_, n) => ({
+      kind: 'note',
+      x: n,
+      y: 0,
+      html: expensive(n).slice(0, 18_000),
+    })),
+  })
 
 test('[H10] html of more than 4,000 opening tags is 400 that names the field, and of 4,000 is taken', async () => {
   const { id } = await makeBoard(user)

@@ -76,18 +76,29 @@ test('[T26] a merge that would be longer than a body may be is 400 that names th
   expect((await user.api.patch(`${path}/${ids[0]}`, { body: theirs })).status).toBe(200)
   const mine = { body: `${base} MINE.`, body_base: base }
   const single = await user.api.patch(`${path}/${ids[0]}`, mine)
-  const bulk = await user.api.patch(path, { cards: [{ id: ids[1], title: 'first' }, { id: ids[0], ...mine }] })
-  for (const [{ status, body }, where] of [[single, ''], [bulk, 'cards[1].']] as const) {
+  const bulk = await user.api.patch(path, {
+    cards: [
+      { id: ids[1], title: 'first' },
+      { id: ids[0], ...mine },
+    ],
+  })
+  for (const [{ status, body }, where] of [
+    [single, ''],
+    [bulk, 'cards[1].'],
+  ] as const) {
     expect([status, body.code]).toEqual([400, 'bad_request'])
     expect(body.error.startsWith(`${where}body: merged with the changes of other writers`)).toBe(true)
   }
   const shown = await listCards(user, boardId)
   expect(shown.map(({ id, body, title }) => [id, body, title])).toEqual(
-    expect.arrayContaining([[ids[0], theirs, null], [ids[1], 'short', null]]),
+    expect.arrayContaining([
+      [ids[0], theirs, null],
+      [ids[1], 'short', null],
+    ]),
   )
   // Without a base the text replaces theirs.
   expect((await user.api.patch(`${path}/${ids[0]}`, { body: mine.body })).status).toBe(200)
-}) // prettier-ignore
+})
 
 test('[T22] 1,000 bodies are changed by one request', async () => {
   const { id: boardId } = await makeBoard(user)

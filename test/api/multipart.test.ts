@@ -111,8 +111,18 @@ test('[MU5] completing takes each part once, with the ETag that its PUT gave', a
   const { key, part_size, session } = await begun({ bytes: file.length })
   const [one, two] = await sendParts(user, session, file, part_size, [1, 2])
   const complete = (parts: unknown) => user.api.post('/uploads/multipart/complete', { ...session, parts })
-  const wrong: unknown[] = [[], [one], [two], [one, two, two], [one, { ...two, part_number: 3 }], [one, { ...two, part_number: 0 }],
-    [one, { ...two, etag: one!.etag }], [one, { ...two, etag: '../../x' }], [{ part_number: 1 }, two], 'parts'] // prettier-ignore
+  const wrong: unknown[] = [
+    [],
+    [one],
+    [two],
+    [one, two, two],
+    [one, { ...two, part_number: 3 }],
+    [one, { ...two, part_number: 0 }],
+    [one, { ...two, etag: one!.etag }],
+    [one, { ...two, etag: '../../x' }],
+    [{ part_number: 1 }, two],
+    'parts',
+  ]
   for (const parts of wrong) expect([parts, (await complete(parts)).status]).toEqual([parts, 400])
   expect(await service.files.head(key)).toBe(null)
   expect((await complete([two, { part_number: 1, etag: one!.etag.replaceAll('"', '') }])).status).toBe(201)
@@ -234,7 +244,6 @@ test('[MU9] uploads in parts are for owners with a paid plan, and the quota is c
     { bytes: 10, content_type: 'text/html\r\nx: y' },
     { bytes: 10, filename: 'x'.repeat(301) },
   ])
-    // prettier-ignore
     expect([fields, (await begin(user, boardId, fields)).status]).toEqual([fields, 400])
 })
 

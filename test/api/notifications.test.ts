@@ -37,32 +37,60 @@ async function makeScene() {
   const { workspaceId } = people.owner
   await service.member(workspaceId, people.editor, 'editor')
   await service.member(workspaceId, people.viewer, 'viewer')
-  const board = await makeBoard(people.owner, { name: 'Day one', scheduled_date: '2030-05-01', day_label: 'Beach' })
+  const board = await makeBoard(people.owner, {
+    name: 'Day one',
+    scheduled_date: '2030-05-01',
+    day_label: 'Beach',
+  })
   await service.share(board.id, people['shared editor'], 'editor')
   await service.share(board.id, people['shared viewer'], 'viewer')
   return { ...people, people, board }
-} // prettier-ignore
+}
 
 test('[Y1] publishing sets the status, bumps the version and tells when; again after a change or a cancel likewise', async () => {
   const { owner, editor, board } = await makeScene()
-  expect(await read(owner, board.id)).toMatchObject({ sched_status: 'draft', sched_version: 0, sched_published_at: null })
+  expect(await read(owner, board.id)).toMatchObject({
+    sched_status: 'draft',
+    sched_version: 0,
+    sched_published_at: null,
+  })
   const first = await publish(owner, board.id)
-  expect(first).toMatchObject({ sched_status: 'published', sched_version: 1, sched_published_at: expect.any(Date) })
+  expect(first).toMatchObject({
+    sched_status: 'published',
+    sched_version: 1,
+    sched_published_at: expect.any(Date),
+  })
   const shown = await read(owner, board.id)
-  expect(shown).toMatchObject({ sched_status: 'published', sched_version: 1, sched_published_at: first.sched_published_at!.toISOString() })
+  expect(shown).toMatchObject({
+    sched_status: 'published',
+    sched_version: 1,
+    sched_published_at: first.sched_published_at!.toISOString(),
+  })
   expect(shown.updated_at > board['updated_at']).toBe(true)
   await owner.api.patch(`/boards/${board.id}`, { scheduled_date: '2030-05-02' })
   expect(await publish(editor, board.id)).toMatchObject({ sched_status: 'published', sched_version: 2 })
   const published = (await read(owner, board.id)).sched_published_at
   expect(await cancel(editor, board.id)).toMatchObject({ sched_status: 'cancelled', sched_version: 2 })
-  expect(await read(owner, board.id)).toMatchObject({ sched_status: 'cancelled', sched_version: 2, sched_published_at: published })
+  expect(await read(owner, board.id)).toMatchObject({
+    sched_status: 'cancelled',
+    sched_version: 2,
+    sched_published_at: published,
+  })
   expect(await publish(owner, board.id)).toMatchObject({ sched_status: 'published', sched_version: 3 })
   const draft = await makeBoard(owner)
-  expect(await cancel(owner, draft.id)).toEqual({ sched_status: 'cancelled', sched_version: 0, sched_published_at: null })
+  expect(await cancel(owner, draft.id)).toEqual({
+    sched_status: 'cancelled',
+    sched_version: 0,
+    sched_published_at: null,
+  })
   // Not by the API: such a field is ignored.
-  await owner.api.patch(`/boards/${board.id}`, { sched_status: 'draft', sched_version: 9, sched_published_at: null })
+  await owner.api.patch(`/boards/${board.id}`, {
+    sched_status: 'draft',
+    sched_version: 9,
+    sched_published_at: null,
+  })
   expect(await read(owner, board.id)).toMatchObject({ sched_status: 'published', sched_version: 3 })
-}) // prettier-ignore
+})
 
 test('[Y2] only writers of the workspace publish and cancel; nobody a board in the trash, and who can’t see one learns nothing', async () => {
   const { people, board, owner } = await makeScene()
@@ -70,15 +98,30 @@ test('[Y2] only writers of the workspace publish and cancel; nobody a board in t
   for (const act of [publish, cancel]) {
     for (const name of ['viewer', 'shared editor', 'shared viewer'] as const)
       await expect(act(people[name], board.id), name).rejects.toThrow(/^Only a writer of the workspace/)
-    await expect(act(people.stranger, board.id)).rejects.toThrow(`There is no board ${board.id} that this account can see.`)
-    await expect(act(people.stranger, nowhere)).rejects.toThrow(`There is no board ${nowhere} that this account can see.`)
+    await expect(act(people.stranger, board.id)).rejects.toThrow(
+      `There is no board ${board.id} that this account can see.`,
+    )
+    await expect(act(people.stranger, nowhere)).rejects.toThrow(
+      `There is no board ${nowhere} that this account can see.`,
+    )
   }
   expect(await read(owner, board.id)).toEqual(before)
   await owner.api.delete(`/boards/${board.id}`)
-  for (const act of [publish, cancel]) await expect(act(owner, board.id)).rejects.toThrow('The board is in the trash.')
-  await expect(service.database.asUser(owner.userId, (tx) => tx`update boards set sched_status = 'published' where id = ${board.id}`)).rejects.toThrow(/permission denied/)
-  await expect(service.database.asUser(owner.userId, (tx) => tx`select board_readers(${board.id}, ${owner.workspaceId})`)).rejects.toThrow(/permission denied/)
-}) // prettier-ignore
+  for (const act of [publish, cancel])
+    await expect(act(owner, board.id)).rejects.toThrow('The board is in the trash.')
+  await expect(
+    service.database.asUser(
+      owner.userId,
+      (tx) => tx`update boards set sched_status = 'published' where id = ${board.id}`,
+    ),
+  ).rejects.toThrow(/permission denied/)
+  await expect(
+    service.database.asUser(
+      owner.userId,
+      (tx) => tx`select board_readers(${board.id}, ${owner.workspaceId})`,
+    ),
+  ).rejects.toThrow(/permission denied/)
+})
 
 test('[Y3] a change of date or label of a published or cancelled board is told to all who can read it but the actor', async () => {
   const { people, owner, editor, board } = await makeScene()
@@ -87,7 +130,13 @@ test('[Y3] a change of date or label of a published or cancelled board is told t
   const changes = [{ scheduled_date: '2030-06-01' }, { scheduled_end: '2030-06-03' }, { day_label: 'Cave' }]
   for (const change of changes) succeeded(await editor.api.patch(`/boards/${board.id}`, change))
   await cancel(owner, board.id)
-  succeeded(await editor.api.patch(`/boards/${board.id}`, { scheduled_date: null, scheduled_end: null, day_label: null }))
+  succeeded(
+    await editor.api.patch(`/boards/${board.id}`, {
+      scheduled_date: null,
+      scheduled_end: null,
+      day_label: null,
+    }),
+  )
   for (const reader of readers) {
     const told = await list(reader)
     expect(told).toHaveLength(4)
@@ -97,21 +146,27 @@ test('[Y3] a change of date or label of a published or cancelled board is told t
       workspace_id: owner.workspaceId,
       board_id: board.id,
       data: {
-        name: 'Day one', sched_status: 'published', sched_version: 1,
-        scheduled_date: '2030-06-01', scheduled_end: null, day_label: 'Beach',
+        name: 'Day one',
+        sched_status: 'published',
+        sched_version: 1,
+        scheduled_date: '2030-06-01',
+        scheduled_end: null,
+        day_label: 'Beach',
         before: { scheduled_date: '2030-05-01', scheduled_end: null, day_label: 'Beach' },
         actor: { user_id: editor.userId, display_name: 'editor' },
       },
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     })
     expect(told[0]!['data']).toMatchObject({
-      sched_status: 'cancelled', scheduled_date: null, day_label: null,
+      sched_status: 'cancelled',
+      scheduled_date: null,
+      day_label: null,
       before: { scheduled_date: '2030-06-01', scheduled_end: '2030-06-03', day_label: 'Cave' },
     })
   }
   expect(await list(editor)).toEqual([])
   expect(await list(people.stranger)).toEqual([])
-}) // prettier-ignore
+})
 
 test('[Y4] nobody is told while a board is a draft, with notify: false, of other fields, of no change, or of what is rolled back', async () => {
   const { viewer, editor, owner, board } = await makeScene()
@@ -158,7 +213,8 @@ test('[Y5] notifications are listed newest first by pages, and followed by since
   const { viewer, editor, owner, board } = await makeScene()
   await publish(owner, board.id)
   const since = new Date().toISOString()
-  for (let day = 1; day <= 7; day++) await editor.api.patch(`/boards/${board.id}`, { scheduled_date: `2030-06-0${day}` })
+  for (let day = 1; day <= 7; day++)
+    await editor.api.patch(`/boards/${board.id}`, { scheduled_date: `2030-06-0${day}` })
   const days = (rows: Shown[]) => rows.map((row) => Number(row['data'].scheduled_date.slice(-1)))
   const walk = async (start: string) => {
     const found: Shown[] = []
@@ -180,18 +236,32 @@ test('[Y5] notifications are listed newest first by pages, and followed by since
   await editor.api.patch(`/boards/${board.id}`, { scheduled_date: '2030-06-09' })
   await until(async () => (await walk(on)).found.length === 1, 'the feed goes on')
   const first = succeeded(await viewer.api.get<any>('/notifications?limit=1')).next_cursor as string
-  const boards = succeeded(await viewer.api.get<any>('/boards?since=2026-01-01T00:00:00Z')).next_cursor as string
-  for (const cursor of [boards, 'x', '', 'before||', `before|${since}|`, `after|x|${nowhere}`, `after|${since}|x`, `sideways|${since}|${nowhere}`, `${first}|`]) {
+  const boards = succeeded(await viewer.api.get<any>('/boards?since=2026-01-01T00:00:00Z'))
+    .next_cursor as string
+  for (const cursor of [
+    boards,
+    'x',
+    '',
+    'before||',
+    `before|${since}|`,
+    `after|x|${nowhere}`,
+    `after|${since}|x`,
+    `sideways|${since}|${nowhere}`,
+    `${first}|`,
+  ]) {
     const { status, body } = await viewer.api.get(`/notifications?cursor=${encodeURIComponent(cursor)}`)
     expect([cursor, status, body['error']]).toEqual([cursor, 400, expect.stringMatching(/^cursor must be/)])
   }
-  expect((await viewer.api.get(`/notifications?since=${since}&cursor=${encodeURIComponent(first)}`)).status).toBe(400)
-  for (const limit of [0, 501, 'x']) expect((await viewer.api.get(`/notifications?limit=${limit}`)).status).toBe(400)
+  expect(
+    (await viewer.api.get(`/notifications?since=${since}&cursor=${encodeURIComponent(first)}`)).status,
+  ).toBe(400)
+  for (const limit of [0, 501, 'x'])
+    expect((await viewer.api.get(`/notifications?limit=${limit}`)).status).toBe(400)
   expect((await service.anonymous.get('/notifications')).status).toBe(401)
   // Who may no longer see the board is no longer told of it.
   await service.member(owner.workspaceId, viewer, 'none')
   expect((await walk('')).found).toEqual([])
-}) // prettier-ignore
+})
 
 test('[Y6] an open socket of the account gets a notification once, on any board, on any node, and nobody else does', async () => {
   const { owner, viewer, editor, stranger, board } = await makeScene()
@@ -200,14 +270,23 @@ test('[Y6] an open socket of the account gets a notification once, on any board,
   const open = async (url: string, who: TestUser, boardId: string, name: string): Promise<Editor> => {
     const opened = await openEditor(url, { boardId, token: who.token })
     told.set(name, [])
-    opened.provider.on('stateless', ({ payload }: { payload: string }) => told.get(name)!.push(JSON.parse(payload)))
+    opened.provider.on('stateless', ({ payload }: { payload: string }) =>
+      told.get(name)!.push(JSON.parse(payload)),
+    )
     return opened
   }
   const [elsewhere, unrelated] = [await makeBoard(viewer), await makeBoard(stranger)]
   const first = await open(service.url, viewer, board.id, 'viewer on the board')
   // A second board on the same socket.
-  const second = new HocuspocusProvider({ websocketProvider: first.socket, name: elsewhere.id, token: viewer.token, document: new Y.Doc() })
-  second.on('stateless', ({ payload }: { payload: string }) => told.get('viewer on the board')!.push(JSON.parse(payload)))
+  const second = new HocuspocusProvider({
+    websocketProvider: first.socket,
+    name: elsewhere.id,
+    token: viewer.token,
+    document: new Y.Doc(),
+  })
+  second.on('stateless', ({ payload }: { payload: string }) =>
+    told.get('viewer on the board')!.push(JSON.parse(payload)),
+  )
   second.attach()
   await until(() => second.isSynced, 'the second board is open')
   await open(other.url, viewer, elsewhere.id, 'viewer on another node and board')
@@ -216,17 +295,25 @@ test('[Y6] an open socket of the account gets a notification once, on any board,
   await editor.api.patch(`/boards/${board.id}`, { scheduled_date: '2030-06-01' })
   const [notification] = await list(viewer)
   const message = { type: 'notification', notification }
-  await until(() => told.get('viewer on the board')!.length > 0 && told.get('viewer on another node and board')!.length > 0, 'the sockets are told')
+  await until(
+    () =>
+      told.get('viewer on the board')!.length > 0 && told.get('viewer on another node and board')!.length > 0,
+    'the sockets are told',
+  )
   // What comes later has come after all of it.
   await editor.api.patch(`/boards/${board.id}`, { scheduled_date: '2030-06-02' })
-  await until(() => told.get('viewer on the board')!.length > 1 && told.get('viewer on another node and board')!.length > 1, 'the sockets are told again')
+  await until(
+    () =>
+      told.get('viewer on the board')!.length > 1 && told.get('viewer on another node and board')!.length > 1,
+    'the sockets are told again',
+  )
   for (const name of ['viewer on the board', 'viewer on another node and board']) {
     expect(told.get(name), name).toHaveLength(2)
     expect(told.get(name)![0]).toEqual(message)
   }
   expect([told.get('actor'), told.get('stranger')]).toEqual([[], []])
   second.destroy()
-}) // prettier-ignore
+})
 
 test('[Y7] who is told is who may read: the readers of a board and the policies agree', async () => {
   const { people, board } = await makeScene()
@@ -260,8 +347,9 @@ test('[Y8] a change is told to a thousand readers in its transaction, and each s
   await expect(rolledBack).rejects.toThrow('rolled back')
   await database.close()
   await owner.api.patch(`/boards/${board.id}`, { day_label: 'told' })
-  const [row] = await service.admin`select count(*)::integer as count from notifications where board_id = ${board.id}`
+  const [row] =
+    await service.admin`select count(*)::integer as count from notifications where board_id = ${board.id}`
   expect(row).toEqual({ count: 1001 })
   await until(() => heard.length > 0, 'the guest is told')
   expect(heard).toMatchObject([{ notification: { data: { day_label: 'told' } } }])
-}) // prettier-ignore
+})

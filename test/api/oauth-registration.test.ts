@@ -94,10 +94,21 @@ test('[PG12] a client is told nothing of OpenID Connect', async () => {
   })
   expect([answer.status, again.status]).toEqual([201, 200])
   expect(Object.keys(client).toSorted()).toEqual([
-    'application_type', 'client_id', 'client_id_issued_at', 'client_name', 'client_secret', 'client_secret_expires_at',
-    'client_uri', 'contacts', 'grant_types', 'redirect_uris', 'registration_access_token', 'registration_client_uri',
-    'response_types', 'token_endpoint_auth_method',
-  ]) // prettier-ignore
+    'application_type',
+    'client_id',
+    'client_id_issued_at',
+    'client_name',
+    'client_secret',
+    'client_secret_expires_at',
+    'client_uri',
+    'contacts',
+    'grant_types',
+    'redirect_uris',
+    'registration_access_token',
+    'registration_client_uri',
+    'response_types',
+    'token_endpoint_auth_method',
+  ])
   expect(await again.json()).toEqual(client)
 })
 

@@ -19,7 +19,10 @@ test('[OA1] the description lints clean', async () => {
 test('[OA2] the linter notices what is wrong in a description', async () => {
   const broken: [string, (given: any) => void][] = [
     ['struct', ({ info }) => delete info.title],
-    ['struct', ({ paths }) => (paths['/me'].get.responses['200'].content['application/json'].schema.type = 'strange')],
+    [
+      'struct',
+      ({ paths }) => (paths['/me'].get.responses['200'].content['application/json'].schema.type = 'strange'),
+    ],
     ['info-license', ({ info }) => delete info.license],
     ['no-ambiguous-paths', ({ paths }) => (paths['/me/{id}'] = paths['/{id}/me'] = paths['/me'])],
     ['no-unused-components', ({ components }) => (components.schemas.Unused = { type: 'string' })],
@@ -27,13 +30,23 @@ test('[OA2] the linter notices what is wrong in a description', async () => {
     ['parameter-description', ({ paths }) => delete paths['/boards'].get.parameters[0].description],
     ['operation-operationId-unique', ({ paths }) => (paths['/me'].get.operationId = 'getBoards')],
     ['path-parameters-defined', ({ paths }) => (paths['/boards/{id}'].get.parameters = [])],
-    ['no-unresolved-refs', ({ paths }) => (paths['/me'].get.responses['401'] = { $ref: '#/components/responses/None' })],
+    [
+      'no-unresolved-refs',
+      ({ paths }) => (paths['/me'].get.responses['401'] = { $ref: '#/components/responses/None' }),
+    ],
     ['security-defined', (given) => delete given.security && delete given.paths['/me'].get.security],
     ['operation-summary', ({ paths }) => delete paths['/boards'].get.summary],
     ['operation-tag-defined', ({ paths }) => (paths['/boards'].get.tags = ['Unknown'])],
-    ['operation-4xx-response', ({ paths }) => (paths['/me'].get.responses = { 200: paths['/me'].get.responses['200'] })],
-    ['no-invalid-schema-examples', ({ paths }) => (paths['/boards'].post.requestBody.content['application/json'].schema.properties.name.example = 5)],
-  ] // prettier-ignore
+    [
+      'operation-4xx-response',
+      ({ paths }) => (paths['/me'].get.responses = { 200: paths['/me'].get.responses['200'] }),
+    ],
+    [
+      'no-invalid-schema-examples',
+      ({ paths }) =>
+        (paths['/boards'].post.requestBody.content['application/json'].schema.properties.name.example = 5),
+    ],
+  ]
   for (const [rule, breakIt] of broken) {
     const copy = structuredClone(description)
     breakIt(copy)
@@ -48,9 +61,12 @@ test('[OA2] the linter notices what is wrong in a description', async () => {
 test('[OA3] what no test has seen, and what is not described, is named', () => {
   const described = {
     paths: {
-      '/boards/{id}': { get: { responses: { 200: {}, 404: {}, 500: {}, 503: {} } }, patch: { responses: { 200: {} } } },
+      '/boards/{id}': {
+        get: { responses: { 200: {}, 404: {}, 500: {}, 503: {} } },
+        patch: { responses: { 200: {} } },
+      },
     },
-  } // prettier-ignore
+  }
   const seen = (operation: string, status: number, how: Observed['how'] = 'held', code = '') => ({
     how,
     operation,

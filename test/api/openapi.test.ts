@@ -94,11 +94,29 @@ const allSchemas = () => [...schemas()].flatMap(([where, schema]) => [...inner(w
 test('[OA20] the schemas have names, and operations refer to them', () => {
   expect(Object.keys(description.components.schemas)).toEqual(
     expect.arrayContaining([
-      'AuditEntry', 'Board', 'BoardInput', 'Capacity', 'Card', 'CardHit', 'CardInput', 'CardPatch', 'Delivery', 'Error', 'Group',
-      'Identifier', 'ImageRecord', 'IndexCard', 'Notification', 'RemovedCard', 'ServiceAccount', 'Token', 'TreeEntry', 'Webhook',
+      'AuditEntry',
+      'Board',
+      'BoardInput',
+      'Capacity',
+      'Card',
+      'CardHit',
+      'CardInput',
+      'CardPatch',
+      'Delivery',
+      'Error',
+      'Group',
+      'Identifier',
+      'ImageRecord',
+      'IndexCard',
+      'Notification',
+      'RemovedCard',
+      'ServiceAccount',
+      'Token',
+      'TreeEntry',
+      'Webhook',
       'Workspace',
     ]),
-  ) // prettier-ignore
+  )
   const answer = (path: string, method = 'get') =>
     description.paths[path][method].responses[200].content['application/json'].schema.properties
   expect(answer('/boards/{id}').board).toEqual({ $ref: '#/components/schemas/Board' })
@@ -214,8 +232,11 @@ test('[I11] of each operation the description has a success and every error that
       return given ? String(resolve<any>(description, given).description) : ''
     }
     const expected: (keyof typeof statusOf)[] = [
-      'invalid_token', 'rate_limited', 'internal_error', 'storage_unavailable',
-    ] // prettier-ignore
+      'invalid_token',
+      'rate_limited',
+      'internal_error',
+      'storage_unavailable',
+    ]
     if (path.includes('{')) expected.push('not_found', 'bad_request')
     if (method !== 'GET')
       expected.push('bad_request', 'insufficient_scope', 'payload_too_large', 'unsupported_media_type')

@@ -30,10 +30,11 @@ beforeAll(async () => {
   for (const role of ['editor', 'viewer'] as const) await service.member(workspaceId, users[role], role)
   await service.member(workspaceId, users.removed, 'editor')
   await service.member(workspaceId, users.removed, 'none')
-  for (const role of ['revoked token', 'expired token'] as const) users[role] = await service.token(owner, { ttlDays: 1 })
+  for (const role of ['revoked token', 'expired token'] as const)
+    users[role] = await service.token(owner, { ttlDays: 1 })
   await service.admin`update tokens set revoked_at = now() where id = ${users['revoked token'].tokenId}`
   await service.admin`update tokens set expires_at = now() where id = ${users['expired token'].tokenId}`
-}) // prettier-ignore
+})
 afterAll(async () => {
   leaveAll()
   await service.stop()
@@ -213,11 +214,15 @@ describe('[A4] at the socket each role opens, reads and edits as the table says'
           if (access !== 'refused') await until(() => editor.cards.has(later.id), 'the later card is there')
           const { cards } = (await users.owner.api.get(`/boards/${boardId}/cards`)).body
           const ids = cards.map(({ id }: { id: string }) => id)
-          expect([role, ids.includes('mine'), ids.includes('intruder')]).toEqual([role, access === 'edit', false])
+          expect([role, ids.includes('mine'), ids.includes('intruder')]).toEqual([
+            role,
+            access === 'edit',
+            false,
+          ])
           editor.leave()
         }),
       )
-    }) // prettier-ignore
+    })
   }
 })
 
@@ -233,7 +238,11 @@ test('[A5] an editor who loses the right is turned read-only or cut off within 2
     losing.map(async ([lose, then], n) => {
       const user = await service.user()
       await service.member(workspaceId, user, 'editor')
-      const editor = await openEditor(service.url, { boardId: scene.boardId, token: user.token, reconnect: false })
+      const editor = await openEditor(service.url, {
+        boardId: scene.boardId,
+        token: user.token,
+        reconnect: false,
+      })
       editor.addCard(`before-${n}`)
       await editor.saved()
       await lose(user, user.tokenId)
@@ -256,7 +265,7 @@ test('[A5] an editor who loses the right is turned read-only or cut off within 2
   expect(ids.filter((id: string) => /^(before|after)/.test(id)).toSorted()).toEqual(
     losing.map((_, n) => `before-${n}`),
   )
-}) // prettier-ignore
+})
 
 test('[A6] a token with the scope read alone opens read-only, whatever its account may do', async () => {
   const scene = await makeScene()

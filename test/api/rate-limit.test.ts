@@ -31,7 +31,11 @@ test('[E20] over the limit: 429 with retry-after, until the oldest request has l
   for (let n = 0; n < 5; n++) {
     const answer = await user.api.get('/me')
     expect(answer.status).toBe(200)
-    expect(figures(answer.headers)).toEqual({ limit: 5, remaining: 4 - n, reset: Math.ceil((first + hourMs) / 1000) })
+    expect(figures(answer.headers)).toEqual({
+      limit: 5,
+      remaining: 4 - n,
+      reset: Math.ceil((first + hourMs) / 1000),
+    })
     expect(answer.body.rate_limit).toEqual(figures(answer.headers))
     clock.ms += 60_000
   }
@@ -51,7 +55,7 @@ test('[E20] over the limit: 429 with retry-after, until the oldest request has l
   expect((await user.api.get('/me')).status).toBe(429)
   clock.ms += 60_000
   expect((await user.api.get('/me')).status).toBe(200)
-}) // prettier-ignore
+})
 
 test('[E21] errors count like successes, whatever the token may do', async () => {
   const reader = await service.token(user, { scopes: ['read'] })
@@ -147,7 +151,9 @@ test('[RL7] without a token each process counts by itself, a restart begins anew
   const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
   const start = () => startService({ testDatabase, clock, workers: false, config: { rateLimitPerHour: 5 } })
   const written = async () =>
-    (await service.admin`select (select count(*) from rate_leases) as leases, (select count(*) from rate_counters) as counters`)[0] // prettier-ignore
+    (
+      await service.admin`select (select count(*) from rate_leases) as leases, (select count(*) from rate_counters) as counters`
+    )[0]
   const before = await written()
   const wrong = { headers: { authorization: 'Bearer cork_wrong' } }
   const passed = async ({ url }: TestService) => {
@@ -156,7 +162,9 @@ test('[RL7] without a token each process counts by itself, a restart begins anew
     return count
   }
   const other = await start()
-  expect([await passed(service), await passed(other), await passed(service), await passed(other)]).toEqual([5, 5, 0, 0]) // prettier-ignore
+  expect([await passed(service), await passed(other), await passed(service), await passed(other)]).toEqual([
+    5, 5, 0, 0,
+  ])
   await other.stop()
   const again = await start()
   expect(await passed(again)).toBe(5)
@@ -169,7 +177,11 @@ test('[RL7] without a token each process counts by itself, a restart begins anew
 test('[RL8] an IPv6 address counts with its network, an IPv4 address alone, and addresses are bounded', () => {
   const limiter = new RateLimiter({ now: () => startMs }, 3)
   const take = (address: string) => limiter.take(address, 2).allowed
-  expect([take('2001:db8:1:2::1'), take('2001:db8:1:2:ffff::9'), take('2001:db8:1:2::3')]).toEqual([true, true, false]) // prettier-ignore
+  expect([take('2001:db8:1:2::1'), take('2001:db8:1:2:ffff::9'), take('2001:db8:1:2::3')]).toEqual([
+    true,
+    true,
+    false,
+  ])
   expect(take('2001:db8:1:3::1')).toBe(true)
   expect([take('192.0.2.1'), take('::ffff:192.0.2.1'), take('192.0.2.1')]).toEqual([true, true, false])
   expect(take('2001:db8:1:2::4')).toBe(false) // seen again: the others go before it

@@ -20,46 +20,88 @@ test('[Q1] boards are found by name, cards by title and body, each list with its
   const page = { limit: 100, offset: 0, has_more: false, next_offset: null }
   const boards = { items: [listed], ...page }
   const excerpt = 'Cranes of the old harbour'
-  const hit = { id: card.id, board_id: board.id, kind: 'note', title: 'Pier', excerpt, updated_at: card['updated_at'] }
+  const hit = {
+    id: card.id,
+    board_id: board.id,
+    kind: 'note',
+    title: 'Pier',
+    excerpt,
+    updated_at: card['updated_at'],
+  }
   const cards = { items: [hit], ...page }
   expect(await find('  harbour ')).toEqual({ query: 'harbour', boards, cards })
-  expect(await find('harbour', '&kind=card')).toEqual({ query: 'harbour', boards: { items: [], ...page }, cards })
-  expect(await find('harbour', '&kind=board')).toEqual({ query: 'harbour', boards, cards: { items: [], ...page } })
+  expect(await find('harbour', '&kind=card')).toEqual({
+    query: 'harbour',
+    boards: { items: [], ...page },
+    cards,
+  })
+  expect(await find('harbour', '&kind=board')).toEqual({
+    query: 'harbour',
+    boards,
+    cards: { items: [], ...page },
+  })
   await makeFiles(service, board, ['k'])
   const untitled = await makeCard(user, board.id, { title: null, body: null, kind: 'audio', file_key: 'k' })
   expect(await cardIds('audio')).not.toContain(untitled.id)
-}) // prettier-ignore
+})
 
 test('[Q2] a query that is too short or too long, and a filter that is none, are 400 and named', async () => {
   const refused: [string, string][] = [
-    ['', 'q'], ['?q=', 'q'], ['?q=a', 'q'], ['?q=%20a%20', 'q'], ['?q=%20%20%20%20', 'q'], ['?q=e%CC%81', 'q'], ['?q=%C3%9F', 'q'],
-    ['?q=a%E2%80%8B', 'q'], [`?q=${'a'.repeat(201)}`, 'q'], ['?q=a%00b', 'q'], ['?q=aa&q=bb', 'q'],
-    ['?q=aa&kind=cards', 'kind'], ['?q=aa&workspace=1', 'workspace'], ['?q=aa&limit=0', 'limit'], ['?q=aa&limit=501', 'limit'],
-    ['?q=aa&offset=-1', 'offset'], ['?q=aa&offset=x', 'offset'],
+    ['', 'q'],
+    ['?q=', 'q'],
+    ['?q=a', 'q'],
+    ['?q=%20a%20', 'q'],
+    ['?q=%20%20%20%20', 'q'],
+    ['?q=e%CC%81', 'q'],
+    ['?q=%C3%9F', 'q'],
+    ['?q=a%E2%80%8B', 'q'],
+    [`?q=${'a'.repeat(201)}`, 'q'],
+    ['?q=a%00b', 'q'],
+    ['?q=aa&q=bb', 'q'],
+    ['?q=aa&kind=cards', 'kind'],
+    ['?q=aa&workspace=1', 'workspace'],
+    ['?q=aa&limit=0', 'limit'],
+    ['?q=aa&limit=501', 'limit'],
+    ['?q=aa&offset=-1', 'offset'],
+    ['?q=aa&offset=x', 'offset'],
   ]
   for (const [query, field] of refused) {
     const answer = await user.api.get(`/search${query}`)
     expect([query, answer.status, answer.body['code']]).toEqual([query, 400, 'bad_request'])
-    expect([query, answer.body['error']]).toEqual([query, expect.stringMatching(new RegExp(`\\b${field}\\b`))])
+    expect([query, answer.body['error']]).toEqual([
+      query,
+      expect.stringMatching(new RegExp(`\\b${field}\\b`)),
+    ])
   }
-  for (const q of ['😀😀', 'a'.repeat(200), '😀'.repeat(200), '\\'.repeat(200), '(a+)+'.repeat(40), "';--", '.*', '"a" & !b:*'])
+  for (const q of [
+    '😀😀',
+    'a'.repeat(200),
+    '😀'.repeat(200),
+    '\\'.repeat(200),
+    '(a+)+'.repeat(40),
+    "';--",
+    '.*',
+    '"a" & !b:*',
+  ])
     expect(await find(q)).toMatchObject({ query: q })
   expect((await service.anonymous.get('/search?q=aa')).status).toBe(401)
-}) // prettier-ignore
+})
 
 test('[Q3] any part of two characters or more is found, in any script, and the signs of patterns stand for themselves', async () => {
   const board = await makeBoard(user)
   const texts: Record<string, string[]> = {
-    'Straße nach Besançon': ['STRASSE', 'strasse', 'besancon', 'ßE N', 'ç', 'çon', 'aß'].filter((q) => q.length > 1),
+    'Straße nach Besançon': ['STRASSE', 'strasse', 'besancon', 'ßE N', 'ç', 'çon', 'aß'].filter(
+      (q) => q.length > 1,
+    ),
     'İstanbul ve Diyarbakır': ['istanbul', 'ISTANBUL', 'diyarbakir', 'DIYARBAKIR', 'ır'],
     'Ёлка и Йога': ['елка', 'ЁЛКА', 'лк', 'ИОГА'],
-    '東京タワー展望台': ['東京', '京タ', 'タワー', '展望'],
-    'ガラス': ['ガラ', 'ｶﾞﾗｽ'],
+    東京タワー展望台: ['東京', '京タ', 'タワー', '展望'],
+    ガラス: ['ガラ', 'ｶﾞﾗｽ'],
     '한국어 검색': ['한국', '국어', '검색'],
     'مُحَمَّد والكتاب': ['محمد', 'كتا', 'وال'],
     'हिन्दी में': ['हिन्दी', 'न्दी'],
-    'สวัสดีครับ': ['สวัส', 'ครับ'],
-    'ΟΔΥΣΣΕΥΣ': ['οδυσσεύς', 'ευσ'],
+    สวัสดีครับ: ['สวัส', 'ครับ'],
+    ΟΔΥΣΣΕΥΣ: ['οδυσσεύς', 'ευσ'],
     'launch 🚀🎉 party': ['🚀🎉', '🎉 p'],
     'cafe\u0301 noir': ['café', 'CAFÉ', 'fé n', 'cafe'],
     'ﬁnal ①② ＡＢＣ': ['final', '12', 'abc'],
@@ -70,41 +112,55 @@ test('[Q3] any part of two characters or more is found, in any script, and the s
     'a b c': ['a b', 'b c'],
     'co\u00adoperate': ['cooperate'],
   }
-  const cards = await makeCards(user, board.id, Object.keys(texts).map((body) => ({ body })))
+  const cards = await makeCards(
+    user,
+    board.id,
+    Object.keys(texts).map((body) => ({ body })),
+  )
   for (const [n, [body, queries]] of Object.entries(texts).entries())
-    for (const q of queries) expect([body, q, await cardIds(q)]).toEqual([body, q, expect.arrayContaining([cards[n]!.id])])
-  for (const [q, n] of [['か', 4], ['0_', 14], ['e%t', 14], ['sure.thing', 14], ['ガス', 4]] as [string, number][])
+    for (const q of queries)
+      expect([body, q, await cardIds(q)]).toEqual([body, q, expect.arrayContaining([cards[n]!.id])])
+  for (const [q, n] of [
+    ['か', 4],
+    ['0_', 14],
+    ['e%t', 14],
+    ['sure.thing', 14],
+    ['ガス', 4],
+  ] as [string, number][])
     if (q.length > 1) expect([q, await cardIds(q)]).toEqual([q, expect.not.arrayContaining([cards[n]!.id])])
   expect(await cardIds('からす')).toEqual([]) // another letter, not an accent
   await makeBoard(user, { name: 'Größe Ørsted' })
   expect(await boardIds('grosse orst')).toHaveLength(1)
   expect(await boardIds('øR')).toHaveLength(1)
-}) // prettier-ignore
+})
 
 test('[Q4] all words must occur, and the best match comes first: title before body, whole, beginning, word, part; then the newest', async () => {
   const board = await makeBoard(user)
-  const [words, part, bodyPart, bodyWord, titleWords, inTitle, wordInTitle, begins, exact, exactLater] = await makeCards(user, board.id, [
-    { title: 'sea', body: 'the quartz and blue' },
-    { title: 'none', body: 'blue' },
-    { title: 'z', body: 'deepblue quartz mine' },
-    { title: 'z', body: 'a blue quartz mine' },
-    { title: 'quartz, but blue' },
-    { title: 'deepblue quartz' },
-    { title: 'the blue quartz' },
-    { title: 'Blue quartz mine' },
-    { title: 'BLUE  Quartz' },
-  ])
+  const [words, part, bodyPart, bodyWord, titleWords, inTitle, wordInTitle, begins, exact, exactLater] =
+    await makeCards(user, board.id, [
+      { title: 'sea', body: 'the quartz and blue' },
+      { title: 'none', body: 'blue' },
+      { title: 'z', body: 'deepblue quartz mine' },
+      { title: 'z', body: 'a blue quartz mine' },
+      { title: 'quartz, but blue' },
+      { title: 'deepblue quartz' },
+      { title: 'the blue quartz' },
+      { title: 'Blue quartz mine' },
+      { title: 'BLUE  Quartz' },
+    ])
   const later = await makeCard(user, board.id, { title: 'blue quartz' })
   expect(exactLater).toBeUndefined()
   expect(await cardIds('blue quartz')).toEqual(
-    [later, exact, begins, wordInTitle, inTitle, titleWords, bodyWord, bodyPart, words].map((card) => card!.id),
+    [later, exact, begins, wordInTitle, inTitle, titleWords, bodyWord, bodyPart, words].map(
+      (card) => card!.id,
+    ),
   )
   expect(await cardIds('quartz blue')).not.toContain(part!.id)
   expect(await cardIds('blue quartz x')).toEqual([])
   const names = ['topaz', 'Topaz plan', 'a topaz', 'metatopaz']
   for (const name of names.toReversed()) await makeBoard(user, { name })
   expect((await find('topaz')).boards.items.map(({ name }: { name: string }) => name)).toEqual(names)
-}) // prettier-ignore
+})
 
 test('[Q5] a walk by offset meets every match once, each list says whether it has more, and a workspace filters', async () => {
   const other = await service.user()
@@ -112,8 +168,16 @@ test('[Q5] a walk by offset meets every match once, each list says whether it ha
   const mine = await makeBoard(user, { name: 'Basalt one' })
   const theirs = await makeBoard(other, { name: 'Basalt two' })
   const made = [
-    ...(await makeCards(user, mine.id, Array.from({ length: 23 }, (_, n) => ({ title: `basalt ${n % 3}` })))),
-    ...(await makeCards(other, theirs.id, Array.from({ length: 7 }, () => ({ body: 'on basalt' })))),
+    ...(await makeCards(
+      user,
+      mine.id,
+      Array.from({ length: 23 }, (_, n) => ({ title: `basalt ${n % 3}` })),
+    )),
+    ...(await makeCards(
+      other,
+      theirs.id,
+      Array.from({ length: 7 }, () => ({ body: 'on basalt' })),
+    )),
   ]
   const whole = await cardIds('basalt')
   expect(whole.toSorted()).toEqual(made.map(({ id }) => id).toSorted())
@@ -133,7 +197,7 @@ test('[Q5] a walk by offset meets every match once, each list says whether it ha
   expect([ids(filtered.boards), filtered.cards.items.length]).toEqual([[theirs.id], 7])
   for (const workspace of [nowhere, (await service.user()).workspaceId])
     expect((await user.api.get(`/search?q=basalt&workspace=${workspace}`)).status).toBe(404)
-}) // prettier-ignore
+})
 
 test('[Q6] an excerpt has 300 characters of the body around the match and splits none', async () => {
   const board = await makeBoard(user)
@@ -147,7 +211,8 @@ test('[Q6] an excerpt has 300 characters of the body around the match and splits
     { title: 'A gneiss', body: null },
   ])
   const { cards } = await find('gneiss')
-  const excerpt = (card?: { id: string }): string => cards.items.find(({ id }: { id: string }) => id === card!.id).excerpt
+  const excerpt = (card?: { id: string }): string =>
+    cards.items.find(({ id }: { id: string }) => id === card!.id).excerpt
   const characters = Array.from(excerpt(middle))
   expect(characters).toHaveLength(300)
   const at = characters.join('').indexOf('Gneiß')
@@ -160,7 +225,7 @@ test('[Q6] an excerpt has 300 characters of the body around the match and splits
   expect(excerpt(last)).toMatch(/at last gneiss$/)
   expect(excerpt(title)).toBe(Array.from(before).slice(0, 300).join(''))
   expect(excerpt(short)).toBe('')
-}) // prettier-ignore
+})
 
 test('[Q7] what a request wrote is found by the next one, and what it took away is not', async () => {
   const board = await makeBoard(user, { name: 'Obsidian' })
@@ -226,14 +291,27 @@ test('[Q14] of what two tenants write, neither learns by any search: not by hits
   const words = ['gabbro', 'gab', 'andesite', '安山岩', 'ab', 'ße']
   const write = async (who: TestUser, tag: string) => {
     const board = await makeBoard(who, { name: `gabbro ${tag}` })
-    await makeCards(who, board.id, words.map((word) => ({ title: `${word} ${tag}`, body: `Straße ${word} of ${tag}` })))
+    await makeCards(
+      who,
+      board.id,
+      words.map((word) => ({ title: `${word} ${tag}`, body: `Straße ${word} of ${tag}` })),
+    )
     return board
   }
   const shared = await write(one, 'one')
   await write(one, 'hidden')
   await service.share(shared.id, guest, 'viewer')
-  const queries = [...words, 'gabbro two', 'two', 'hidden', 'of', 'strasse', 'secret'].filter((q) => Array.from(q).length > 1 && q !== 'ße')
-  const filters = ['', '&limit=1', '&limit=1&offset=1', '&kind=card', `&workspace=${two.workspaceId}`, `&workspace=${one.workspaceId}`]
+  const queries = [...words, 'gabbro two', 'two', 'hidden', 'of', 'strasse', 'secret'].filter(
+    (q) => Array.from(q).length > 1 && q !== 'ße',
+  )
+  const filters = [
+    '',
+    '&limit=1',
+    '&limit=1&offset=1',
+    '&kind=card',
+    `&workspace=${two.workspaceId}`,
+    `&workspace=${one.workspaceId}`,
+  ]
   const answers = async (who: TestUser) => {
     const texts: string[] = []
     for (const q of queries)
@@ -249,7 +327,7 @@ test('[Q14] of what two tenants write, neither learns by any search: not by hits
   for (const text of before.flat()) expect(text.replace(/^.*? \d{3} \{/, '')).not.toMatch(/two|secret/)
   for (const text of before[1]!) expect(text.replace(/^.*? \d{3} \{/, '')).not.toMatch(/hidden/)
   for (const text of await answers(two)) expect(text.replace(/^.*? \d{3} \{/, '')).not.toMatch(/ one|hidden/)
-}) // prettier-ignore
+})
 
 test('[Q15] searches that take long keep no other request waiting, and are cut off with 503', async () => {
   const board = await makeBoard(user, { name: 'Basanite' })
@@ -267,24 +345,28 @@ test('[Q15] searches that take long keep no other request waiting, and are cut o
   try {
     await until(
       async () =>
-        (await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`).length > 0,
+        (
+          await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`
+        ).length > 0,
       'searches wait',
     )
     for (let n = 0; n < 15; n++) succeeded(await user.api.get(`/boards/${board.id}`))
-    const waiting = await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`
+    const waiting =
+      await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`
     expect(waiting.length).toBeGreaterThan(0)
     expect(waiting.length).toBeLessThanOrEqual(4)
     const answers = await Promise.all(searches.slice(0, 4))
-    for (const { status, body } of answers) expect([status, (body as any).code]).toEqual([503, 'storage_unavailable'])
+    for (const { status, body } of answers)
+      expect([status, (body as any).code]).toEqual([503, 'storage_unavailable'])
   } finally {
     held.resolve()
     await holding
   }
   for (const { status } of await Promise.all(searches)) expect([200, 503]).toContain(status)
   expect(await cardIds('basanite')).toHaveLength(1)
-}, 60_000) // prettier-ignore
+}, 60_000)
 
-test('[Q24] a search waits for the words of the account\'s own workspaces, and less for those of others', async () => {
+test("[Q24] a search waits for the words of the account's own workspaces, and less for those of others", async () => {
   const [owner, member, guest] = [await service.user(), await service.user(), await service.user()]
   const board = await makeBoard(owner, { name: 'Dolerite' })
   await service.member(owner.workspaceId, member, 'viewer')
@@ -298,14 +380,16 @@ test('[Q24] a search waits for the words of the account\'s own workspaces, and l
   expect([...(await pending(guest))]).toEqual([{ kind: 'other', boards: 1 }])
   expect(await boardIds('dolerite', '', guest)).toEqual([board.id])
   expect(await boardIds('dolerite', '', member)).toHaveLength(2)
-}) // prettier-ignore
+})
 
 test('[Q25] an account that sends many searches has two connections at most; another searches meanwhile', async () => {
   const [flooding, other] = [await service.user(), await service.user()]
   await find('basalt', '', flooding)
   await find('basalt', '', other)
   const running = async () =>
-    (await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`).length
+    (
+      await service.admin`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%from search(%'`
+    ).length
   const held = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const holding = service.admin.begin(async (tx) => {
@@ -331,4 +415,4 @@ test('[Q25] an account that sends many searches has two connections at most; ano
   const statuses = (await Promise.all(flood)).map(({ status }) => status)
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThanOrEqual(16)
   expect(statuses.filter((status) => status !== 503 && status !== 200)).toEqual([])
-}, 60_000) // prettier-ignore
+}, 60_000)

@@ -33,11 +33,23 @@ const chosen = 'a password of my own'
 
 test('[SI17] who is not signed in is led to /login, and from there back', async () => {
   const { browser, email } = await person(service)
-  for (const [path, next] of [['/settings', '/settings'], ['/settings?changed=password', '/settings?changed=password']] as const) {
+  for (const [path, next] of [
+    ['/settings', '/settings'],
+    ['/settings?changed=password', '/settings?changed=password'],
+  ] as const) {
     const answer = await browser.send('GET', path)
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(next)}`])
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      `/login?next=${encodeURIComponent(next)}`,
+    ])
   }
-  for (const action of ['/settings/tokens', '/settings/tokens/revoke', '/settings/sessions/end', '/settings/password', '/logout']) {
+  for (const action of [
+    '/settings/tokens',
+    '/settings/tokens/revoke',
+    '/settings/sessions/end',
+    '/settings/password',
+    '/logout',
+  ]) {
     const answer = await browser.post({ action, fields: [] })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login'])
   }
@@ -45,7 +57,7 @@ test('[SI17] who is not signed in is led to /login, and from there back', async 
   const landed = await browser.submit(page.form('/login'), { email, password: rightPassword })
   expect([landed.status, landed.path]).toEqual([200, '/settings'])
   expect(landed.text).toContain(email)
-}) // prettier-ignore
+})
 
 test('[SI18] a token is made with name, scopes and lifetime, is shown this once, and works', async () => {
   const { browser, userId, email } = await signedIn()
@@ -59,17 +71,27 @@ test('[SI18] a token is made with name, scopes and lifetime, is shown this once,
   const [row] = await service.admin`
     select name, scopes, prefix, rate_limit, round(extract(epoch from expires_at - created_at) / 86400)::integer as days
     from tokens where user_id = ${userId} and name <> 'test'`
-  expect(row).toEqual({ name: 'Backup <b>', scopes: ['read', 'write'], prefix: token.slice(0, 9), rate_limit: null, days: 30 })
+  expect(row).toEqual({
+    name: 'Backup <b>',
+    scopes: ['read', 'write'],
+    prefix: token.slice(0, 9),
+    rate_limit: null,
+    days: 30,
+  })
 
   // Neither a reload nor sending the form again shows it, or makes another.
-  for (const later of [await settings(browser), await browser.submit(form, { name: 'Backup', scopes: ['write'], ttl_days: '30' })]) {
+  for (const later of [
+    await settings(browser),
+    await browser.submit(form, { name: 'Backup', scopes: ['write'], ttl_days: '30' }),
+  ]) {
     expect(later.text).not.toContain(token)
     expect(later.text).toContain('Backup &lt;b&gt;')
     expect(later.path).not.toContain(token)
   }
-  const [count] = await service.admin`select count(*)::integer as n from tokens where user_id = ${userId} and name <> 'test'`
+  const [count] =
+    await service.admin`select count(*)::integer as n from tokens where user_id = ${userId} and name <> 'test'`
   expect(count).toEqual({ n: 1 })
-}) // prettier-ignore
+})
 
 test('[SI18] without more a token reads, until it is revoked; every scope can be given', async () => {
   const { browser } = await signedIn()
@@ -90,19 +112,30 @@ test('[SI18] what can’t be made is said, and nothing is made', async () => {
   const { browser, userId } = await signedIn()
   const form = (await settings(browser)).form('/settings/tokens')
   for (const [typed, fault] of [
-    [{ name: '' }, '1 to 200'], [{ name: '   ' }, '1 to 200'], [{ name: 'x'.repeat(201) }, '1 to 200'], [{ name: 'a\0b' }, '1 to 200'],
-    [{ name: 'x', scopes: 'admin' }, 'read, write, delete'], [{ name: 'x', scopes: ['write', ''] }, 'read, write, delete'],
-    [{ name: 'x', ttl_days: '0' }, '1 to 3650'], [{ name: 'x', ttl_days: '3651' }, '1 to 3650'], [{ name: 'x', ttl_days: '1.5' }, '1 to 3650'],
-    [{ name: 'x', ttl_days: '-1' }, '1 to 3650'], [{ name: 'x', ttl_days: 'ever' }, '1 to 3650'], [{ name: 'x', id: 'x' }, 'Reload the page'],
+    [{ name: '' }, '1 to 200'],
+    [{ name: '   ' }, '1 to 200'],
+    [{ name: 'x'.repeat(201) }, '1 to 200'],
+    [{ name: 'a\0b' }, '1 to 200'],
+    [{ name: 'x', scopes: 'admin' }, 'read, write, delete'],
+    [{ name: 'x', scopes: ['write', ''] }, 'read, write, delete'],
+    [{ name: 'x', ttl_days: '0' }, '1 to 3650'],
+    [{ name: 'x', ttl_days: '3651' }, '1 to 3650'],
+    [{ name: 'x', ttl_days: '1.5' }, '1 to 3650'],
+    [{ name: 'x', ttl_days: '-1' }, '1 to 3650'],
+    [{ name: 'x', ttl_days: 'ever' }, '1 to 3650'],
+    [{ name: 'x', id: 'x' }, 'Reload the page'],
   ] as const) {
-    const answer = await browser.post(form, { ...typed, ...('scopes' in typed ? { scopes: [typed.scopes].flat() } : {}) } as never)
+    const answer = await browser.post(form, {
+      ...typed,
+      ...('scopes' in typed ? { scopes: [typed.scopes].flat() } : {}),
+    } as never)
     expect([typed, answer.status]).toEqual([typed, 422])
     expect(answer.text).toContain(fault)
     expect(tokenIn(answer)).toBe(undefined)
   }
   const [count] = await service.admin`select count(*)::integer as n from tokens where user_id = ${userId}`
   expect(count).toEqual({ n: 1 })
-}) // prettier-ignore
+})
 
 test('[SI18] the id of another’s token in the form gives nothing', async () => {
   const [one, other] = [await signedIn(), await signedIn()]
@@ -121,12 +154,32 @@ test('[SI19] tokens are listed with prefix, scopes, last use and expiry, and rev
   const rows = shown.text
     .split('<tr>')
     .filter((row) => row.includes('/settings/tokens/revoke'))
-    .map((row) => [...row.matchAll(/<td data-head="\w[\w ]*">(.*?)<\/td\s*>/gs)].map(([, cell = '']) => cell.replace(/<[^>]+>/g, '').trim()))
+    .map((row) =>
+      [...row.matchAll(/<td data-head="\w[\w ]*">(.*?)<\/td\s*>/gs)].map(([, cell = '']) =>
+        cell.replace(/<[^>]+>/g, '').trim(),
+      ),
+    )
   const today = new Date().toISOString().slice(0, 10)
   const soon = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
   expect(rows).toEqual([
-    ['test', expect.stringMatching(/^cork_....…$/), 'read', expect.stringContaining(today), 'never', expect.stringContaining(soon), 'Revoke'],
-    ['test', `${one.token.slice(0, 9)}…`, 'read, write, delete', expect.stringContaining(today), expect.stringContaining(today), 'never', 'Revoke'],
+    [
+      'test',
+      expect.stringMatching(/^cork_....…$/),
+      'read',
+      expect.stringContaining(today),
+      'never',
+      expect.stringContaining(soon),
+      'Revoke',
+    ],
+    [
+      'test',
+      `${one.token.slice(0, 9)}…`,
+      'read, write, delete',
+      expect.stringContaining(today),
+      expect.stringContaining(today),
+      'never',
+      'Revoke',
+    ],
   ])
   expect(shown.text).not.toContain(other.tokenId)
 
@@ -136,7 +189,7 @@ test('[SI19] tokens are listed with prefix, scopes, last use and expiry, and rev
   const after = await one.browser.submit(form)
   expect(after.text).not.toContain(one.tokenId)
   await until(async () => (await one.api.get('/me')).status === 401, 'the token is refused', 2000)
-}) // prettier-ignore
+})
 
 test('[SI20] the audit tells who signed in and out, made and revoked tokens, and changed the password', async () => {
   const { browser, userId } = await signedIn()
@@ -148,14 +201,24 @@ test('[SI20] the audit tells who signed in and out, made and revoked tokens, and
   const revoke = await asked(browser, made, '/settings/tokens/revoke', tokenId)
   await browser.post(revoke)
   await browser.post(revoke) // has nothing to do
-  await browser.submit((await settings(browser)).form('/settings/password'), { current: rightPassword, new: chosen })
+  await browser.submit((await settings(browser)).form('/settings/password'), {
+    current: rightPassword,
+    new: chosen,
+  })
   await browser.submit((await settings(browser)).form('/logout'))
-  const [token] = await service.admin<{ id: string }[]>`select id from tokens where user_id = ${userId} and name = 'test'`
+  const [token] = await service.admin<
+    { id: string }[]
+  >`select id from tokens where user_id = ${userId} and name = 'test'`
   expect(token).toBeDefined()
   const user = { userId, email: '', token: '', tokenId: '', workspaceId: '', api: null as never }
   const { body } = await (await service.token(user, { scopes: ['read'] })).api.get('/audit')
   const session = { type: 'session', id: expect.stringMatching(/^[\da-f-]{36}$/) }
-  const told = body.entries.map(({ action, resource, method, path }: Record<string, unknown>) => [action, resource, method, path])
+  const told = body.entries.map(({ action, resource, method, path }: Record<string, unknown>) => [
+    action,
+    resource,
+    method,
+    path,
+  ])
   expect(told.toReversed()).toEqual([
     ['session.create', session, 'POST', '/login'],
     ['token.create', { type: 'token', id: tokenId }, 'POST', '/settings/tokens'],
@@ -165,10 +228,15 @@ test('[SI20] the audit tells who signed in and out, made and revoked tokens, and
     ['session.delete', session, 'POST', '/logout'],
   ])
   for (const { actor, ip, request_id } of body.entries) {
-    expect(actor).toMatchObject({ user_id: userId, token_id: null, service_account_id: null, client_id: null })
+    expect(actor).toMatchObject({
+      user_id: userId,
+      token_id: null,
+      service_account_id: null,
+      client_id: null,
+    })
     expect([ip, request_id]).toEqual(['127.0.0.1', expect.stringMatching(/^[\w-]+$/)])
   }
-}) // prettier-ignore
+})
 
 test('[SI21] the sessions are listed; one can be ended, or all', async () => {
   const one = await signedIn()

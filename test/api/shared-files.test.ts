@@ -15,7 +15,11 @@ let reader: TestUser
 let other: Shown
 
 beforeAll(async () => {
-  service = await startService({ workers: false, debounceMs: 20, config: { storageBytes: { free: 100_000, pro: 10 ** 9 } } }) // prettier-ignore
+  service = await startService({
+    workers: false,
+    debounceMs: 20,
+    config: { storageBytes: { free: 100_000, pro: 10 ** 9 } },
+  })
   user = await service.user()
   board = await makeBoard(user)
 })
@@ -59,7 +63,9 @@ test('[FR10] an image card tells width, height and bytes of its file wherever a 
   expect(succeeded(await move(board, second, [card.id])).cards[0]).toMatchObject(figures)
   expect(succeeded(await move(second, board, [card.id])).cards[0]).toMatchObject(figures)
   // Neither another kind of card, nor another image.
-  const [pdf, note] = succeeded(await user.api.post(path, { cards: [{ kind: 'pdf', image_key: key }, { kind: 'image' }] })).cards // prettier-ignore
+  const [pdf, note] = succeeded(
+    await user.api.post(path, { cards: [{ kind: 'pdf', image_key: key }, { kind: 'image' }] }),
+  ).cards
   for (const field of ['width', 'height', 'bytes'])
     expect([pdf[field], note[field]]).toEqual([undefined, undefined])
   const removed = succeeded(await user.api.delete(`${path}/${card.id}`)).card
@@ -124,7 +130,10 @@ test('[UP14] files that only an editor knows of come along, those that the mover
   const nested = await uploaded()
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   editor.document.transact(() => {
-    const card = new Y.Map<unknown>([['kind', 'grid'], ['image_key', foreign]]) // prettier-ignore
+    const card = new Y.Map<unknown>([
+      ['kind', 'grid'],
+      ['image_key', foreign],
+    ])
     card.set('body', new Y.Text())
     card.set('grid', [{ picture: nested }])
     editor.document.getMap('cards').set('grid-of-two', card)
@@ -173,7 +182,9 @@ test('[UP15] over the storage of the owner nothing moves and nothing is made: 40
     expect([refused.status, (refused.body as any).code]).toEqual([402, 'limit_reached'])
     expect((refused.body as any).error).toMatch(/100000 bytes, 60000 of them.* 40001/)
   }
-  expect(succeeded(await user.api.get(`/boards/${board.id}/cards`)).cards.map(({ id }: Shown) => id)).toContain(card.id) // prettier-ignore
+  expect(
+    succeeded(await user.api.get(`/boards/${board.id}/cards`)).cards.map(({ id }: Shown) => id),
+  ).toContain(card.id)
   expect(succeeded(await user.api.get(path)).cards).toHaveLength(1)
   expect([await used(owner), (await rowsOf(large)).length]).toEqual([60_000, 1])
 })

@@ -30,7 +30,13 @@ test('[SI16] a link sets the password and signs in, once; looking at it does not
   expect(page.status).toBe(200)
   expect(page.text).toContain(user.email)
   const form = page.form('/login/link')
-  for (const [password, fault] of [['short', '12 to 1000'], ['a'.repeat(1001), '12 to 1000'], ['aaaaaaaaaaaaa', 'easy to guess'], ['', '12 to 1000'], ['with \0 inside it', 'typed']] as const) {
+  for (const [password, fault] of [
+    ['short', '12 to 1000'],
+    ['a'.repeat(1001), '12 to 1000'],
+    ['aaaaaaaaaaaaa', 'easy to guess'],
+    ['', '12 to 1000'],
+    ['with \0 inside it', 'typed'],
+  ] as const) {
     const refused = await browser.post(form, { password })
     expect(refused.status).toBe(422)
     expect(refused.text).toContain(fault)
@@ -44,7 +50,7 @@ test('[SI16] a link sets the password and signs in, once; looking at it does not
   }
   const other = new Browser(service.url)
   expect((await signIn(other, { email: user.email, password: chosen })).status).toBe(303)
-}) // prettier-ignore
+})
 
 test('[SI16] of many who use a link at once one wins', async () => {
   const user = await service.user()

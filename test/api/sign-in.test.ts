@@ -66,17 +66,61 @@ test('[SI2] behind https its name binds it to the host, and it goes by https alo
 })
 
 const local = [
-  '/', '/settings', '/settings?tab=tokens#made', '/a/b//c', '/%41', '/x?next=//evil.example', '/x?u=https%3A%2F%2Fevil.example%5C',
-  '/authorize?redirect_uri=https%3A%2F%2Fclient.example%2Fcb&state=a%0Ab', '/x?%', '/x?\'"<>',
-] // prettier-ignore
+  '/',
+  '/settings',
+  '/settings?tab=tokens#made',
+  '/a/b//c',
+  '/%41',
+  '/x?next=//evil.example',
+  '/x?u=https%3A%2F%2Fevil.example%5C',
+  '/authorize?redirect_uri=https%3A%2F%2Fclient.example%2Fcb&state=a%0Ab',
+  '/x?%',
+  '/x?\'"<>',
+]
 const elsewhere = [
-  '', 'settings', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '\\/evil.example', '/x\\..\\evil',
-  'https:', 'https://evil.example', 'https:/evil.example', 'javascript:alert(1)', 'data:text/html,x', '?x', '#x', '.', '..//evil.example',
-  '/\tevil', '/\n/evil.example', '\t//evil.example', ' /x', '/ /evil', '/\u0000', '/x\r\nset-cookie: a=b', '/\u00e9', '/\u2028',
-  '/%2F/evil.example', '/%2fevil.example', '/%5Cevil.example', '/%5c/evil', '/x%0d%0aset-cookie: a=b', '/%09/evil.example', '/x%00',
-  '/./', '/.//evil.example', '/..//evil.example', '/a/..//evil.example', '/%2e//evil.example', '/%2e%2e//evil', '/%', '/x%zz',
+  '',
+  'settings',
+  '//evil.example',
+  '///evil.example',
+  '/\\evil.example',
+  '\\\\evil.example',
+  '\\/evil.example',
+  '/x\\..\\evil',
+  'https:',
+  'https://evil.example',
+  'https:/evil.example',
+  'javascript:alert(1)',
+  'data:text/html,x',
+  '?x',
+  '#x',
+  '.',
+  '..//evil.example',
+  '/\tevil',
+  '/\n/evil.example',
+  '\t//evil.example',
+  ' /x',
+  '/ /evil',
+  '/\u0000',
+  '/x\r\nset-cookie: a=b',
+  '/\u00e9',
+  '/\u2028',
+  '/%2F/evil.example',
+  '/%2fevil.example',
+  '/%5Cevil.example',
+  '/%5c/evil',
+  '/x%0d%0aset-cookie: a=b',
+  '/%09/evil.example',
+  '/x%00',
+  '/./',
+  '/.//evil.example',
+  '/..//evil.example',
+  '/a/..//evil.example',
+  '/%2e//evil.example',
+  '/%2e%2e//evil',
+  '/%',
+  '/x%zz',
   `/${'a'.repeat(9000)}`,
-].filter((path) => path !== '/./') // prettier-ignore
+].filter((path) => path !== '/./')
 
 test('[SI3] a path to go on to is one of this service', () => {
   expect(local.filter((path) => localPath(path) !== path)).toEqual([])
@@ -129,10 +173,16 @@ test('[SI4] no form is taken that another site could have sent', async () => {
   await refused(new Browser(service.url).post(form, typed)) // without the cookie that it belongs to
   // The page that it comes from, as browsers tell it.
   for (const headers of [
-    { origin: 'https://evil.example' }, { origin: 'null' }, { origin: service.url.replace('http:', 'ftp:') }, { origin: `${service.url}0` },
-    { origin: 'not a URL' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': '' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: service.url.replace('http:', 'ftp:') },
+    { origin: `${service.url}0` },
+    { origin: 'not a URL' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': '' },
   ] as Record<string, string>[])
-    await refused(browser.post(form, typed, headers)) // prettier-ignore
+    await refused(browser.post(form, typed, headers))
   // JSON and multipart are no forms of ours.
   for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
     const { status } = await browser.post(form, typed, { 'content-type': type })

@@ -63,37 +63,63 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     value: fc.constantFrom(...values),
     workspace: fc.constantFrom<'own' | 'foreign' | undefined>('own', 'foreign', undefined),
   }),
-  fc.record({ what: fc.constant('move' as const), boards: fc.array(named, { minLength: 1, maxLength: 4 }), parent }),
-  fc.record({ what: fc.constant('delete' as const), boards: fc.array(named, { minLength: 1, maxLength: 3 }) }),
+  fc.record({
+    what: fc.constant('move' as const),
+    boards: fc.array(named, { minLength: 1, maxLength: 4 }),
+    parent,
+  }),
+  fc.record({
+    what: fc.constant('delete' as const),
+    boards: fc.array(named, { minLength: 1, maxLength: 3 }),
+  }),
   fc.record({ what: fc.constant('restore' as const), board: named }),
-  fc.record({ what: fc.constant('patch' as const), board: named, parent, values: fc.option(carried, { nil: undefined }) }),
+  fc.record({
+    what: fc.constant('patch' as const),
+    board: named,
+    parent,
+    values: fc.option(carried, { nil: undefined }),
+  }),
   fc.record({
     what: fc.constant('batch' as const),
-    entries: fc.array(fc.record({ values: carried, parent, elsewhere: fc.boolean() }), { minLength: 1, maxLength: 3 }),
+    entries: fc.array(fc.record({ values: carried, parent, elsewhere: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
     update: fc.boolean(),
   }),
-) // prettier-ignore
+)
 
 const identifiersOf = (list: string[]) => list.map((value) => ({ scope: 'tenants', value }))
 
 function send(tenant: Tenant, step: Step) {
   const { api, workspaceId } = tenant.user
   const id = ([whose, n]: Named) => tenant[whose][n]!
-  const idOf = (parent: Parent) => (parent === undefined ? {} : { parent_board_id: parent === 'top' ? null : id(parent) })
+  const idOf = (parent: Parent) =>
+    parent === undefined ? {} : { parent_board_id: parent === 'top' ? null : id(parent) }
   switch (step.what) {
     case 'list': {
       const { parent } = step
       const query = parent === undefined ? '' : `&parent=${parent === 'top' ? 'root' : id(parent)}`
-      return api.get(`/boards?limit=500&include=props,identifiers&deleted=${step.deleted ? 1 : 0}${query}${step.workspace ? `&workspace=${tenant.foreignWorkspace}` : ''}`)
+      return api.get(
+        `/boards?limit=500&include=props,identifiers&deleted=${step.deleted ? 1 : 0}${query}${step.workspace ? `&workspace=${tenant.foreignWorkspace}` : ''}`,
+      )
     }
     case 'tree': {
-      const start = step.start === 'own workspace' ? `workspace=${workspaceId}` : step.start === 'foreign workspace' ? `workspace=${tenant.foreignWorkspace}` : `root=${id(step.start)}`
+      const start =
+        step.start === 'own workspace'
+          ? `workspace=${workspaceId}`
+          : step.start === 'foreign workspace'
+            ? `workspace=${tenant.foreignWorkspace}`
+            : `root=${id(step.start)}`
       return api.get(`/boards/tree?${start}&deleted=${step.deleted ? 1 : 0}`)
     }
     case 'read':
       return api.get(`/boards/${id(step.board)}`)
     case 'resolve': {
-      const workspace = step.workspace === undefined ? '' : `&workspace=${step.workspace === 'own' ? workspaceId : tenant.foreignWorkspace}`
+      const workspace =
+        step.workspace === undefined
+          ? ''
+          : `&workspace=${step.workspace === 'own' ? workspaceId : tenant.foreignWorkspace}`
       return api.get(`/resolve?scope=tenants&value=${step.value}${workspace}`)
     }
     case 'move':
@@ -103,7 +129,10 @@ function send(tenant: Tenant, step: Step) {
     case 'restore':
       return api.post(`/boards/${id(step.board)}/restore`)
     case 'patch':
-      return api.patch(`/boards/${id(step.board)}`, { ...idOf(step.parent), ...(step.values ? { identifiers: identifiersOf(step.values) } : {}) })
+      return api.patch(`/boards/${id(step.board)}`, {
+        ...idOf(step.parent),
+        ...(step.values ? { identifiers: identifiersOf(step.values) } : {}),
+      })
     case 'batch':
       return api.post('/boards', {
         ...(step.update ? { on_conflict: 'identifier' } : {}),
@@ -115,7 +144,7 @@ function send(tenant: Tenant, step: Step) {
         })),
       })
   }
-} // prettier-ignore
+}
 
 /** Five boards in a small tree, with identifiers that all tenants use, a card, an image that a card shows, and a webhook. */
 async function plant(user: TestUser): Promise<Planted> {
@@ -136,40 +165,71 @@ async function plant(user: TestUser): Promise<Planted> {
     { kind: 'image', image_key: file.image_key, identifiers: identifiersOf(['2']) },
   ])
   const { webhook } = succeeded(
-    await user.api.post('/webhooks', { workspace_id: user.workspaceId, url: 'https://93.184.215.14/hook', events: ['board.created'] }),
+    await user.api.post('/webhooks', {
+      workspace_id: user.workspaceId,
+      url: 'https://93.184.215.14/hook',
+      events: ['board.created'],
+    }),
   )
   const { service_account: account } = succeeded(
     await user.api.post('/service-accounts', { workspace_id: user.workspaceId, name: 'Robot' }),
   )
   return { own: ids, imageKey: file.image_key, webhook: webhook.id, serviceAccount: account.id }
-} // prettier-ignore
+}
 
 /** Every list and every read there is, of what is one's own and of what is the other's. */
-function reads({ own, foreign, imageKey, webhook, serviceAccount, others, foreignWorkspace, user }: Tenant): string[] {
+function reads({
+  own,
+  foreign,
+  imageKey,
+  webhook,
+  serviceAccount,
+  others,
+  foreignWorkspace,
+  user,
+}: Tenant): string[] {
   const boards = [own[0]!, own[1]!, foreign[0]!, foreign[1]!]
   const workspaces = ['', `&workspace=${user.workspaceId}`, `&workspace=${foreignWorkspace}`]
   const since = 'since=2020-01-01T00:00:00Z'
-  const cursors = [`2020-01-01T00:00:00.000Z|${foreign[0]}`, `2020-01-01T00:00:00.000Z|${own[0]}`].map(encodeURIComponent)
+  const cursors = [`2020-01-01T00:00:00.000Z|${foreign[0]}`, `2020-01-01T00:00:00.000Z|${own[0]}`].map(
+    encodeURIComponent,
+  )
   return [
-    '/workspaces', '/notifications', '/audit?limit=500', '/webhooks',
+    '/workspaces',
+    '/notifications',
+    '/audit?limit=500',
+    '/webhooks',
     ...workspaces.flatMap((filter) => [
-      ...['board', 'pier', '1', 'harbour pier', 'robot', 'te'].map((q) => `/search?q=${encodeURIComponent(q)}${filter}`),
-      `/boards?${since}&deleted=1${filter}`, `/boards?${since}&deleted=1&include=props,identifiers${filter}`,
+      ...['board', 'pier', '1', 'harbour pier', 'robot', 'te'].map(
+        (q) => `/search?q=${encodeURIComponent(q)}${filter}`,
+      ),
+      `/boards?${since}&deleted=1${filter}`,
+      `/boards?${since}&deleted=1&include=props,identifiers${filter}`,
       ...cursors.map((cursor) => `/boards?cursor=${cursor}${filter}`),
-      `/images?limit=500${filter}`, `/images?${since}${filter}`,
+      `/images?limit=500${filter}`,
+      `/images?${since}${filter}`,
       ...values.map((value) => `/resolve?scope=tenants&value=${value}${filter}`),
-      `/service-accounts?limit=500${filter}`, `/webhooks?limit=500${filter}`, `/audit?${since}${filter}`,
+      `/service-accounts?limit=500${filter}`,
+      `/webhooks?limit=500${filter}`,
+      `/audit?${since}${filter}`,
     ]),
     ...boards.flatMap((board) => [
-      `/boards/${board}`, `/boards/${board}/cards`, `/boards/${board}/groups`, `/boards/${board}/export`, `/boards/tree?root=${board}`,
-      `/boards/${board}/cards?source=index&deleted=1&${since}`, `/boards/${board}/cards?source=index&${since}`, `/images?board=${board}`,
-      ...cursors.map((cursor) => `/boards/${board}/cards?source=index&cursor=${cursor}`), `/boards?parent=${board}`,
+      `/boards/${board}`,
+      `/boards/${board}/cards`,
+      `/boards/${board}/groups`,
+      `/boards/${board}/export`,
+      `/boards/tree?root=${board}`,
+      `/boards/${board}/cards?source=index&deleted=1&${since}`,
+      `/boards/${board}/cards?source=index&${since}`,
+      `/images?board=${board}`,
+      ...cursors.map((cursor) => `/boards/${board}/cards?source=index&cursor=${cursor}`),
+      `/boards?parent=${board}`,
     ]),
     ...[imageKey, others.imageKey].map((key) => `/images/${key}`),
     ...[webhook, others.webhook].map((id) => `/webhooks/${id}/deliveries`),
     ...[serviceAccount, others.serviceAccount].map((id) => `/service-accounts/${id}/tokens`),
   ]
-} // prettier-ignore
+}
 
 /** What was answered, with each id by the place where it first came up (not `counts`: what is new is alike), and without times and the tenant's own name. */
 function normal(
@@ -248,20 +308,23 @@ test('[BB37] what a tenant is answered does not depend on what other tenants hav
   )
   expect(refused).toBeGreaterThan(20)
   expect(await stateOf(victim)).toEqual(before)
-}, 60_000) // prettier-ignore
+}, 60_000)
 
 test('[BB37] no list, search, feed, cursor or id reads anything of another tenant, nor tells that it is there', async () => {
   const victim = await service.user()
   const tenants = await pair(victim, await plant(victim))
-  for (const one of fc.sample(fc.array(step, { minLength: 20, maxLength: 30 }), 1)[0]!) await Promise.all(tenants.map((tenant) => send(tenant, one)))
+  for (const one of fc.sample(fc.array(step, { minLength: 20, maxLength: 30 }), 1)[0]!)
+    await Promise.all(tenants.map((tenant) => send(tenant, one)))
   const known = tenants.map(() => new Map<string, string>())
   const [paths, same] = tenants.map(reads) as [string[], string[]]
   const statuses = new Set<number>()
   for (const [n, path] of paths.entries()) {
     const answers = await Promise.all(tenants.map((one, who) => one.user.api.get([path, same[n]!][who]!)))
-    const texts = answers.map((answer, who) => sorted(normal(tenants[who]!, known[who]!, answer, { counts: false })))
+    const texts = answers.map((answer, who) =>
+      sorted(normal(tenants[who]!, known[who]!, answer, { counts: false })),
+    )
     expect(texts[0], path).toBe(texts[1])
     statuses.add(answers[0]!.status)
   }
   expect(statuses).toEqual(new Set([200, 400, 404]))
-}, 120_000) // prettier-ignore
+}, 120_000)

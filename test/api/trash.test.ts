@@ -86,13 +86,30 @@ test('[Y11] thirty days after its deletion a board goes with its cards, document
   expect(await isThere(board.id)).toBe(true)
   now = started + 30 * days + 60_000
   await until(async () => !(await isThere(board.id)), 'it is purged')
-  const tables = ['board_documents', 'board_updates', 'card_index', 'group_index', 'removed_cards', 'board_shares']
+  const tables = [
+    'board_documents',
+    'board_updates',
+    'card_index',
+    'group_index',
+    'removed_cards',
+    'board_shares',
+  ]
   for (const table of tables)
-    expect([table, (await service.admin`select from ${service.admin(table)} where board_id = ${board.id}`).length]).toEqual([table, 0])
+    expect([
+      table,
+      (await service.admin`select from ${service.admin(table)} where board_id = ${board.id}`).length,
+    ]).toEqual([table, 0])
   expect(closed).toContain(board.id)
-  for (const path of [`/boards/${board.id}`, `/boards/${board.id}/cards`, `/boards/${board.id}/cards?source=index`]) expect(await status(path)).toBe(404)
-  expect((await listCards(user, kept.id)).map(({ id }) => id).toSorted()).toEqual(keptCards.map(({ id }) => id).toSorted())
-}) // prettier-ignore
+  for (const path of [
+    `/boards/${board.id}`,
+    `/boards/${board.id}/cards`,
+    `/boards/${board.id}/cards?source=index`,
+  ])
+    expect(await status(path)).toBe(404)
+  expect((await listCards(user, kept.id)).map(({ id }) => id).toSorted()).toEqual(
+    keptCards.map(({ id }) => id).toSorted(),
+  )
+})
 
 test('[Y12] the children of a purged board lie at top level, which their feed tells; nothing is told of the board a second time', async () => {
   const parent = await makeBoard(user)
@@ -103,7 +120,8 @@ test('[Y12] the children of a purged board lie at top level, which their feed te
   await makeCards(user, parent.id, [{}, {}])
   await user.api.delete(`/boards/${trashed.id}`)
   await trash(parent, 31)
-  const eventsOf = (id: string) => service.admin`select type, data from events where board_id = ${id} order by id`
+  const eventsOf = (id: string) =>
+    service.admin`select type, data from events where board_id = ${id} order by id`
   const before = await eventsOf(parent.id)
   expect(before.map(({ type }) => type)).toEqual(['board.created', 'card.created', 'board.deleted'])
   const read = async () => (await user.api.get<any>(`/boards/${child.id}`)).body.board
@@ -115,16 +133,32 @@ test('[Y12] the children of a purged board lie at top level, which their feed te
   expect(after.updated_at > since).toBe(true)
   await until(async () => {
     const { boards } = succeeded(await user.api.get<any>(`/boards?since=${since}&deleted=1`))
-    return boards.filter(({ id, parent_board_id }: Shown & { parent_board_id: null }) => [child.id, trashed.id].includes(id) && parent_board_id === null).length === 2
+    return (
+      boards.filter(
+        ({ id, parent_board_id }: Shown & { parent_board_id: null }) =>
+          [child.id, trashed.id].includes(id) && parent_board_id === null,
+      ).length === 2
+    )
   }, 'the feed tells of both children')
   expect([...(await eventsOf(parent.id))]).toEqual([...before])
-  expect((await eventsOf(child.id)).at(-1)).toMatchObject({ type: 'board.updated', data: { changed: ['parent_board_id'], parent_board_id: null } })
-  expect(await user.api.post(`/boards/${trashed.id}/restore`)).toMatchObject({ status: 200, body: { board: { parent_board_id: null } } })
-}) // prettier-ignore
+  expect((await eventsOf(child.id)).at(-1)).toMatchObject({
+    type: 'board.updated',
+    data: { changed: ['parent_board_id'], parent_board_id: null },
+  })
+  expect(await user.api.post(`/boards/${trashed.id}/restore`)).toMatchObject({
+    status: 200,
+    body: { board: { parent_board_id: null } },
+  })
+})
 
 test('[Y13] a purge goes in small transactions, waits for nobody, is resumed, and leaves a board that came back', async () => {
   const [held, large, back] = [await makeBoard(user), await makeBoard(user), await makeBoard(user)]
-  for (let n = 0; n < 3; n++) await makeCards(user, large.id, Array.from({ length: 1000 }, () => ({})))
+  for (let n = 0; n < 3; n++)
+    await makeCards(
+      user,
+      large.id,
+      Array.from({ length: 1000 }, () => ({})),
+    )
   await makeCard(user, back.id)
   for (const board of [held, large, back]) await trash(board, 31)
   // Half gone already, by a process that did not get further.
@@ -150,11 +184,15 @@ test('[Y13] a purge goes in small transactions, waits for nobody, is resumed, an
   await until(async () => !(await isThere(held.id)), 'the other one, once it is free')
   expect(await isThere(back.id)).toBe(true)
   expect(await listCards(user, back.id)).toHaveLength(1)
-}) // prettier-ignore
+})
 
 test('[Y14] of a removed card tombstone and restore token go after 30 days, and no editor brings it back', async () => {
   const board = await makeBoard(user)
-  const [old, fresh, kept] = await makeCards(user, board.id, [{ title: 'old' }, { title: 'fresh' }, { title: 'kept' }])
+  const [old, fresh, kept] = await makeCards(user, board.id, [
+    { title: 'old' },
+    { title: 'fresh' },
+    { title: 'kept' },
+  ])
   const away = await openEditor(service.url, { boardId: board.id, token: user.token })
   const copy = new Y.Doc()
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(away.document))
@@ -165,12 +203,20 @@ test('[Y14] of a removed card tombstone and restore token go after 30 days, and 
   await service.admin`update removed_cards set removed_at = ${long} where card_id = ${old!.id}`
   const events = async () => (await service.admin`select count(*)::integer as count from events`)[0]!['count']
   const before = await events()
-  const loop = startRetention({ auditDays: 400, database: service.database, clock, log: silent }, { intervalMs: 20 })
+  const loop = startRetention(
+    { auditDays: 400, database: service.database, clock, log: silent },
+    { intervalMs: 20 },
+  )
   onTestFinished(() => loop.stop())
-  const indexed = async () => (await service.admin`select card_id from card_index where board_id = ${board.id}`).map((row) => String(row['card_id'])).toSorted()
+  const indexed = async () =>
+    (await service.admin`select card_id from card_index where board_id = ${board.id}`)
+      .map((row) => String(row['card_id']))
+      .toSorted()
   await until(async () => (await indexed()).length === 2, 'the old tombstone is gone')
   expect(await indexed()).toEqual([fresh!.id, kept!.id].toSorted())
-  expect(await service.admin`select from removed_cards where card_id in (${old!.id}, ${fresh!.id})`).toHaveLength(1)
+  expect(
+    await service.admin`select from removed_cards where card_id in (${old!.id}, ${fresh!.id})`,
+  ).toHaveLength(1)
   expect(await events()).toBe(before)
 
   // An editor that was away meanwhile, and changed what is no more.
@@ -179,12 +225,20 @@ test('[Y14] of a removed card tombstone and restore token go after 30 days, and 
   cards.get(kept!.id)!.set('title', 'changed offline')
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token, document: copy })
   await editor.saved()
-  await until(async () => (await listCards(user, board.id))[0]!['title'] === 'changed offline', 'the offline edit is there')
-  await until(async () => (await service.admin`select from card_index where card_id = ${kept!.id} and title = 'changed offline'`).length === 1, 'it is indexed')
+  await until(
+    async () => (await listCards(user, board.id))[0]!['title'] === 'changed offline',
+    'the offline edit is there',
+  )
+  await until(
+    async () =>
+      (await service.admin`select from card_index where card_id = ${kept!.id} and title = 'changed offline'`)
+        .length === 1,
+    'it is indexed',
+  )
   expect((await listCards(user, board.id)).map(({ id }) => id)).toEqual([kept!.id])
   expect(await indexed()).toEqual([fresh!.id, kept!.id].toSorted())
   editor.leave()
-}) // prettier-ignore
+})
 
 test('[Y15] notifications are kept for 90 days', async () => {
   const ages = [1, 89, 91, 400]

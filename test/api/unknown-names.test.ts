@@ -14,13 +14,39 @@ test('[A211] what is not known is ignored, and x-unknown-fields lists it: of the
   const board = await makeBoard(user)
   const path = `/boards/${board.id}/cards`
   expect(ignored(await user.api.get('/boards?colour=red&limit=3&x[]=1'))).toEqual(['colour', 'x[]'])
-  expect(ignored(await user.api.post('/boards', { name: 'a', parent: board.id, identifiers: [{ scope: 'a', value: 'b', kind: 'c' }] }))).toEqual(['parent', 'identifiers.kind']) // prettier-ignore
-  const cards = Array.from({ length: 40 }, (_, n) => ({ kind: 'note', x: n * 300, y: 0, titel: 'a', ...(n === 30 ? { größe: 1 } : {}) })) // prettier-ignore
+  expect(
+    ignored(
+      await user.api.post('/boards', {
+        name: 'a',
+        parent: board.id,
+        identifiers: [{ scope: 'a', value: 'b', kind: 'c' }],
+      }),
+    ),
+  ).toEqual(['parent', 'identifiers.kind'])
+  const cards = Array.from({ length: 40 }, (_, n) => ({
+    kind: 'note',
+    x: n * 300,
+    y: 0,
+    titel: 'a',
+    ...(n === 30 ? { größe: 1 } : {}),
+  }))
   const batch = await user.api.post(path, { cards, layuot: 'grid' })
-  expect([batch.status, batch.headers.get('x-unknown-fields')]).toEqual([201, 'layuot, cards.titel, cards.gr%C3%B6%C3%9Fe']) // prettier-ignore
+  expect([batch.status, batch.headers.get('x-unknown-fields')]).toEqual([
+    201,
+    'layuot, cards.titel, cards.gr%C3%B6%C3%9Fe',
+  ])
   expect(batch.headers.get('access-control-expose-headers')).toContain('x-unknown-fields')
-  expect(ignored(await user.api.post('/boards', { boards: [{ name: 'a', parnet_board_id: null }] }))).toEqual(['boards.parnet_board_id']) // prettier-ignore
-  expect(ignored(await user.api.post(`/boards/${board.id}/import`, { items: [{ url: 'https://example.com/a', titel: 'x' }], dry_run: true }))).toEqual(['items.titel']) // prettier-ignore
+  expect(ignored(await user.api.post('/boards', { boards: [{ name: 'a', parnet_board_id: null }] }))).toEqual(
+    ['boards.parnet_board_id'],
+  )
+  expect(
+    ignored(
+      await user.api.post(`/boards/${board.id}/import`, {
+        items: [{ url: 'https://example.com/a', titel: 'x' }],
+        dry_run: true,
+      }),
+    ),
+  ).toEqual(['items.titel'])
   // A refusal tells of it too, as it may be the reason.
   const refused = await user.api.post('/boards', { nmae: 'a' })
   expect([refused.status, ignored(refused)]).toEqual([400, ['nmae']])
@@ -28,7 +54,6 @@ test('[A211] what is not known is ignored, and x-unknown-fields lists it: of the
     await user.api.get('/boards?limit=3'),
     await user.api.post('/boards', { name: 'a', props: { any: { thing: 1 } } }),
   ])
-    // prettier-ignore
     expect(known.headers.has('x-unknown-fields')).toBe(false)
 })
 
@@ -36,18 +61,53 @@ test('[A212] with Prefer: handling=strict what is not known is 400, which names 
   const board = await makeBoard(user)
   const path = `/boards/${board.id}/cards`
   const cases: [method: string, path: string, body: unknown, says: RegExp][] = [
-    ['POST', '/boards', { name: 'a', parent: board.id }, /^parent is not a known field\. Did you mean parent_board_id\?/],
-    ['POST', '/service-accounts', { workspace_id: user.workspaceId, name: 'a', ttl_seconds: 5 }, /^ttl_seconds .*Did you mean ttl_days\?/],
-    ['POST', path, { cards: [{ kind: 'note' }, { kind: 'note', titel: 'a' }] }, /^cards\[1\]\.titel .*Did you mean cards\[1\]\.title\?/],
-    ['PATCH', path, { cards: [{ id: 'a', colour: 'red' }] }, /^cards\[0\]\.colour .*Did you mean cards\[0\]\.color\?/],
-    ['POST', '/boards', { boards: [{ name: 'a', identifiers: [{ scope: 'a', valeu: 'b' }] }] }, /^boards\[0\]\.identifiers\[0\]\.valeu .*\.value\?/],
-    ['POST', '/boards?colour=red', { name: 'a' }, /^colour is not a known query parameter\. This operation has no query parameters\./],
+    [
+      'POST',
+      '/boards',
+      { name: 'a', parent: board.id },
+      /^parent is not a known field\. Did you mean parent_board_id\?/,
+    ],
+    [
+      'POST',
+      '/service-accounts',
+      { workspace_id: user.workspaceId, name: 'a', ttl_seconds: 5 },
+      /^ttl_seconds .*Did you mean ttl_days\?/,
+    ],
+    [
+      'POST',
+      path,
+      { cards: [{ kind: 'note' }, { kind: 'note', titel: 'a' }] },
+      /^cards\[1\]\.titel .*Did you mean cards\[1\]\.title\?/,
+    ],
+    [
+      'PATCH',
+      path,
+      { cards: [{ id: 'a', colour: 'red' }] },
+      /^cards\[0\]\.colour .*Did you mean cards\[0\]\.color\?/,
+    ],
+    [
+      'POST',
+      '/boards',
+      { boards: [{ name: 'a', identifiers: [{ scope: 'a', valeu: 'b' }] }] },
+      /^boards\[0\]\.identifiers\[0\]\.valeu .*\.value\?/,
+    ],
+    [
+      'POST',
+      '/boards?colour=red',
+      { name: 'a' },
+      /^colour is not a known query parameter\. This operation has no query parameters\./,
+    ],
     // Not one that is only read: sending it would change nothing either.
     ['DELETE', path, { card_ids: ['a'], ids: [] }, /^ids .*Did you mean card_ids\?/],
-    ['POST', `/boards/${board.id}/restore`, { x: 1 }, /^x is not a known field\. This operation has no fields\./],
+    [
+      'POST',
+      `/boards/${board.id}/restore`,
+      { x: 1 },
+      /^x is not a known field\. This operation has no fields\./,
+    ],
     ['GET', '/boards?limt=3', undefined, /^limt is not a known query parameter\. Did you mean limit\?/],
     ['GET', '/me?x=1', undefined, /^x is not a known query parameter/],
-  ] // prettier-ignore
+  ]
   for (const [method, to, body, says] of cases) {
     const answer = await user.api.send(method, to, body, strict)
     expect([to, answer.status, answer.body['code']]).toEqual([to, 400, 'bad_request'])
@@ -95,9 +155,15 @@ test('[A213] what was read can be sent back as it is, also in strict mode', asyn
 })
 
 test('[A214] the header holds the first 20 names, each once, in at most 1 KB, and costs little', async () => {
-  const many = await user.api.post('/boards', { name: 'a', ...Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`x${n}`, n])) }) // prettier-ignore
+  const many = await user.api.post('/boards', {
+    name: 'a',
+    ...Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`x${n}`, n])),
+  })
   expect(ignored(many)).toEqual(Array.from({ length: 20 }, (_, n) => `x${n}`))
-  const long = await user.api.post('/boards', { name: 'a', ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n}é${'x'.repeat(200)}`, n])) }) // prettier-ignore
+  const long = await user.api.post('/boards', {
+    name: 'a',
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n}é${'x'.repeat(200)}`, n])),
+  })
   expect(long.headers.get('x-unknown-fields')!.length).toBeLessThanOrEqual(1024)
   expect(ignored(long).length).toBeGreaterThan(2)
   const alone = await user.api.post('/boards', { name: 'a', ['y'.repeat(5000)]: 1 })
@@ -106,5 +172,7 @@ test('[A214] the header holds the first 20 names, each once, in at most 1 KB, an
   expect(line.headers.get('x-unknown-fields')).toBe('a%0D%0Aset-cookie%3A%20b%2C%20c')
   expect(await cpuMs(() => nearest('x'.repeat(1_000_000), ['title', 'body']))).toBeLessThan(50)
   const stranger = await service.user()
-  expect((await stranger.api.send('GET', '/boards?nothing=1', undefined, {})).headers.get('x-unknown-fields')).toBe('nothing') // prettier-ignore
+  expect(
+    (await stranger.api.send('GET', '/boards?nothing=1', undefined, {})).headers.get('x-unknown-fields'),
+  ).toBe('nothing')
 })

@@ -54,7 +54,19 @@ test('[MC46] addresses that are not public are refused by whatever writing, and 
   const forbidden = await listen(undefined, { host: '127.0.0.2' })
   const own = await listen()
   const before = await storedKeys(service)
-  const hosts = ['127.0.0.2', '2130706434', '0x7f.2', '0177.0.0.2', '127.2', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:7f00:2]', 'inside.example', 'loopback.example'] // prettier-ignore
+  const hosts = [
+    '127.0.0.2',
+    '2130706434',
+    '0x7f.2',
+    '0177.0.0.2',
+    '127.2',
+    '10.0.0.1',
+    '169.254.169.254',
+    '[::1]',
+    '[::ffff:7f00:2]',
+    'inside.example',
+    'loopback.example',
+  ]
   const urls = [
     ...hosts.flatMap((host) => [`https://${host}/`, `http://${host}:${forbidden.port}/`]),
     ...hosts.map((host) => at(redirects(`http://${host}:${forbidden.port}/`))),
@@ -112,12 +124,17 @@ test(
   { timeout: 60_000 },
   async () => {
     const cases = [
-    [`${site.url}/missing`, 'upstream_rejected'],
-    [at(serves('')), 'upstream_rejected'],
-    [at((_q, response) => response.writeHead(200, { 'content-length': '100000' }).write(png, () => response.destroy())), 'upstream_error'],
-    [at(() => undefined), 'upstream_error'],
-    ['https://unknown.example/', 'upstream_error'],
-  ] as const // prettier-ignore
+      [`${site.url}/missing`, 'upstream_rejected'],
+      [at(serves('')), 'upstream_rejected'],
+      [
+        at((_q, response) =>
+          response.writeHead(200, { 'content-length': '100000' }).write(png, () => response.destroy()),
+        ),
+        'upstream_error',
+      ],
+      [at(() => undefined), 'upstream_error'],
+      ['https://unknown.example/', 'upstream_error'],
+    ] as const
     for (const [url, code] of cases) {
       const { status, body } = await from(url)
       expect([url, status, body.code]).toEqual([url, 502, code])

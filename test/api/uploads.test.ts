@@ -28,14 +28,28 @@ test('[UP5] an upload answers with key, size and type, is listed, makes one even
   const answer = await upload(service, owner, board.id)
   expect(answer).toEqual({
     status: 201,
-    body: { image_key: expect.stringMatching(/^f[\w-]{24}\.png$/), width: 40, height: 30, bytes: png.length, content_type: 'image/png' }, // prettier-ignore
+    body: {
+      image_key: expect.stringMatching(/^f[\w-]{24}\.png$/),
+      width: 40,
+      height: 30,
+      bytes: png.length,
+      content_type: 'image/png',
+    },
   })
   const key = answer.body.image_key
   const { body } = await owner.api.get('/images')
   expect(body.images).toEqual([
-    { image_key: key, bytes: png.length, width: 40, height: 30, board_id: board.id, workspace_id: owner.workspaceId,
-      content_type: 'image/png', created_at: expect.any(String) },
-  ]) // prettier-ignore
+    {
+      image_key: key,
+      bytes: png.length,
+      width: 40,
+      height: 30,
+      board_id: board.id,
+      workspace_id: owner.workspaceId,
+      content_type: 'image/png',
+      created_at: expect.any(String),
+    },
+  ])
   const events = await service.admin`
     select data, origin from events where type = 'image.created' and resource_id = ${key}
     union all
@@ -263,7 +277,10 @@ test('[UP12] a card that names a file its writer cannot read is 404', async () =
     404,
   )
   expect((await user.api.patch(`${path}/${card.id}`, { image_key: own.body.image_key })).status).toBe(200)
-  expect((await user.api.get(path)).body.cards.map((one: any) => one.image_key)).toEqual([own.body.image_key, own.body.image_key]) // prettier-ignore
+  expect((await user.api.get(path)).body.cards.map((one: any) => one.image_key)).toEqual([
+    own.body.image_key,
+    own.body.image_key,
+  ])
 })
 
 const noSuchFile =
@@ -279,7 +296,9 @@ test('[UP40] a key of no file and one that the writer cannot read are the same 4
   const path = `/boards/${board.id}/cards`
   const identifiers = [{ scope: 'up', value: '40' }]
   const on_conflict = 'identifier'
-  const [card, second] = (await user.api.post(path, { cards: [{ kind: 'image', identifiers }, { kind: 'image' }] })).body.cards // prettier-ignore
+  const [card, second] = (
+    await user.api.post(path, { cards: [{ kind: 'image', identifiers }, { kind: 'image' }] })
+  ).body.cards
   const before = (await user.api.get(path)).body.cards
   const refusals = async (field: string, key: string) => {
     const named = { [field]: key }
@@ -288,10 +307,27 @@ test('[UP40] a key of no file and one that the writer cannot read are the same 4
       ['', await user.api.post(path, { kind: 'image', x: 0, y: 0, ...named })],
       ['cards[1].', await user.api.post(path, { cards: [{ kind: 'note' }, { kind: 'image', ...named }] })],
       ['', await user.api.patch(`${path}/${card.id}`, { title: 'x', ...named })],
-      ['cards[1].', await user.api.patch(path, { cards: [{ id: second.id, title: 'x' }, { id: card.id, ...named }] })],
+      [
+        'cards[1].',
+        await user.api.patch(path, {
+          cards: [
+            { id: second.id, title: 'x' },
+            { id: card.id, ...named },
+          ],
+        }),
+      ],
       ['', await user.api.post(path, { kind: 'image', on_conflict, identifiers, ...named })],
-      ['cards[1].', await user.api.post(path, { on_conflict, cards: [{ kind: 'image', identifiers }, { kind: 'image', ...named }] })],
-    ] as const // prettier-ignore
+      [
+        'cards[1].',
+        await user.api.post(path, {
+          on_conflict,
+          cards: [
+            { kind: 'image', identifiers },
+            { kind: 'image', ...named },
+          ],
+        }),
+      ],
+    ] as const
     for (const [where, { status, body }] of answers)
       expect([status, body.code, body.error]).toEqual([404, 'not_found', `${where}${field}: ${noSuchFile}`])
     return answers.map(([, { status, text }]) => [status, text])

@@ -72,7 +72,14 @@ const imported = await client.POST('/boards/{id}/import', {
   body: { items: [{ url: 'https://example.com/' }], dry_run: true },
 })
 const missing = await client.GET('/boards/{id}', { params: { path: { id: crypto.randomUUID() } } })
-const code: 'bad_request' | 'invalid_token' | 'not_found' | 'rate_limited' | 'internal_error' | 'storage_unavailable' | undefined = missing.error?.code // prettier-ignore
+const code:
+  | 'bad_request'
+  | 'invalid_token'
+  | 'not_found'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'storage_unavailable'
+  | undefined = missing.error?.code
 // @ts-expect-error reading a board is never refused for the plan
 void (code === 'limit_reached')
 // @ts-expect-error a card has no such field

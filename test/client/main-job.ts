@@ -38,7 +38,12 @@ assert.match(secret, /^whsec_/)
 done(await client.POST('/webhooks/{id}/test', { params: { path: { id: webhook.id } } }))
 
 const key = { header: { 'Idempotency-Key': `key-${boardId}` } }
-const body = { cards: [{ kind: 'note', title: 'Lighthouse' }, { kind: 'note', title: 'Harbour' }] } // prettier-ignore
+const body = {
+  cards: [
+    { kind: 'note', title: 'Lighthouse' },
+    { kind: 'note', title: 'Harbour' },
+  ],
+}
 const created = done(await client.POST('/boards/{id}/cards', { params: { ...params, ...key }, body }))
 const again = done(await client.POST('/boards/{id}/cards', { params: { ...params, ...key }, body }))
 assert.deepEqual(again, created)

@@ -360,7 +360,13 @@ describe('costly updates', () => {
       document.getText('text')
       for (const update of pieces(count)) Y.applyUpdate(document, update)
     })
-    const deletion = crafted([], [[2, 0, count / 2], [3, 0, count / 2]]) // prettier-ignore
+    const deletion = crafted(
+      [],
+      [
+        [2, 0, count / 2],
+        [3, 0, count / 2],
+      ],
+    )
     expect(cpuMs(() => Y.applyUpdate(document, deletion))).toBeLessThan(300) // 1.5 s and more, tidied up
     expect(document.getText('text').length).toBe(0)
   })

@@ -98,7 +98,25 @@ const strange: Record<string, unknown> = {
   'many keys': Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`k${n}`, n])),
   'many values': Array(20_000).fill(null),
 }
-const fields = ['kind', 'title', 'body', 'html', 'url', 'color', 'group_id', 'x', 'w', 'z', 'rotation', 'size_bytes', 'section_header', 'props', 'identifiers', 'junk', '__proto__'] // prettier-ignore
+const fields = [
+  'kind',
+  'title',
+  'body',
+  'html',
+  'url',
+  'color',
+  'group_id',
+  'x',
+  'w',
+  'z',
+  'rotation',
+  'size_bytes',
+  'section_header',
+  'props',
+  'identifiers',
+  'junk',
+  '__proto__',
+]
 
 test('[X30] a field with any value, in any field, breaks neither the board, nor the API, nor the index', async () => {
   const { boardId, editor, path } = await boardWithEditor()

@@ -34,7 +34,15 @@ describe('updates that no encoder writes', () => {
     'a plain value of 30,000 keys': {
       code: 1009,
       update: () =>
-        crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`k${n}`, 0]))]))]), // prettier-ignore
+        crafted([
+          item(
+            me,
+            0,
+            'cards',
+            'k',
+            new Y.ContentAny([Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`k${n}`, 0]))]),
+          ),
+        ]),
     },
     'a plain value with a prototype of its own': {
       code: 4400,

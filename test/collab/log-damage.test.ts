@@ -48,9 +48,17 @@ test('[IX4] a log that is damaged is not compacted, and the log of the service s
   const { admin, compactor } = near
   const damages: [string, (id: string) => Promise<unknown>][] = [
     ['missing', (id) => admin`delete from board_updates where board_id = ${id} and seq = 2`],
-    ['cut', (id) => admin`update board_updates set updates = substring(updates for 20) where board_id = ${id} and seq = 2`],
-    ['changed', (id) => admin`update board_updates set updates = set_byte(updates, 4, 255) where board_id = ${id} and seq = 2`],
-  ] // prettier-ignore
+    [
+      'cut',
+      (id) =>
+        admin`update board_updates set updates = substring(updates for 20) where board_id = ${id} and seq = 2`,
+    ],
+    [
+      'changed',
+      (id) =>
+        admin`update board_updates set updates = set_byte(updates, 4, 255) where board_id = ${id} and seq = 2`,
+    ],
+  ]
   for (const [name, damage] of damages) {
     const { id } = await makeBoard(user)
     for (const title of ['A', 'B', 'C']) await makeCards(user, id, [{ title }])

@@ -75,7 +75,11 @@ test('[WK20] creating, changing, moving, removing and restoring large cards take
     return moveCards(live, { ...from, toBoardId: to.boardId, ids: made.slice(0, count) })
   })
   const restored = made.slice(0, count)
-  const home = (await live.documents.withDocument(boardId, ({ document }) => document.getMap('cards').has(restored[0]!))) ? here : there // prettier-ignore
+  const home = (await live.documents.withDocument(boardId, ({ document }) =>
+    document.getMap('cards').has(restored[0]!),
+  ))
+    ? here
+    : there
   let ids = restored
   let tokens: string[] = []
   let states: Uint8Array[] = []

@@ -48,7 +48,13 @@ const newBoards = async (count: number): Promise<string[]> =>
   (await Promise.all(Array.from({ length: count }, () => makeBoard(user)))).map(({ id }) => id)
 
 const newCards = async (boardId: string, count: number): Promise<string[]> =>
-  (await makeCards(user, boardId, Array.from({ length: count }, (_, n) => ({ body: `card ${n}` })))).map(({ id }) => id) // prettier-ignore
+  (
+    await makeCards(
+      user,
+      boardId,
+      Array.from({ length: count }, (_, n) => ({ body: `card ${n}` })),
+    )
+  ).map(({ id }) => id)
 
 /** Which cards the log of a board holds. */
 async function inLog(boardId: string): Promise<string[]> {
@@ -258,7 +264,11 @@ test('[CM27] neither moves nor other writes are put off by a stream of the other
     ...Array.from({ length: 4 }, async (_, n) => {
       while (!streaming.over) {
         const boardId = [third, from, to, third][n]!
-        if ((await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: n * 300, y: 500 })).status === 201) writes += 1 // prettier-ignore
+        if (
+          (await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: n * 300, y: 500 })).status ===
+          201
+        )
+          writes += 1
       }
     }),
   ]

@@ -73,7 +73,15 @@ test(
     ]
 
     const make = async (board: string, count: number) => {
-      const made = await makeCards(user, board, Array.from({ length: count }, () => ({ body: '', x: random.between(-5000, 5000), y: random.between(-5000, 5000) }))) // prettier-ignore
+      const made = await makeCards(
+        user,
+        board,
+        Array.from({ length: count }, () => ({
+          body: '',
+          x: random.between(-5000, 5000),
+          y: random.between(-5000, 5000),
+        })),
+      )
       for (const { id } of made) cards.add(id)
     }
     const type = () => {
@@ -207,8 +215,14 @@ test(
     const replicas = boards.map((board) => editors.find((of) => of.board === board)!.editor)
     const onBoards = replicas.flatMap((editor) => [...editor.cards.keys()]).sort()
     expect(onBoards, where).toEqual([...cards].filter((id) => !deleted.has(id)).sort())
-    const texts = new Map(replicas.flatMap((editor) => [...editor.cards.keys()].map((id) => [id, String(bodyOf(editor, id))]))) // prettier-ignore
-    const served = await Promise.all(boards.map(async (board) => succeeded<any>(await user.api.get(`/boards/${board}/cards?limit=500`)).cards)) // prettier-ignore
+    const texts = new Map(
+      replicas.flatMap((editor) => [...editor.cards.keys()].map((id) => [id, String(bodyOf(editor, id))])),
+    )
+    const served = await Promise.all(
+      boards.map(
+        async (board) => succeeded<any>(await user.api.get(`/boards/${board}/cards?limit=500`)).cards,
+      ),
+    )
     expect(new Map(served.flat().map(({ id, body }) => [id, body ?? '']))).toEqual(texts)
 
     const lost = words.filter(

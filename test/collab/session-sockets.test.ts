@@ -93,7 +93,6 @@ test('[SI11] a cookie opens canvases for pages of this service alone; a token do
     `${service.url}.evil.example`,
     'not a URL',
   ])
-    // prettier-ignore
     await expectRefused(boardId, await socketOf(ada.browser, { origin }))
   await expectRefused(boardId, await socketOf(ada.browser, {})) // no browser leaves it out
   await expectRefused(boardId, await socketOf(new Browser(service.url)))

@@ -48,7 +48,11 @@ test('[IX2] verify sees what differs in all that is derived from the documents, 
   const [first, second] = await admin`
     select card_id as id from card_index where board_id = ${id} and cause = 'api' order by x, card_id`
   const tamperings: [string, () => Promise<unknown>, string[]][] = [
-    ['identifiers gone', () => admin`delete from card_identifiers where board_id = ${id}`, [`card ${first!['id']} stale`]],
+    [
+      'identifiers gone',
+      () => admin`delete from card_identifiers where board_id = ${id}`,
+      [`card ${first!['id']} stale`],
+    ],
     [
       'identifiers invented',
       () => admin`
@@ -56,21 +60,81 @@ test('[IX2] verify sees what differs in all that is derived from the documents, 
         select board_id, card_id, workspace_id, 'a', 'b' from card_index where board_id = ${id} and card_id = ${second!['id']}`,
       [`card ${second!['id']} stale`],
     ],
-    ['top_z', () => admin`update board_documents set top_z = 1 where board_id = ${id}`, ['count top_z stale']],
-    ['api_clock back', () => admin`update board_documents set api_clock = api_clock - 3 where board_id = ${id}`, ['count api_clock stale']],
-    ['api_clock ahead', () => admin`update board_documents set api_clock = api_clock + 3 where board_id = ${id}`, ['count api_clock stale']],
-    ['log_rows', () => admin`update board_documents set log_rows = 0 where board_id = ${id}`, ['count log_rows stale']],
-    ['log_bytes', () => admin`update board_documents set log_bytes = log_bytes + 1 where board_id = ${id}`, ['count log_bytes stale']],
-    ['card_count', () => admin`update board_documents set card_count = 99 where board_id = ${id}`, ['count card_count stale']],
-    ['words gone', () => admin`delete from search_index where board_id = ${id} and card_id = 'by-editor'`, ['search by-editor stale']],
-    ['words other', () => admin`update search_index set body = 'x' where board_id = ${id} and card_id = 'by-editor'`, ['search by-editor stale']],
-    ['name other', () => admin`update search_index set title = 'x' where board_id = ${id} and card_id = ''`, ['search stale']],
-    ['older', () => admin`update card_index set created_at = created_at - interval '1 day' where board_id = ${id} and card_id = ${first!['id']}`, [`card ${first!['id']} stale`]],
-    ['younger', () => admin`update card_index set created_at = created_at + interval '1 ms' where board_id = ${id} and card_id = ${first!['id']}`, [`card ${first!['id']} stale`]],
-    ['an older one of an editor', () => admin`update card_index set created_at = created_at - interval '1 day' where board_id = ${id} and card_id = 'by-editor'`, ['card by-editor stale']],
-    ['a younger one of an editor', () => admin`update card_index set created_at = updated_at + interval '1 day' where board_id = ${id} and card_id = 'by-editor'`, ['card by-editor stale']],
-    ['a row', () => admin`update card_index set title = 'x' where board_id = ${id} and card_id = 'by-editor'`, ['card by-editor stale']],
-  ] // prettier-ignore
+    [
+      'top_z',
+      () => admin`update board_documents set top_z = 1 where board_id = ${id}`,
+      ['count top_z stale'],
+    ],
+    [
+      'api_clock back',
+      () => admin`update board_documents set api_clock = api_clock - 3 where board_id = ${id}`,
+      ['count api_clock stale'],
+    ],
+    [
+      'api_clock ahead',
+      () => admin`update board_documents set api_clock = api_clock + 3 where board_id = ${id}`,
+      ['count api_clock stale'],
+    ],
+    [
+      'log_rows',
+      () => admin`update board_documents set log_rows = 0 where board_id = ${id}`,
+      ['count log_rows stale'],
+    ],
+    [
+      'log_bytes',
+      () => admin`update board_documents set log_bytes = log_bytes + 1 where board_id = ${id}`,
+      ['count log_bytes stale'],
+    ],
+    [
+      'card_count',
+      () => admin`update board_documents set card_count = 99 where board_id = ${id}`,
+      ['count card_count stale'],
+    ],
+    [
+      'words gone',
+      () => admin`delete from search_index where board_id = ${id} and card_id = 'by-editor'`,
+      ['search by-editor stale'],
+    ],
+    [
+      'words other',
+      () => admin`update search_index set body = 'x' where board_id = ${id} and card_id = 'by-editor'`,
+      ['search by-editor stale'],
+    ],
+    [
+      'name other',
+      () => admin`update search_index set title = 'x' where board_id = ${id} and card_id = ''`,
+      ['search stale'],
+    ],
+    [
+      'older',
+      () =>
+        admin`update card_index set created_at = created_at - interval '1 day' where board_id = ${id} and card_id = ${first!['id']}`,
+      [`card ${first!['id']} stale`],
+    ],
+    [
+      'younger',
+      () =>
+        admin`update card_index set created_at = created_at + interval '1 ms' where board_id = ${id} and card_id = ${first!['id']}`,
+      [`card ${first!['id']} stale`],
+    ],
+    [
+      'an older one of an editor',
+      () =>
+        admin`update card_index set created_at = created_at - interval '1 day' where board_id = ${id} and card_id = 'by-editor'`,
+      ['card by-editor stale'],
+    ],
+    [
+      'a younger one of an editor',
+      () =>
+        admin`update card_index set created_at = updated_at + interval '1 day' where board_id = ${id} and card_id = 'by-editor'`,
+      ['card by-editor stale'],
+    ],
+    [
+      'a row',
+      () => admin`update card_index set title = 'x' where board_id = ${id} and card_id = 'by-editor'`,
+      ['card by-editor stale'],
+    ],
+  ]
   const [{ count }] = (await admin`select count(*) from events where board_id = ${id}`) as unknown as [
     { count: string },
   ]
@@ -90,12 +154,35 @@ test('[IX2] verify sees what differs in all that is derived from the documents, 
 test('[IX3] damage of the log is a fault of its own, and a repair leaves such a board alone', async () => {
   const { admin } = service
   const damages: [string, (id: string) => Promise<unknown>, RegExp][] = [
-    ['a missing row', (id) => admin`delete from board_updates where board_id = ${id} and seq = 2`, /^log 2 missing$/],
-    ['missing rows', (id) => admin`delete from board_updates where board_id = ${id} and seq in (1, 2)`, /^log 1-2 missing$/],
-    ['a cut row', (id) => admin`update board_updates set updates = substring(updates for 20) where board_id = ${id} and seq = 1`, /^log 1 unreadable$/],
-    ['a changed row', (id) => admin`update board_updates set updates = set_byte(updates, 4, 255) where board_id = ${id} and seq = 1`, /^log 1 unreadable$/],
-    ['no newest row', (id) => admin`delete from board_updates u using board_documents d where d.board_id = u.board_id and u.seq = d.seq and u.board_id = ${id}`, /^log \d+ missing$/],
-  ] // prettier-ignore
+    [
+      'a missing row',
+      (id) => admin`delete from board_updates where board_id = ${id} and seq = 2`,
+      /^log 2 missing$/,
+    ],
+    [
+      'missing rows',
+      (id) => admin`delete from board_updates where board_id = ${id} and seq in (1, 2)`,
+      /^log 1-2 missing$/,
+    ],
+    [
+      'a cut row',
+      (id) =>
+        admin`update board_updates set updates = substring(updates for 20) where board_id = ${id} and seq = 1`,
+      /^log 1 unreadable$/,
+    ],
+    [
+      'a changed row',
+      (id) =>
+        admin`update board_updates set updates = set_byte(updates, 4, 255) where board_id = ${id} and seq = 1`,
+      /^log 1 unreadable$/,
+    ],
+    [
+      'no newest row',
+      (id) =>
+        admin`delete from board_updates u using board_documents d where d.board_id = u.board_id and u.seq = d.seq and u.board_id = ${id}`,
+      /^log \d+ missing$/,
+    ],
+  ]
   for (const [name, damage, expected] of damages) {
     const id = await fullBoard()
     const rows = () => admin`select * from card_index where board_id = ${id} order by card_id`

@@ -16,13 +16,28 @@ test('[Q9] folding is the same done twice, for the composed and the decomposed, 
     { numRuns: 500 },
   )
   const same = [
-    ['STRAẞE', 'straße'], ['İıIi', 'iiii'], ['Ἀθῆναι', 'αθηναι'], ['ΣΊΣΥΦΟΣ', 'σίσυφος'], ['Ё Й', 'е и'], ['Łødź', 'lodz'], ['ﬀi½', 'ffi1⁄2'],
-    ['أحمد', 'احمد'], ['שָׁלוֹם', 'שלום'], ['❤️', '❤'], ['a\u200bb\u00adc', 'abc'], ['ﾊﾟ', 'パ'],
-  ] // prettier-ignore
+    ['STRAẞE', 'straße'],
+    ['İıIi', 'iiii'],
+    ['Ἀθῆναι', 'αθηναι'],
+    ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
+    ['Ё Й', 'е и'],
+    ['Łødź', 'lodz'],
+    ['ﬀi½', 'ffi1⁄2'],
+    ['أحمد', 'احمد'],
+    ['שָׁלוֹם', 'שלום'],
+    ['❤️', '❤'],
+    ['a\u200bb\u00adc', 'abc'],
+    ['ﾊﾟ', 'パ'],
+  ]
   for (const [one, other] of same) expect([one, fold(one!)]).toEqual([one, fold(other!)])
-  for (const [one, other] of [['が', 'か'], ['कि', 'कु'], ['한', '하'], ['ที', 'ทื']] as const)
+  for (const [one, other] of [
+    ['が', 'か'],
+    ['कि', 'कु'],
+    ['한', '하'],
+    ['ที', 'ทื'],
+  ] as const)
     expect([one, fold(one)]).not.toEqual([one, fold(other)])
-}) // prettier-ignore
+})
 
 test('[Q6] wherever the match is, the excerpt of 300 characters has it, is a part of the text and splits no character', () => {
   fc.assert(
@@ -107,12 +122,15 @@ test('[Q20] folding a text of 20,000 combining marks, and making an excerpt of i
   for (const marks of ['\u0315\u0300\u05ae\u0300', '\u3099\u093c\u3099\u093c', '\uff9e\u093c\uff9e\u093c']) {
     const text = `zq ${marks.repeat(4999)}`
     expect([marks, cpuMs(() => fold(text))]).toEqual([marks, expect.toSatisfy((ms: number) => ms < 50)])
-    expect([marks, cpuMs(() => excerptOf(text, query, 300))]).toEqual([marks, expect.toSatisfy((ms: number) => ms < 50)])
+    expect([marks, cpuMs(() => excerptOf(text, query, 300))]).toEqual([
+      marks,
+      expect.toSatisfy((ms: number) => ms < 50),
+    ])
   }
   // More marks than any script puts on a letter: they are left out, in whatever order.
   expect(fold(`が${'\u3099\u093c'.repeat(40)}い`)).toBe('かい')
   expect(fold(`a${'\u0301'.repeat(40)}b`)).toBe('ab')
-}) // prettier-ignore
+})
 
 test('[Q20, Q9, Q6] of any text at the limits, folding keeps its rules, and it and an excerpt take less than 50 ms', () => {
   fc.assert(

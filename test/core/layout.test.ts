@@ -74,33 +74,50 @@ describe('of every layout', () => {
   })
 
   test('[Z5] the rectangle around a group holds no card that is not of it', () => {
-    const cards = fc.array(anyCard.map((card) => ({ ...card, w: Math.min(card.w, 800), h: Math.min(card.h, 800) })), { maxLength: 60, size: 'max' }).map(named)
+    const cards = fc
+      .array(
+        anyCard.map((card) => ({ ...card, w: Math.min(card.w, 800), h: Math.min(card.h, 800) })),
+        { maxLength: 60, size: 'max' },
+      )
+      .map(named)
     fc.assert(
       fc.property(anyLayout, cards, anyOptions, (layout, cards, options) => {
         const all = boxes(cards, solve(layout, cards, options).cards)
         for (const group of ['a', 'b', 'c']) {
-          const [own, others] = [true, false].map((is) => all.filter(({ id }) => (byId(cards).get(id)!.group_id === group) === is))
+          const [own, others] = [true, false].map((is) =>
+            all.filter(({ id }) => (byId(cards).get(id)!.group_id === group) === is),
+          )
           if (own!.length === 0) continue
           const [left, top] = [Math.min(...own!.map(({ x }) => x)), Math.min(...own!.map(({ y }) => y))]
-          const [right, bottom] = [Math.max(...own!.map(({ x, w }) => x + w)), Math.max(...own!.map(({ y, h }) => y + h))]
+          const [right, bottom] = [
+            Math.max(...own!.map(({ x, w }) => x + w)),
+            Math.max(...own!.map(({ y, h }) => y + h)),
+          ]
           const around = { id: group, x: left, y: top, w: right - left, h: bottom - top }
           expect(others!.flatMap((other) => tooNear([around, other], 0))).toEqual([])
         }
       }),
       { numRuns: 300 },
     )
-  }) // prettier-ignore
+  })
 
   test('[Z6] a heading has a row of its own, as wide as the block; what comes before it lies above, what follows below', () => {
-    const upright = fc.array(anyCard.map((card) => ({ ...card, rotation: 0, group_id: null })), { maxLength: 40, size: 'max' }).map(named)
+    const upright = fc
+      .array(
+        anyCard.map((card) => ({ ...card, rotation: 0, group_id: null })),
+        { maxLength: 40, size: 'max' },
+      )
+      .map(named)
     fc.assert(
       fc.property(anyLayout, upright, anyOptions, (layout, cards, options) => {
         const { cards: places } = solve(layout, cards, options)
         places.forEach((heading, at) => {
           const card = byId(cards).get(heading.id)!
           if (!card.section_header) return
-          for (const other of places.slice(0, at)) expect(other.y + other.h + options.gap).toBeLessThanOrEqual(heading.y)
-          for (const other of places.slice(at + 1)) expect(other.y).toBeGreaterThanOrEqual(heading.y + heading.h + options.gap)
+          for (const other of places.slice(0, at))
+            expect(other.y + other.h + options.gap).toBeLessThanOrEqual(heading.y)
+          for (const other of places.slice(at + 1))
+            expect(other.y).toBeGreaterThanOrEqual(heading.y + heading.h + options.gap)
           expect(heading.x).toBe(0)
           const width = options.width ?? (layout === 'row' || layout === 'column' ? null : 1780)
           if (width !== null) expect(heading.w).toBe(Math.min(4000, width))
@@ -108,9 +125,12 @@ describe('of every layout', () => {
         })
       }),
     )
-    const widest = solve('row', named([{ section_header: true }, { w: 700 }, { w: 500 }, { section_header: true }, {}])).cards
+    const widest = solve(
+      'row',
+      named([{ section_header: true }, { w: 700 }, { w: 500 }, { section_header: true }, {}]),
+    ).cards
     expect(widest.map(({ w }) => w)).toEqual([1220, 700, 500, 1220, 280])
-  }) // prettier-ignore
+  })
 
   test('[Z7] no cards make no arrangement', () => {
     for (const layout of layoutNames)
@@ -152,7 +172,15 @@ describe('on the board', () => {
     expect(besides([rest], extent, { x: 0, y: 0 }, 20)).toEqual({ x: 0, y: 0 })
     fc.assert(
       fc.property(
-        fc.array(fc.record({ x: fc.integer({ min: -2000, max: 2000 }), y: fc.integer({ min: -2000, max: 2000 }), w: side, h: side }), { maxLength: 20, size: 'max' }),
+        fc.array(
+          fc.record({
+            x: fc.integer({ min: -2000, max: 2000 }),
+            y: fc.integer({ min: -2000, max: 2000 }),
+            w: side,
+            h: side,
+          }),
+          { maxLength: 20, size: 'max' },
+        ),
         fc.record({ x: fc.integer({ min: -3000, max: 3000 }), y: fc.integer({ min: -3000, max: 3000 }) }),
         (rest, at) => {
           const place = besides(rest, extent, at, 20)!
@@ -161,21 +189,43 @@ describe('on the board', () => {
         },
       ),
     )
-  }) // prettier-ignore
+  })
 
   test('[Z21] on a board without such a place there is none', () => {
-    const full = Array.from({ length: 100 }, (_, n) => ({ x: -1_000_000 + (n % 10) * 200_000, y: -1_000_000 + Math.floor(n / 10) * 200_000, w: 4000, h: 4000 }))
-    expect(besides(full, { left: 0, top: 0, right: 1_000_000, bottom: 1_000_000 }, { x: 0, y: 0 }, 20)).toBeNull()
-  }) // prettier-ignore
+    const full = Array.from({ length: 100 }, (_, n) => ({
+      x: -1_000_000 + (n % 10) * 200_000,
+      y: -1_000_000 + Math.floor(n / 10) * 200_000,
+      w: 4000,
+      h: 4000,
+    }))
+    expect(
+      besides(full, { left: 0, top: 0, right: 1_000_000, bottom: 1_000_000 }, { x: 0, y: 0 }, 20),
+    ).toBeNull()
+  })
 
   test('[Z22] cards are read row by row, tops that differ by less than 20 being one row, turned cards by their bounding boxes', () => {
-    const at = (id: string, x: number, y: number, more = {}) => ({ id, x, y, w: 100, h: 100, rotation: 0, ...more })
-    const cards = [at('d', 0, 205), at('c', 300, 0), at('a', 0, 12), at('b', 150, 19), at('f', 0, 225), at('e', 200, 200)]
+    const at = (id: string, x: number, y: number, more = {}) => ({
+      id,
+      x,
+      y,
+      w: 100,
+      h: 100,
+      rotation: 0,
+      ...more,
+    })
+    const cards = [
+      at('d', 0, 205),
+      at('c', 300, 0),
+      at('a', 0, 12),
+      at('b', 150, 19),
+      at('f', 0, 225),
+      at('e', 200, 200),
+    ]
     expect(readingOrder(cards).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
     // Upright it would begin above the others.
     const turned = at('z', 100, -150, { w: 40, h: 400, rotation: 90 })
     expect(readingOrder([turned, at('y', 0, 10)]).map(({ id }) => id)).toEqual(['y', 'z'])
-  }) // prettier-ignore
+  })
 })
 
 test('[Z23] 1,000 cards are laid out in well under 50 ms, 10,000 in a fraction of a second, also such as are hard', () => {
@@ -196,7 +246,10 @@ test('[Z23] 1,000 cards are laid out in well under 50 ms, 10,000 in a fraction o
   for (const layout of layoutNames) {
     for (const make of [mixed, extreme, times]) {
       for (const options of [{}, hard]) {
-        for (const [count, boundMs] of [[1000, 50], [10_000, 400]] as const) {
+        for (const [count, boundMs] of [
+          [1000, 50],
+          [10_000, 400],
+        ] as const) {
           const cards = make(count)
           const took = Math.min(
             ...[1, 2, 3].map(() => {
@@ -210,4 +263,4 @@ test('[Z23] 1,000 cards are laid out in well under 50 ms, 10,000 in a fraction o
       }
     }
   }
-}) // prettier-ignore
+})

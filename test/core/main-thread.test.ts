@@ -29,21 +29,65 @@ const runs = { numRuns: 12, endOnFailure: true }
 /** Text of a few parts, repeated in a pattern, as long as it may be. */
 const patterned = (parts: string[], length: number) =>
   fc
-    .array(fc.tuple(fc.constantFrom(...parts), fc.integer({ min: 1, max: 4000 })), { minLength: 1, maxLength: 6 })
+    .array(fc.tuple(fc.constantFrom(...parts), fc.integer({ min: 1, max: 4000 })), {
+      minLength: 1,
+      maxLength: 6,
+    })
     .chain((runsOfParts) =>
       fc.boolean().map((inTurns) => {
         const piece = inTurns
           ? runsOfParts.map(([part]) => part).join('')
           : runsOfParts.map(([part, count]) => part.repeat(count)).join('')
-        return piece.repeat(Math.ceil(length / piece.length)).slice(0, length).toWellFormed()
+        return piece
+          .repeat(Math.ceil(length / piece.length))
+          .slice(0, length)
+          .toWellFormed()
       }),
-    ) // prettier-ignore
+    )
 
 const markup = [
-  '<', '>', '&', '&lt;', '&amp;', '"', 'a', ' ', '😀', '<b>', '</b>', '<p>', '</p>', '</br>', '<br>', '<li>', '<ul><li>', '<tr><td>',
-  '<td colspan=1>', '<a href="https://a.b">', '<a href="', '<noscript>', '<iframe>', '<svg>', '<svg><desc>', '</feblend>', '<math><mi>',
-  '<form>', '<table>', '<!--', '-->', '<![CDATA[', ']]>', '</i>', '<xmp>', '<textarea>', '<template>', '<script>', '<p ', 'x=1 ', '/',
-] // prettier-ignore
+  '<',
+  '>',
+  '&',
+  '&lt;',
+  '&amp;',
+  '"',
+  'a',
+  ' ',
+  '😀',
+  '<b>',
+  '</b>',
+  '<p>',
+  '</p>',
+  '</br>',
+  '<br>',
+  '<li>',
+  '<ul><li>',
+  '<tr><td>',
+  '<td colspan=1>',
+  '<a href="https://a.b">',
+  '<a href="',
+  '<noscript>',
+  '<iframe>',
+  '<svg>',
+  '<svg><desc>',
+  '</feblend>',
+  '<math><mi>',
+  '<form>',
+  '<table>',
+  '<!--',
+  '-->',
+  '<![CDATA[',
+  ']]>',
+  '</i>',
+  '<xmp>',
+  '<textarea>',
+  '<template>',
+  '<script>',
+  '<p ',
+  'x=1 ',
+  '/',
+]
 
 const words = ['a', 'b', 'ab', ' ', '. ', 'word', 'wort ', 'e\u0301', '😀', '😁', '\n', '漢', '-']
 
@@ -99,19 +143,24 @@ describe('layouts', () => {
 
   test('[Z44] cards that are arranged on the main thread take bounded time in every layout', () => {
     fc.assert(
-      fc.property(cardsOf(inlineCards), fc.constantFrom(...layoutNames), fc.constantFrom(...options), (cards, layout, [, given]) => {
-        expect(mainThreadMs(() => readingOrder(cards))).toBeLessThan(boundMs)
-        const step = () => {
-          try {
-            arrangeAgain(layout, cards, [], given)
-          } catch (error) {
-            expect(String(error)).toMatch(/larger than a board/)
+      fc.property(
+        cardsOf(inlineCards),
+        fc.constantFrom(...layoutNames),
+        fc.constantFrom(...options),
+        (cards, layout, [, given]) => {
+          expect(mainThreadMs(() => readingOrder(cards))).toBeLessThan(boundMs)
+          const step = () => {
+            try {
+              arrangeAgain(layout, cards, [], given)
+            } catch (error) {
+              expect(String(error)).toMatch(/larger than a board/)
+            }
           }
-        }
-        expect(mainThreadMs(step)).toBeLessThan(boundMs)
-      }),
+          expect(mainThreadMs(step)).toBeLessThan(boundMs)
+        },
+      ),
       runs,
-    ) // prettier-ignore
+    )
   })
 
   test('[Z45] 1,000 new cards find places on a board that is searched on the main thread in bounded time', () => {
@@ -145,7 +194,13 @@ describe('pages', () => {
     const body = '\n'.repeat(cardFields.body.limit)
     const text = { title: '\n'.repeat(300), url: `https://a.example/${'x'.repeat(1980)}` }
     const place = { x: 0, y: 0, w: 280, h: 180, group_id: 'g' }
-    const cards = Array.from({ length: limits.pageSize.max }, (_, n) => ({ id: `c${n}`, kind: 'note', ...text, body, ...place })) // prettier-ignore
+    const cards = Array.from({ length: limits.pageSize.max }, (_, n) => ({
+      id: `c${n}`,
+      kind: 'note',
+      ...text,
+      body,
+      ...place,
+    }))
     const page = { board: { id: 'b', name: 'x' }, groups: [], cards, total: cards.length } as never
     expect(mainThreadMs(() => boardMarkdown(page))).toBeLessThan(boundMs)
   })

@@ -34,9 +34,17 @@ interface Check {
 const leftOut: Record<string, string> = {
   ...Object.fromEntries(
     [
-      'tools-call-simple-text', 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource',
-      'tools-call-mixed-content', 'tools-call-error', 'tools-call-with-progress',
-    ].map((name) => [name, 'calls a tool that only the suite’s own server has; our tools are tested in tools.test.ts']),
+      'tools-call-simple-text',
+      'tools-call-image',
+      'tools-call-audio',
+      'tools-call-embedded-resource',
+      'tools-call-mixed-content',
+      'tools-call-error',
+      'tools-call-with-progress',
+    ].map((name) => [
+      name,
+      'calls a tool that only the suite’s own server has; our tools are tested in tools.test.ts',
+    ]),
   ),
   ...Object.fromEntries(
     ['resources-read-text', 'resources-read-binary', 'resources-templates-read'].map((name) => [
@@ -46,21 +54,33 @@ const leftOut: Record<string, string> = {
   ),
   ...Object.fromEntries(
     [
-      'prompts-get-simple', 'prompts-get-with-args', 'prompts-get-embedded-resource', 'prompts-get-with-image',
+      'prompts-get-simple',
+      'prompts-get-with-args',
+      'prompts-get-embedded-resource',
+      'prompts-get-with-image',
     ].map((name) => [name, 'gets a prompt that only the suite’s own server has']),
   ),
   ...Object.fromEntries(
     [
-      'basic-elicitation', 'basic-sampling', 'basic-list-roots', 'request-state', 'multiple-input-requests',
-      'multi-round', 'missing-input-response', 'non-tool-request', 'result-type', 'tampered-state',
-      'capability-check', 'ignore-extra-params',
+      'basic-elicitation',
+      'basic-sampling',
+      'basic-list-roots',
+      'request-state',
+      'multiple-input-requests',
+      'multi-round',
+      'missing-input-response',
+      'non-tool-request',
+      'result-type',
+      'tampered-state',
+      'capability-check',
+      'ignore-extra-params',
     ].map((name) => [
       `input-required-result-${name}`,
       'needs a tool that asks the client back; none of ours does, and the suite’s own are not here',
     ]),
   ),
   'completion-complete': 'an optional capability that is not offered: arguments are ids and free text',
-} // prettier-ignore
+}
 
 /** Of scenarios that pass otherwise: checks that ask for tools of the suite’s own server. */
 const untestable: Record<string, string[]> = {

@@ -58,7 +58,6 @@ test(
       '> https://example.test/',
       '> one',
     ])
-      // prettier-ignore
       expect(markdown).toContain(part)
     const json = JSON.parse(textOf(await client.readResource({ uri: `board://${board.id}/json` })))
     expect(json).toMatchObject({

@@ -57,35 +57,60 @@ test('[PG5] a mistyped address is a page for people and JSON for programs', asyn
   }
 })
 
-test('[PG6] revoking, disconnecting, ending a session and logging out everywhere ask first', slow, async () => {
-  const somebody = await person(service)
-  await signIn(somebody.browser, somebody)
-  const elsewhere = new Browser(service.url)
-  await signIn(elsewhere, somebody)
-  const { tokens } = await connect(service, somebody)
-  const context = await contextOf(chromium, somebody.browser, { javaScriptEnabled: false })
-  const page = await context.newPage()
-  const tokenWorks = async (token: string) =>
-    (await fetch(`${service.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status === 200
-  const isIn = async (browser: Browser) => (await browser.send('GET', '/settings')).status === 200
-  for (const { link, question, button, works } of [
-    { link: 'Revoke the token test', question: 'Revoke the token “test”?', button: 'Revoke token', works: () => tokenWorks(somebody.token) },
-    { link: 'Disconnect Clipper', question: 'Disconnect “Clipper”?', button: 'Disconnect', works: () => tokenWorks(tokens.access_token) },
-    { link: 'End the session in node at 127.0.0.1', question: 'End the session in node?', button: 'End session', works: () => isIn(elsewhere) },
-    { link: 'Log out everywhere', question: 'Log out everywhere?', button: 'Log out everywhere', works: () => isIn(somebody.browser) },
-  ]) {
-    await page.goto(`${service.url}/settings`)
-    await page.getByRole('link', { name: link }).click()
-    expect(await page.getByRole('heading').textContent()).toBe(question)
-    await page.getByRole('link', { name: 'Cancel' }).click()
-    expect([question, new URL(page.url()).pathname, await works()]).toEqual([question, '/settings', true])
-    await page.getByRole('link', { name: link }).click()
-    await page.getByRole('button', { name: button, exact: true }).click()
-    expect([question, await works()]).toEqual([question, false])
-    expect(await page.getByRole('link', { name: link }).count()).toBe(0)
-  }
-  await context.close()
-}) // prettier-ignore
+test(
+  '[PG6] revoking, disconnecting, ending a session and logging out everywhere ask first',
+  slow,
+  async () => {
+    const somebody = await person(service)
+    await signIn(somebody.browser, somebody)
+    const elsewhere = new Browser(service.url)
+    await signIn(elsewhere, somebody)
+    const { tokens } = await connect(service, somebody)
+    const context = await contextOf(chromium, somebody.browser, { javaScriptEnabled: false })
+    const page = await context.newPage()
+    const tokenWorks = async (token: string) =>
+      (await fetch(`${service.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status ===
+      200
+    const isIn = async (browser: Browser) => (await browser.send('GET', '/settings')).status === 200
+    for (const { link, question, button, works } of [
+      {
+        link: 'Revoke the token test',
+        question: 'Revoke the token “test”?',
+        button: 'Revoke token',
+        works: () => tokenWorks(somebody.token),
+      },
+      {
+        link: 'Disconnect Clipper',
+        question: 'Disconnect “Clipper”?',
+        button: 'Disconnect',
+        works: () => tokenWorks(tokens.access_token),
+      },
+      {
+        link: 'End the session in node at 127.0.0.1',
+        question: 'End the session in node?',
+        button: 'End session',
+        works: () => isIn(elsewhere),
+      },
+      {
+        link: 'Log out everywhere',
+        question: 'Log out everywhere?',
+        button: 'Log out everywhere',
+        works: () => isIn(somebody.browser),
+      },
+    ]) {
+      await page.goto(`${service.url}/settings`)
+      await page.getByRole('link', { name: link }).click()
+      expect(await page.getByRole('heading').textContent()).toBe(question)
+      await page.getByRole('link', { name: 'Cancel' }).click()
+      expect([question, new URL(page.url()).pathname, await works()]).toEqual([question, '/settings', true])
+      await page.getByRole('link', { name: link }).click()
+      await page.getByRole('button', { name: button, exact: true }).click()
+      expect([question, await works()]).toEqual([question, false])
+      expect(await page.getByRole('link', { name: link }).count()).toBe(0)
+    }
+    await context.close()
+  },
+)
 
 test('[PG6] the question names nothing of other accounts', async () => {
   const [one, other] = [await person(service), await person(service)]
@@ -120,13 +145,32 @@ test('[PG7] sessions are named by browser and system', async () => {
     [`${windows} ${webkit} Chrome/140.0.0.0 Safari/537.36`, 'Chrome on Windows'],
     [`${windows} ${webkit} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`, 'Edge on Windows'],
     [`${windows} ${webkit} Chrome/140.0.0.0 Safari/537.36 OPR/120.0.0.0`, 'Opera on Windows'],
-    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15', 'Safari on macOS'],
-    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1', 'Safari on iPhone'],
-    ['Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0 Mobile/15E148 Safari/604.1', 'Chrome on iPad'],
-    [`Mozilla/5.0 (Linux; Android 10; K) ${webkit} SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36`, 'Samsung Internet on Android'],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15',
+      'Safari on macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+      'Safari on iPhone',
+    ],
+    [
+      'Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0 Mobile/15E148 Safari/604.1',
+      'Chrome on iPad',
+    ],
+    [
+      `Mozilla/5.0 (Linux; Android 10; K) ${webkit} SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36`,
+      'Samsung Internet on Android',
+    ],
     ['Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0', 'Firefox on Android'],
-    [`Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${webkit} Chrome/140.0.0.0 Safari/537.36`, 'Chrome on ChromeOS'],
-    ['curl/8.5.0', 'curl'], ['node', 'node'], ['Mozilla/5.0', 'Unknown browser'], ['<b>', 'Unknown browser'], [null, 'Unknown browser'],
+    [
+      `Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${webkit} Chrome/140.0.0.0 Safari/537.36`,
+      'Chrome on ChromeOS',
+    ],
+    ['curl/8.5.0', 'curl'],
+    ['node', 'node'],
+    ['Mozilla/5.0', 'Unknown browser'],
+    ['<b>', 'Unknown browser'],
+    [null, 'Unknown browser'],
     ['x'.repeat(300), 'Unknown browser'],
   ] as const)
     expect([userAgent, browserName(userAgent)]).toEqual([userAgent, name])
@@ -138,7 +182,7 @@ test('[PG7] sessions are named by browser and system', async () => {
   const settings = await somebody.browser.open('/settings')
   expect(settings.text).toContain('Firefox on Linux')
   expect(settings.text).not.toContain('Gecko')
-}) // prettier-ignore
+})
 
 test('[PG8] consent ticks reading and writing, not deleting, and marks nothing as an error', async () => {
   const somebody = await person(service)

@@ -100,13 +100,32 @@ test('[G9] [G10] headers without end are broken off', async () => {
 })
 
 const behaviours: [string, NonNullable<Parameters<typeof listen>[0]>, Partial<Outcome>][] = [
-  ['an answer', (socket) => onRequest(socket, () => socket.end(answer('500 Oh\r\nretry-after: 7'))), { outcome: 'answered', status: 500 }],
+  [
+    'an answer',
+    (socket) => onRequest(socket, () => socket.end(answer('500 Oh\r\nretry-after: 7'))),
+    { outcome: 'answered', status: 500 },
+  ],
   ['an empty connection', (socket) => onRequest(socket, () => socket.end()), { outcome: 'broken' }],
   ['a reset', (socket) => onRequest(socket, () => socket.resetAndDestroy()), { outcome: 'broken' }],
-  ['half an answer', (socket) => onRequest(socket, () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc')), { outcome: 'broken' }],
-  ['no HTTP', (socket) => onRequest(socket, () => socket.end('220 mail.example ESMTP\r\n')), { outcome: 'broken' }],
-  ['another protocol', (socket) => onRequest(socket, () => socket.end('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')), { outcome: 'broken' }],
-] // prettier-ignore
+  [
+    'half an answer',
+    (socket) => onRequest(socket, () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc')),
+    { outcome: 'broken' },
+  ],
+  [
+    'no HTTP',
+    (socket) => onRequest(socket, () => socket.end('220 mail.example ESMTP\r\n')),
+    { outcome: 'broken' },
+  ],
+  [
+    'another protocol',
+    (socket) =>
+      onRequest(socket, () =>
+        socket.end('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      ),
+    { outcome: 'broken' },
+  ],
+]
 
 test.each(behaviours)(
   '[G10] [G13] %s is told as a value, after one connection',

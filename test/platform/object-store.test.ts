@@ -214,7 +214,10 @@ describe.each(drivers)('$name', ({ open }) => {
       [{ partNumber: 1, etag: md5(randomBytes(5)) }],
       [{ partNumber: 1, etag: '../../secret' }],
       [{ partNumber: 2, etag }],
-      [{ partNumber: 1, etag }, { partNumber: 2, etag }], // prettier-ignore
+      [
+        { partNumber: 1, etag },
+        { partNumber: 2, etag },
+      ],
     ]
     for (const parts of wrong) {
       expect(await (await store).complete(key, uploadId, parts)).toEqual({ outcome: 'wrong-parts' })

@@ -24,7 +24,9 @@ test('[OS9] an S3 bucket that is not there, a wrong key and a dead server each g
     [{ ...right, accessKeyId: 'nobody' }, 'InvalidAccessKeyId'],
     [dead, 'ECONNREFUSED'],
   ] as const) {
-    const error = await openS3Store(options).check().catch((failure: unknown) => failure as Error) // prettier-ignore
+    const error = await openS3Store(options)
+      .check()
+      .catch((failure: unknown) => failure as Error)
     expect((error as Error).message).toMatch(
       /^The bucket \S+ at \S+ cannot be used: .*Check S3_ENDPOINT.*\.$/,
     )
@@ -75,7 +77,12 @@ test('[OS9] a bucket that may be read and not written gives one line', async () 
 test('[OS9] with Supabase the keys of its S3 endpoint are checked too, when there are any', async () => {
   const double = await openSupabaseDouble()
   onTestFinished(() => double.close())
-  const s3 = { endpoint: `${double.url}/storage/v1/s3`, bucket: bucketName, ...s3Credentials, secretAccessKey: 'wrong' } // prettier-ignore
+  const s3 = {
+    endpoint: `${double.url}/storage/v1/s3`,
+    bucket: bucketName,
+    ...s3Credentials,
+    secretAccessKey: 'wrong',
+  }
   const options = { url: double.url, serviceKey, bucket: bucketName }
   await expect(openSupabaseStore({ ...options, s3 }).check()).rejects.toThrow(/SignatureDoesNotMatch/)
   await openSupabaseStore({ ...options, s3: null }).check()
@@ -87,14 +94,30 @@ test('[OS9] the start ends with that line, and nothing else', { timeout: 120_000
     await s3.close()
     await supabase.close()
   })
-  const keys = { S3_ACCESS_KEY_ID: s3Credentials.accessKeyId, S3_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey, S3_REGION: s3Credentials.region } // prettier-ignore
+  const keys = {
+    S3_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
+    S3_REGION: s3Credentials.region,
+  }
   const dataDir = await testDataDir()
   await writeFile(join(dataDir, 'files'), 'a file where the folder should be')
   const starts: [Record<string, string>, RegExp][] = [
     [{ STORAGE: 'disk' }, /^corkboard: The folder of files \S+ cannot be written: /],
-    [{ STORAGE: 's3', S3_ENDPOINT: s3.url, S3_BUCKET: 'another', ...keys }, /^corkboard: The bucket another at \S+ cannot be used: .*NoSuchBucket/],
-    [{ STORAGE: 'supabase', SUPABASE_URL: supabase.url, SUPABASE_SERVICE_KEY: serviceKey, S3_BUCKET: 'another', ...keys }, /^corkboard: The Supabase bucket another at \S+ cannot be found: /],
-  ] // prettier-ignore
+    [
+      { STORAGE: 's3', S3_ENDPOINT: s3.url, S3_BUCKET: 'another', ...keys },
+      /^corkboard: The bucket another at \S+ cannot be used: .*NoSuchBucket/,
+    ],
+    [
+      {
+        STORAGE: 'supabase',
+        SUPABASE_URL: supabase.url,
+        SUPABASE_SERVICE_KEY: serviceKey,
+        S3_BUCKET: 'another',
+        ...keys,
+      },
+      /^corkboard: The Supabase bucket another at \S+ cannot be found: /,
+    ],
+  ]
   for (const [env, line] of starts) {
     const { code, stderr } = await launch(dataDir, { PORT: '0', LOG_LEVEL: 'silent', ...env }).ended
     expect(code).toBe(1)

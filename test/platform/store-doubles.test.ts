@@ -40,7 +40,9 @@ test.each(['s3', 'supabase'] as const)('[OS11] %s verifies signatures in the hea
   expect(await put({ 'x-amz-meta-a': '2' })).toBe(403)
   expect(await put({}, `${root}/other-key`)).toBe(403)
   expect(await put({}, `${url}?partNumber=1`)).toBe(403)
-  expect(await put({ authorization: headers['authorization']!.replace(/.$/, (c) => (c === '0' ? '1' : '0')) })).toBe(403) // prettier-ignore
+  expect(
+    await put({ authorization: headers['authorization']!.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }),
+  ).toBe(403)
   expect(await put({ 'x-amz-date': '20200101T000000Z' })).toBe(403)
   expect(await statusOf(url, { method: 'PUT', headers, body: 'text' })).toBe(200)
   expect(await statusOf(url, { method: 'GET', headers })).toBe(403)
@@ -51,7 +53,12 @@ test.each(['s3', 'supabase'] as const)(
   '[OS11] %s verifies signatures in the query, and the length that was signed',
   async (kind) => {
     const { root } = await openDouble(kind)
-    const signed = await sign({ method: 'PUT', url: `${root}/some-key?X-Amz-Expires=60`, headers: { 'content-length': '4' }, signQuery: true }) // prettier-ignore
+    const signed = await sign({
+      method: 'PUT',
+      url: `${root}/some-key?X-Amz-Expires=60`,
+      headers: { 'content-length': '4' },
+      signQuery: true,
+    })
     const put = (body: string, url: string | URL = signed.url) => statusOf(url, { method: 'PUT', body })
     expect(new URL(signed.url).searchParams.get('X-Amz-SignedHeaders')).toBe('content-length;host')
     expect([await put('four'), await put('fives'), await put('two')]).toEqual([200, 403, 403])
@@ -61,7 +68,6 @@ test.each(['s3', 'supabase'] as const)(
       ['X-Amz-Date', '20200101T000000Z'],
       ['partNumber', '2'],
     ] as const) {
-      // prettier-ignore
       const changed = new URL(signed.url)
       changed.searchParams.set(name, value)
       expect([name, await put('four', changed)]).toEqual([name, 403])
@@ -74,7 +80,12 @@ test('[OS11] parts out of order are refused by S3 and put together as they are n
     const bucket = newBucket()
     const { root, store } = await openDouble(kind, bucket)
     const uploadId = await store.beginMultipart('some-key', 'video/mp4')
-    const urls = await store.signParts('some-key', uploadId, [1, 2].map((partNumber) => ({ partNumber, bytes: 1 })), 60) // prettier-ignore
+    const urls = await store.signParts(
+      'some-key',
+      uploadId,
+      [1, 2].map((partNumber) => ({ partNumber, bytes: 1 })),
+      60,
+    )
     const etags = await Promise.all(
       [1, 2].map(async (number) => {
         const response = await fetch(urls.get(number)!, { method: 'PUT', body: String(number) })
@@ -82,10 +93,16 @@ test('[OS11] parts out of order are refused by S3 and put together as they are n
       }),
     )
     for (const etag of etags) expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
-    const parts = [2, 1].map((number) => `<Part><PartNumber>${number}</PartNumber><ETag>${etags[number - 1]}</ETag></Part>`) // prettier-ignore
+    const parts = [2, 1].map(
+      (number) => `<Part><PartNumber>${number}</PartNumber><ETag>${etags[number - 1]}</ETag></Part>`,
+    )
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
     const signed = await sign({ method: 'POST', url: `${root}/some-key?uploadId=${uploadId}`, body })
-    const status = await statusOf(signed.url, { method: 'POST', headers: Object.fromEntries(signed.headers), body }) // prettier-ignore
+    const status = await statusOf(signed.url, {
+      method: 'POST',
+      headers: Object.fromEntries(signed.headers),
+      body,
+    })
     if (kind === 's3') expect([status, bucket.objects.size]).toEqual([400, 0])
     else expect([status, String(bucket.objects.get('some-key'))]).toEqual([200, '21'])
   }

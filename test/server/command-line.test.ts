@@ -145,8 +145,8 @@ test('[O23] board share opens one board to an account, and closes it again', asy
 })
 
 test('[Y9] board publish and board cancel act as an account, and refuse what it may not do', async () => {
-  const owner = await addUser("planner@example.com")
-  await addUser("reader@example.com")
+  const owner = await addUser('planner@example.com')
+  await addUser('reader@example.com')
   const { body } = await apiOf(owner).post('/boards', { name: 'Day one' })
   const { id } = body.board
   const act = (action: string, email: string) => ['board', action, '--board', id, '--email', email]
@@ -154,20 +154,34 @@ test('[Y9] board publish and board cancel act as an account, and refuse what it 
   const read = async () => (await apiOf(owner).get(`/boards/${id}`)).body.board
   const { sched_status, sched_version, sched_published_at } = await read()
   expect([sched_status, sched_version]).toEqual(['published', 1])
-  expect(published).toEqual({ board_id: id, email: 'planner@example.com', sched_status, sched_version, sched_published_at })
+  expect(published).toEqual({
+    board_id: id,
+    email: 'planner@example.com',
+    sched_status,
+    sched_version,
+    sched_published_at,
+  })
   const cancelled = await answerOf<any>(...act('cancel', 'planner@example.com'))
   expect(cancelled).toEqual({ ...published, sched_status: 'cancelled' })
 
   await answerOf('board', 'share', '--board', id, '--email', 'reader@example.com', '--role', 'viewer')
   const refused = await instance.corkboard(...act('publish', 'reader@example.com'))
-  expect([refused.code, refused.stderr]).toEqual([1, 'corkboard: Only a writer of the workspace publishes and cancels its boards.\n'])
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    'corkboard: Only a writer of the workspace publishes and cancels its boards.\n',
+  ])
   await answerOf('board', 'share', '--board', id, '--email', 'reader@example.com', '--role', 'none')
   const missing = await instance.corkboard(...act('cancel', 'reader@example.com'))
-  expect([missing.code, missing.stderr]).toEqual([1, `corkboard: There is no board ${id} that this account can see.\n`])
+  expect([missing.code, missing.stderr]).toEqual([
+    1,
+    `corkboard: There is no board ${id} that this account can see.\n`,
+  ])
   expect((await instance.corkboard(...act('publish', 'nobody@example.com'))).code).toBe(1)
-  expect((await instance.corkboard('board', 'publish', '--board', 'x', '--email', 'planner@example.com')).code).toBe(2)
+  expect(
+    (await instance.corkboard('board', 'publish', '--board', 'x', '--email', 'planner@example.com')).code,
+  ).toBe(2)
   expect((await read()).sched_version).toBe(1)
-}) // prettier-ignore
+})
 
 test(
   '[O24, O51] verify tells equal from different, in a table, and --repair mends',

@@ -29,7 +29,18 @@ const cleaning: (() => Promise<void>)[] = []
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'corkboard-client-'))
   instance = await startInstance(await makeDataDir((work) => void cleaning.push(work)))
-  const added = await instance.corkboard('user', 'add', '--email', 'large@example.test', '--name', 'Large', '--tier', 'pro', '--scopes', 'read,write') // prettier-ignore
+  const added = await instance.corkboard(
+    'user',
+    'add',
+    '--email',
+    'large@example.test',
+    '--name',
+    'Large',
+    '--tier',
+    'pro',
+    '--scopes',
+    'read,write',
+  )
   token = (JSON.parse(added.stdout) as { token: string }).token
   const made = await request('/boards', { method: 'POST', body: JSON.stringify({ name: 'Large' }) })
   boardId = ((await made.json()) as { board: { id: string } }).board.id
@@ -71,7 +82,15 @@ test(
   { timeout: 600_000 },
   async () => {
     const bytes = fileMebibytes * mebibyte + 17
-    const options = { url: instance.url, token, boardId, bytes, seed: 7, record: join(folder, 'record'), atOnce: 4 } // prettier-ignore
+    const options = {
+      url: instance.url,
+      token,
+      boardId,
+      bytes,
+      seed: 7,
+      record: join(folder, 'record'),
+      atOnce: 4,
+    }
     const partCount = Math.ceil(bytes / (8 * mebibyte))
     const startedAt = performance.now()
     const killed = await run(options, Math.floor(partCount / 2))

@@ -57,10 +57,13 @@ test('[CL2] it is CHANGELOG.md: as it is, as its releases with their entries, an
     {
       version: '1.2.0',
       date: '2026-11-21',
-      changes: [{ heading: 'Added', text: 'one more `x`' }, { heading: 'Added', text: 'two' }],
+      changes: [
+        { heading: 'Added', text: 'one more `x`' },
+        { heading: 'Added', text: 'two' },
+      ],
     },
     { version: '1.0.0', date: '2026-01-02', changes: [{ heading: null, text: 'three' }] },
-  ]) // prettier-ignore
+  ])
 })
 
 test('[PG9] each release has its version and its date, below what is not released yet', async () => {
@@ -150,10 +153,26 @@ test('[CL5] /docs is a viewer of the description whose files all come from here'
 
 /** In texts, links, names of specifications and of namespaces; the last is where it would have a description checked. */
 const mentioned = [
-  'datatracker.ietf.org', 'example.com', 'fb.me', 'github.com', 'instagram.com', 'json-schema.org', 'reactjs.org',
-  'redux.js.org', 'soundcloud.com', 'spdx.org', 'spec.openapis.org', 'swagger.io', 'twitter.com', 'vladimirgorej.com',
-  'www.facebook.com', 'www.rfc-editor.org', 'www.tiktok.com', 'www.w3.org', 'validator.swagger.io',
-] // prettier-ignore
+  'datatracker.ietf.org',
+  'example.com',
+  'fb.me',
+  'github.com',
+  'instagram.com',
+  'json-schema.org',
+  'reactjs.org',
+  'redux.js.org',
+  'soundcloud.com',
+  'spdx.org',
+  'spec.openapis.org',
+  'swagger.io',
+  'twitter.com',
+  'vladimirgorej.com',
+  'www.facebook.com',
+  'www.rfc-editor.org',
+  'www.tiktok.com',
+  'www.w3.org',
+  'validator.swagger.io',
+]
 
 test('[CL6] the viewer’s code loads nothing from elsewhere: the hosts that it names are known, and none serves code', async () => {
   const hosts = new Set<string>()

@@ -145,26 +145,33 @@ test('[SI26] what is no password is refused, and so is one on the command line',
   expect([hours.code, hours.stderr]).toEqual([2, expect.stringContaining('1 to 168')])
 })
 
-test('[PG10] user link prints the address of the running instance, and without one that of the configuration', slow, async () => {
-  const own = await startInstance(await makeDataDir(afterAll))
-  answerOf(await own.corkboard('user', 'add', '--email', 'fay@example.com', '--name', 'Fay'))
-  const link = (env: Record<string, string>) =>
-    corkboard(own.dataDir, ['user', 'link', '--email', 'fay@example.com'], env)
-  const linkAt = async (env: Record<string, string>) => new URL(answerOf(await link(env))['url']!).origin
-  expect(await linkAt({})).toBe(own.url)
-  expect(await linkAt({ PORT: '4999' })).toBe(own.url)
-  expect(await linkAt({ PUBLIC_URL: 'https://boards.example' })).toBe('https://boards.example')
-  // A process that was killed leaves its address behind, which no longer counts.
-  own.signal('SIGKILL')
-  await own.ended
-  expect(await linkAt({ PORT: '4999' })).toBe('http://127.0.0.1:4999')
-  expect(await link({ PORT: '0' })).toMatchObject({ code: 1, stderr: expect.stringContaining('set PUBLIC_URL') })
-  // Behind a proxy the running instance is reached by its public address.
-  const proxied = await startInstance(own.dataDir, { PUBLIC_URL: 'https://proxied.example' })
-  expect(await linkAt({})).toBe('https://proxied.example')
-  await proxied.stop()
-  expect(await linkAt({})).toBe('http://127.0.0.1:4000')
-}) // prettier-ignore
+test(
+  '[PG10] user link prints the address of the running instance, and without one that of the configuration',
+  slow,
+  async () => {
+    const own = await startInstance(await makeDataDir(afterAll))
+    answerOf(await own.corkboard('user', 'add', '--email', 'fay@example.com', '--name', 'Fay'))
+    const link = (env: Record<string, string>) =>
+      corkboard(own.dataDir, ['user', 'link', '--email', 'fay@example.com'], env)
+    const linkAt = async (env: Record<string, string>) => new URL(answerOf(await link(env))['url']!).origin
+    expect(await linkAt({})).toBe(own.url)
+    expect(await linkAt({ PORT: '4999' })).toBe(own.url)
+    expect(await linkAt({ PUBLIC_URL: 'https://boards.example' })).toBe('https://boards.example')
+    // A process that was killed leaves its address behind, which no longer counts.
+    own.signal('SIGKILL')
+    await own.ended
+    expect(await linkAt({ PORT: '4999' })).toBe('http://127.0.0.1:4999')
+    expect(await link({ PORT: '0' })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('set PUBLIC_URL'),
+    })
+    // Behind a proxy the running instance is reached by its public address.
+    const proxied = await startInstance(own.dataDir, { PUBLIC_URL: 'https://proxied.example' })
+    expect(await linkAt({})).toBe('https://proxied.example')
+    await proxied.stop()
+    expect(await linkAt({})).toBe('http://127.0.0.1:4000')
+  },
+)
 
 test(
   '[SI27] the first start prints, outside the log, a link by which a newcomer gets into the demo account',

@@ -89,16 +89,44 @@ test('[A10] a request’s role writes boards, files and webhooks alone, by the c
     select table_name, privilege_type from information_schema.table_privileges
     where table_schema = 'corkboard' and grantee = 'corkboard_app' and privilege_type <> 'SELECT'`
   expect([...grants]).toEqual([{ table_name: 'webhooks', privilege_type: 'DELETE' }])
-  const columns = await testDatabase.admin<{ privilege_type: string; table_name: string; columns: string[] }[]>`
+  const columns = await testDatabase.admin<
+    { privilege_type: string; table_name: string; columns: string[] }[]
+  >`
     select privilege_type, table_name, array_agg(column_name::text order by column_name) as columns
     from information_schema.column_privileges
     where table_schema = 'corkboard' and grantee = 'corkboard_app' and privilege_type <> 'SELECT'
     group by 1, 2 order by 1, 2`
-  const common = ['day_label', 'identifiers', 'name', 'parent_board_id', 'props', 'scheduled_date', 'scheduled_end', 'view']
+  const common = [
+    'day_label',
+    'identifiers',
+    'name',
+    'parent_board_id',
+    'props',
+    'scheduled_date',
+    'scheduled_end',
+    'view',
+  ]
   expect([...columns]).toEqual([
     { privilege_type: 'INSERT', table_name: 'boards', columns: [...common, 'workspace_id'].toSorted() },
-    { privilege_type: 'INSERT', table_name: 'images', columns: ['board_id', 'bytes', 'content_type', 'file_name', 'height', 'image_key', 'width', 'workspace_id'] },
-    { privilege_type: 'INSERT', table_name: 'webhooks', columns: ['events', 'id', 'name', 'secret', 'url', 'workspace_id'] },
+    {
+      privilege_type: 'INSERT',
+      table_name: 'images',
+      columns: [
+        'board_id',
+        'bytes',
+        'content_type',
+        'file_name',
+        'height',
+        'image_key',
+        'width',
+        'workspace_id',
+      ],
+    },
+    {
+      privilege_type: 'INSERT',
+      table_name: 'webhooks',
+      columns: ['events', 'id', 'name', 'secret', 'url', 'workspace_id'],
+    },
     { privilege_type: 'UPDATE', table_name: 'boards', columns: [...common, 'deleted_at'].toSorted() },
     { privilege_type: 'UPDATE', table_name: 'webhooks', columns: ['active', 'events', 'name', 'url'] },
   ])
@@ -107,7 +135,7 @@ test('[A10] a request’s role writes boards, files and webhooks alone, by the c
       has_schema_privilege('corkboard_system', 'corkboard', 'create') as system,
       has_schema_privilege('public', 'corkboard', 'usage') as everybody`
   expect(may).toEqual({ app: false, system: false, everybody: false })
-}) // prettier-ignore
+})
 
 test('[A11] without a user a request’s role sees no row of any table', async () => {
   const tables = await testDatabase.admin<{ table: string }[]>`
@@ -187,20 +215,29 @@ async function makeWorld(plan: WorkspacePlan[], members: Grant[], shares: Grant[
     }
     return { users, workspaces, boards }
   })
-} // prettier-ignore
+}
 
 type Access = 'write' | 'read' | null
 
 /** The rule itself, in other words than the database has it. */
-function expectedAccess(plan: WorkspacePlan[], members: Grant[], shares: Grant[], user: number, board: number, workspace: number, boards: number): Access {
-  const roleIn = (grants: Grant[], count: number, target: number) => grants.find(([at, who]) => at % count === target && who === user)?.[2]
+function expectedAccess(
+  plan: WorkspacePlan[],
+  members: Grant[],
+  shares: Grant[],
+  user: number,
+  board: number,
+  workspace: number,
+  boards: number,
+): Access {
+  const roleIn = (grants: Grant[], count: number, target: number) =>
+    grants.find(([at, who]) => at % count === target && who === user)?.[2]
   const roles = [
     plan[workspace]!.owner === user ? 'editor' : roleIn(members, plan.length, workspace),
     roleIn(shares, boards, board),
   ]
   if (roles.includes('editor')) return 'write'
   return roles.includes('viewer') ? 'read' : null
-} // prettier-ignore
+}
 
 const user = fc.nat({ max: userCount - 1 })
 const grants = fc.array(
@@ -239,10 +276,21 @@ test('[A12] in any world of members, shares and trash the predicates, the polici
         users.map((account) =>
           database.asUser(account, async (tx) => {
             const seen = async (table: string, column: string) =>
-              (await tx<{ id: string }[]>`select ${tx(column)} as id from ${tx(table)} where ${tx(column)} = any (${ids}::uuid[])`)
-                .map(({ id }) => id).toSorted()
+              (
+                await tx<
+                  { id: string }[]
+                >`select ${tx(column)} as id from ${tx(table)} where ${tx(column)} = any (${ids}::uuid[])`
+              )
+                .map(({ id }) => id)
+                .toSorted()
             const visible = await seen('boards', 'id')
-            for (const table of ['board_documents', 'card_index', 'group_index', 'removed_cards', 'card_identifiers'])
+            for (const table of [
+              'board_documents',
+              'card_index',
+              'group_index',
+              'removed_cards',
+              'card_identifiers',
+            ])
               expect([table, await seen(table, 'board_id')]).toEqual([table, visible])
             const live = visible.filter((id) => boards.some((board) => board.id === id && !board.trashed))
             expect(await seen('board_identifiers', 'board_id')).toEqual(live)
@@ -253,7 +301,11 @@ test('[A12] in any world of members, shares and trash the predicates, the polici
         ),
       )
       const policies = pairs.map(({ u, board }): Access =>
-        byUser[u]!.updated.includes(board.id) ? 'write' : byUser[u]!.visible.includes(board.id) ? 'read' : null,
+        byUser[u]!.updated.includes(board.id)
+          ? 'write'
+          : byUser[u]!.visible.includes(board.id)
+            ? 'read'
+            : null,
       )
       expect(policies).toEqual(expected)
 
@@ -261,15 +313,34 @@ test('[A12] in any world of members, shares and trash the predicates, the polici
         commitId: randomUUID(),
         freeCardCap: null,
         items: JSON.stringify(
-          pairs.map(({ account, board }, n) => ({ n, board: board.id, kind: 'write', account, op: randomUUID(), cause: 'api', blob_at: 0, blob_bytes: 0, adds: 0, actors: [] })),
+          pairs.map(({ account, board }, n) => ({
+            n,
+            board: board.id,
+            kind: 'write',
+            account,
+            op: randomUUID(),
+            cause: 'api',
+            blob_at: 0,
+            blob_bytes: 0,
+            adds: 0,
+            actors: [],
+          })),
         ),
         blob: new Uint8Array(),
-        rows: null, groups: null, removed: null,
+        rows: null,
+        groups: null,
+        removed: null,
       })) as { items: [n: number, outcome: string][] }
       const refused = new Map(answer.items.map(([n, outcome]) => [n, outcome]))
       expect(pairs.map((_, n) => refused.get(n) ?? 'ok')).toEqual(
         pairs.map(({ board }, n) =>
-          expected[n] === null ? 'missing' : expected[n] === 'read' ? 'forbidden' : board.trashed ? 'trashed' : 'ok',
+          expected[n] === null
+            ? 'missing'
+            : expected[n] === 'read'
+              ? 'forbidden'
+              : board.trashed
+                ? 'trashed'
+                : 'ok',
         ),
       )
 
@@ -277,19 +348,28 @@ test('[A12] in any world of members, shares and trash the predicates, the polici
       for (const [u, account] of users.entries()) {
         for (const [w, workspace] of workspaces.entries()) {
           const writer = expectedAccess(plan, members, [], u, 0, w, 1) === 'write'
-          const create = database.asUser(account, (tx) => tx`insert into boards (workspace_id, name) values (${workspace}, 'x')`)
-          await (writer ? expect(create).resolves.toBeDefined() : expect(create).rejects.toMatchObject({ code: '42501' }))
+          const create = database.asUser(
+            account,
+            (tx) => tx`insert into boards (workspace_id, name) values (${workspace}, 'x')`,
+          )
+          await (writer
+            ? expect(create).resolves.toBeDefined()
+            : expect(create).rejects.toMatchObject({ code: '42501' }))
           const [board] = boards.filter((one) => one.workspace === w)
-          const remove = database.asUser(account, (tx) => tx`update boards set deleted_at = now() where id = ${board!.id} returning id`)
+          const remove = database.asUser(
+            account,
+            (tx) => tx`update boards set deleted_at = now() where id = ${board!.id} returning id`,
+          )
           if (writer) expect(await remove).toHaveLength(1)
-          else if (policies[u * boards.length + boards.indexOf(board!)] === 'write') await expect(remove).rejects.toMatchObject({ code: '42501' })
+          else if (policies[u * boards.length + boards.indexOf(board!)] === 'write')
+            await expect(remove).rejects.toMatchObject({ code: '42501' })
           else expect(await remove).toHaveLength(0)
         }
       }
     }),
     { numRuns: 25 },
   )
-}) // prettier-ignore
+})
 
 test('[A13] on one connection, two users by turns 1,000 times see their own rows alone, also after faults and past a commit', async () => {
   const { users, boards } = await makeWorld(
@@ -318,17 +398,24 @@ test('[A13] on one connection, two users by turns 1,000 times see their own rows
       })
       await expect(failing).rejects.toMatchObject({ code: '22012' })
     }
-    if (turn % 100 === 31) expect((await single.asSystem(who))[0]).toMatchObject({ role: 'corkboard_system', account: null })
+    if (turn % 100 === 31)
+      expect((await single.asSystem(who))[0]).toMatchObject({ role: 'corkboard_system', account: null })
     if (turn % 100 === 63)
-      await single.commit({ commitId: randomUUID(), freeCardCap: null, items: '[]', blob: new Uint8Array(), rows: null, groups: null, removed: null })
+      await single.commit({
+        commitId: randomUUID(),
+        freeCardCap: null,
+        items: '[]',
+        blob: new Uint8Array(),
+        rows: null,
+        groups: null,
+        removed: null,
+      })
   }
   expect(pids.size).toBe(1)
-  const together = await Promise.all(
-    Array.from({ length: 200 }, (_, n) => single.asUser(users[n % 2]!, who)),
-  )
+  const together = await Promise.all(Array.from({ length: 200 }, (_, n) => single.asUser(users[n % 2]!, who)))
   together.forEach(([row], n) => expect(row!.seen).toEqual([boards[n % 2]!.id]))
   await single.close()
-}) // prettier-ignore
+})
 
 test('[A14] the transaction helper is the only way to a connection: nothing outside sql/ has the driver, and the helper hands out no client', async () => {
   const root = join(import.meta.dirname, '../..')
@@ -339,12 +426,24 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
       if (!entry.isFile() || !entry.name.endsWith('.ts')) continue
       const path = join(entry.parentPath, entry.name)
       const source = await readFile(path, 'utf8')
-      if (/(from|import\(|require\()\s*['"](postgres|pg|pg-[^'"]*)(\/[^'"]*)?['"]/.test(source)) using.push(path.slice(root.length + 1))
+      if (/(from|import\(|require\()\s*['"](postgres|pg|pg-[^'"]*)(\/[^'"]*)?['"]/.test(source))
+        using.push(path.slice(root.length + 1))
     }
   }
   expect(using).toContain('sql/database.ts')
   expect(using.filter((path) => !path.startsWith('sql/'))).toEqual([])
-  expect(Object.keys(database).toSorted()).toEqual(['asSystem', 'asUser', 'callAsSystem', 'close', 'commit', 'listen', 'lock', 'onTokensEnded', 'search', 'takesWrites'])
+  expect(Object.keys(database).toSorted()).toEqual([
+    'asSystem',
+    'asUser',
+    'callAsSystem',
+    'close',
+    'commit',
+    'listen',
+    'lock',
+    'onTokensEnded',
+    'search',
+    'takesWrites',
+  ])
   for (const call of [database.callAsSystem, database.search])
     await call((tag) => {
       expect(Object.keys(tag)).toEqual([]) // a statement, and nothing else of the client
@@ -358,4 +457,4 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   expect(source).toMatch(/const requestRole = 'corkboard_app'/)
   expect(source.match(/open\([^()]*'corkboard_system'\)/g)).toHaveLength(1)
   expect(source).not.toMatch(/export[^\n]*\bsql\b/)
-}) // prettier-ignore
+})

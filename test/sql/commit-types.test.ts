@@ -8,16 +8,52 @@ afterAll(() => database.drop())
 
 /** TypeScript holds the keys to the interfaces. */
 const itemFields: Record<keyof CommitItem, string> = {
-  n: 'integer', board: 'uuid', kind: 'text', op: 'uuid', cause: 'text', account: 'uuid', actors: 'uuid[]', blob_at: 'integer',
-  blob_bytes: 'integer', clock: 'bigint', used: 'integer', seen: 'bigint', adds: 'integer', top_z: 'double precision',
-  partner: 'integer', claims: 'jsonb', operation: 'json', files: 'json', room: 'json', is_full: 'boolean', guests: 'json',
-} // prettier-ignore
+  n: 'integer',
+  board: 'uuid',
+  kind: 'text',
+  op: 'uuid',
+  cause: 'text',
+  account: 'uuid',
+  actors: 'uuid[]',
+  blob_at: 'integer',
+  blob_bytes: 'integer',
+  clock: 'bigint',
+  used: 'integer',
+  seen: 'bigint',
+  adds: 'integer',
+  top_z: 'double precision',
+  partner: 'integer',
+  claims: 'jsonb',
+  operation: 'json',
+  files: 'json',
+  room: 'json',
+  is_full: 'boolean',
+  guests: 'json',
+}
 const rowFields: Record<keyof CardRow | 'n', string> = {
-  n: 'integer', id: 'text', gone: 'boolean', fresh: 'boolean', kind: 'text', title: 'text', body: 'text', x: 'double precision',
-  y: 'double precision', w: 'double precision', h: 'double precision', z: 'double precision', rotation: 'double precision',
-  group_id: 'text', image_key: 'text', file_key: 'text', poster_key: 'text', url: 'text', identifiers: 'jsonb', hash: 'text',
-  moved_from: 'uuid', was: 'text',
-} // prettier-ignore
+  n: 'integer',
+  id: 'text',
+  gone: 'boolean',
+  fresh: 'boolean',
+  kind: 'text',
+  title: 'text',
+  body: 'text',
+  x: 'double precision',
+  y: 'double precision',
+  w: 'double precision',
+  h: 'double precision',
+  z: 'double precision',
+  rotation: 'double precision',
+  group_id: 'text',
+  image_key: 'text',
+  file_key: 'text',
+  poster_key: 'text',
+  url: 'text',
+  identifiers: 'jsonb',
+  hash: 'text',
+  moved_from: 'uuid',
+  was: 'text',
+}
 
 test('[O56] commit_batch reads the fields that its caller writes: of items and of card rows', async () => {
   expect(await fieldsOf('commit_item')).toEqual(itemFields)

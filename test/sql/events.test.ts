@@ -65,15 +65,19 @@ async function makeCards(board: string, count: number): Promise<string[]> {
   return body.cards.map(({ id }: { id: string }) => id)
 }
 
-const insertCard = (board: string, card: { id: string; cause?: string; op?: string; movedFrom?: string; z?: number }) => service.admin`
+const insertCard = (
+  board: string,
+  card: { id: string; cause?: string; op?: string; movedFrom?: string; z?: number },
+) => service.admin`
   insert into card_index (board_id, card_id, workspace_id, kind, x, y, w, h, z, rotation, hash, position, op, cause, moved_from, created_at, updated_at)
   select id, ${card.id}, workspace_id, 'note', 0, 0, 1, 1, ${card.z ?? 0}, 0, 'h', 0, ${card.op ?? randomUUID()}, ${card.cause ?? 'editor'},
     ${card.movedFrom ?? null}, now(), now()
-  from boards where id = ${board}` // prettier-ignore
+  from boards where id = ${board}`
 
 test('[V1] what a request does to boards and cards is an event of origin api with its data', async () => {
   const parent = await makeBoard('Parent')
-  const created = (await user.api.post('/boards', { name: 'A', parent_board_id: parent, view: 'list' })).body.board
+  const created = (await user.api.post('/boards', { name: 'A', parent_board_id: parent, view: 'list' })).body
+    .board
   const [event, ...none] = await taken()
   expect(none).toEqual([])
   expect(event).toMatchObject({
@@ -88,10 +92,17 @@ test('[V1] what a request does to boards and cards is an event of origin api wit
   expect(event!.data).toEqual({ name: 'A', parent_board_id: parent, view: 'list', changed: [] })
   expect(event!.occurred_at.toISOString()).toBe(created.created_at)
 
-  const patched = (await user.api.patch(`/boards/${created.id}`, { name: 'B', parent_board_id: null, view: 'canvas' })).body.board
+  const patched = (
+    await user.api.patch(`/boards/${created.id}`, { name: 'B', parent_board_id: null, view: 'canvas' })
+  ).body.board
   const [updated] = await taken()
   expect(updated).toMatchObject({ type: 'board.updated', origin: 'api', resource_id: created.id })
-  expect(updated!.data).toEqual({ name: 'B', parent_board_id: null, view: 'canvas', changed: ['name', 'view', 'parent_board_id'] })
+  expect(updated!.data).toEqual({
+    name: 'B',
+    parent_board_id: null,
+    view: 'canvas',
+    changed: ['name', 'view', 'parent_board_id'],
+  })
   expect(updated!.occurred_at.toISOString()).toBe(patched.updated_at)
   await user.api.delete(`/boards/${created.id}`)
   await user.api.delete(`/boards/${created.id}`) // a no-op
@@ -99,11 +110,24 @@ test('[V1] what a request does to boards and cards is an event of origin api wit
   await user.api.post(`/boards/${created.id}/restore`) // a no-op
   const lifecycle = await taken()
   expect(brief(lifecycle)).toEqual(['board.deleted api', 'board.restored api'])
-  expect(lifecycle[0]!.data).toEqual({ name: 'B', parent_board_id: null, view: 'canvas', changed: ['deleted'] })
+  expect(lifecycle[0]!.data).toEqual({
+    name: 'B',
+    parent_board_id: null,
+    view: 'canvas',
+    changed: ['deleted'],
+  })
 
-  const card = (await user.api.post(`/boards/${created.id}/cards`, { kind: 'note', title: 'x' })).body.card ?? null
+  const card =
+    (await user.api.post(`/boards/${created.id}/cards`, { kind: 'note', title: 'x' })).body.card ?? null
   const [made] = await taken()
-  expect(made).toMatchObject({ type: 'card.created', origin: 'api', board_id: created.id, resource_type: 'board', resource_id: created.id, data: null })
+  expect(made).toMatchObject({
+    type: 'card.created',
+    origin: 'api',
+    board_id: created.id,
+    resource_type: 'board',
+    resource_id: created.id,
+    data: null,
+  })
   const [cardId] = made!.card_ids!
   if (card) expect(card.id).toBe(cardId)
   await user.api.patch(`/boards/${created.id}/cards/${cardId}`, { x: 5000 })
@@ -111,11 +135,18 @@ test('[V1] what a request does to boards and cards is an event of origin api wit
   await user.api.patch(`/boards/${created.id}/cards/${cardId}`, { props: { a: 2 } })
   const removed = (await user.api.delete(`/boards/${created.id}/cards/${cardId}`)).body.card
   const cards = await taken()
-  expect(brief(cards)).toEqual(['card.updated api', 'card.updated api', 'card.updated api', 'card.deleted api'])
+  expect(brief(cards)).toEqual([
+    'card.updated api',
+    'card.updated api',
+    'card.updated api',
+    'card.deleted api',
+  ])
   expect(cards.map(({ card_ids }) => card_ids)).toEqual([[cardId], [cardId], [cardId], [cardId]])
   const restored = (await user.api.post(`/boards/${created.id}/cards`, removed)).body
-  expect(await taken()).toMatchObject([{ type: 'card.created', card_ids: [restored.card?.id ?? restored.cards[0].id] }])
-}) // prettier-ignore
+  expect(await taken()).toMatchObject([
+    { type: 'card.created', card_ids: [restored.card?.id ?? restored.cards[0].id] },
+  ])
+})
 
 test('[V2] what an editor does is an event of origin app, one of each type for each flush', async () => {
   const boardId = await makeBoard()
@@ -281,7 +312,7 @@ test('[V7] each request is one event for each type and board, also when many sha
   expect(sorted(bySql.map(({ type, board_id, op }) => [type, board_id, op]))).toEqual(
     sorted(boards.map((id) => ['card.updated', id, null])),
   )
-}) // prettier-ignore
+})
 
 test('[V8] cards that come back and cards that are new are one card.created of an operation, with all the ids', async () => {
   const id = await makeBoard()
@@ -289,13 +320,40 @@ test('[V8] cards that come back and cards that are new are one card.created of a
   await user.api.delete(`/boards/${id}/cards/${cards[0]}`)
   await taken()
   const op = randomUUID()
-  const row = (n: number, card: string) => ({ n, id: card, kind: 'note', title: 't', x: 0, y: 0, w: 1, h: 1, z: n, rotation: 0, identifiers: [], hash: `new ${card}` })
+  const row = (n: number, card: string) => ({
+    n,
+    id: card,
+    kind: 'note',
+    title: 't',
+    x: 0,
+    y: 0,
+    w: 1,
+    h: 1,
+    z: n,
+    rotation: 0,
+    identifiers: [],
+    hash: `new ${card}`,
+  })
   const commitId = randomUUID()
-  const [{ seq } = { seq: 0 }] = await service.admin<{ seq: number }[]>`select seq from board_documents where board_id = ${id}`
+  const [{ seq } = { seq: 0 }] = await service.admin<
+    { seq: number }[]
+  >`select seq from board_documents where board_id = ${id}`
   const call = {
     commitId,
     freeCardCap: null,
-    items: JSON.stringify([{ n: 0, board: id, kind: 'flush', op, cause: 'editor', seen: seq, blob_at: 0, blob_bytes: 0, actors: [] }]),
+    items: JSON.stringify([
+      {
+        n: 0,
+        board: id,
+        kind: 'flush',
+        op,
+        cause: 'editor',
+        seen: seq,
+        blob_at: 0,
+        blob_bytes: 0,
+        actors: [],
+      },
+    ]),
     blob: new Uint8Array(),
     rows: JSON.stringify([row(0, cards[0]!), row(0, cards[1]!), row(0, 'fresh')]),
     groups: null,
@@ -309,12 +367,17 @@ test('[V8] cards that come back and cards that are new are one card.created of a
   ])
   await service.database.commit(call, { again: true }) // asked again, after its answer was lost
   expect(await taken()).toEqual([])
-}) // prettier-ignore
+})
 
 test('[V9] a move is one card.moved for each source, on the target, and nothing else', async () => {
   const [target, one, two] = [await makeBoard('target'), await makeBoard('one'), await makeBoard('two')]
   const op = randomUUID()
-  for (const [board, id] of [[one, 'a'], [one, 'b'], [two, 'c']] as const) await insertCard(board, { id })
+  for (const [board, id] of [
+    [one, 'a'],
+    [one, 'b'],
+    [two, 'c'],
+  ] as const)
+    await insertCard(board, { id })
   await taken()
   await service.admin.begin(async (tx) => {
     await tx`
@@ -326,7 +389,15 @@ test('[V9] a move is one card.moved for each source, on the target, and nothing 
       where board_id = any (${[one, two]}::uuid[])`
   })
   const events = await taken()
-  expect(events.map(({ type, board_id, from_board_id, card_ids, origin }) => ({ type, board_id, from_board_id, card_ids, origin }))).toEqual(
+  expect(
+    events.map(({ type, board_id, from_board_id, card_ids, origin }) => ({
+      type,
+      board_id,
+      from_board_id,
+      card_ids,
+      origin,
+    })),
+  ).toEqual(
     expect.arrayContaining([
       { type: 'card.moved', board_id: target, from_board_id: one, card_ids: ['a', 'b'], origin: 'api' },
       { type: 'card.moved', board_id: target, from_board_id: two, card_ids: ['c'], origin: 'api' },
@@ -336,8 +407,11 @@ test('[V9] a move is one card.moved for each source, on the target, and nothing 
   // A later change of such a card is an ordinary one.
   await service.admin`update card_index set title = 'later' where board_id = ${target} and card_id = 'a'`
   await service.admin`delete from card_index where board_id = ${target}`
-  expect((await taken()).map(({ type, from_board_id }) => [type, from_board_id])).toEqual([['card.updated', null], ['card.deleted', null]])
-}) // prettier-ignore
+  expect((await taken()).map(({ type, from_board_id }) => [type, from_board_id])).toEqual([
+    ['card.updated', null],
+    ['card.deleted', null],
+  ])
+})
 
 test('[V10] what is rebuilt, or written without a change, fires nothing', async () => {
   const id = await makeBoard()
@@ -378,4 +452,4 @@ test('[V12] the trigger costs by the cards, whatever the first statement of the 
     await tx`delete from card_index where board_id = ${id}`
   })
   expect((await taken()).at(-1)).toMatchObject({ type: 'card.deleted' })
-}) // prettier-ignore
+})

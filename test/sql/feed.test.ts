@@ -59,7 +59,11 @@ test('[F10] a change that was stamped before one that is seen, and committed aft
   const since = new Date().toISOString()
   const names = async (query: string) => {
     const body: any = succeeded(await user.api.get(`/boards?${query}&limit=1`))
-    return { names: body.boards.map((board: Shown) => board['name']), next: `cursor=${encodeURIComponent(body.next_cursor)}`, more: body.has_more }
+    return {
+      names: body.boards.map((board: Shown) => board['name']),
+      next: `cursor=${encodeURIComponent(body.next_cursor)}`,
+      more: body.has_more,
+    }
   }
   const a = await openTransaction(addBoard('A'))
   const b = await openTransaction(addBoard('B'))
@@ -73,7 +77,7 @@ test('[F10] a change that was stamped before one that is seen, and committed aft
   const first = await names(early.next)
   expect(first.names).toEqual(['A'])
   expect((await names(first.next)).names).toEqual(['B'])
-}) // prettier-ignore
+})
 
 test('[F10] the same for cards', async () => {
   const board = await makeBoard(user)
@@ -81,12 +85,22 @@ test('[F10] the same for cards', async () => {
   const read = async (query: string) => {
     const path = `/boards/${board.id}/cards?source=index&limit=1&${query}`
     const { cards, next_cursor, has_more } = succeeded(await user.api.get<any>(path))
-    return { titles: cards.map((card: Shown) => card['title']), next: `cursor=${encodeURIComponent(next_cursor)}`, more: has_more }
+    return {
+      titles: cards.map((card: Shown) => card['title']),
+      next: `cursor=${encodeURIComponent(next_cursor)}`,
+      more: has_more,
+    }
   }
   const since = `since=${new Date(Date.parse(early!['updated_at']) + 1).toISOString()}`
-  const sql = postgres(service.databaseUrl, { max: 1, connection: { search_path: 'corkboard', role: 'corkboard_system' } })
+  const sql = postgres(service.databaseUrl, {
+    max: 1,
+    connection: { search_path: 'corkboard', role: 'corkboard_system' },
+  })
   onTestFinished(() => sql.end())
-  await until(async () => (await horizonOf(service.admin)).at > new Date(early!['updated_at']), 'the cards are in the past')
+  await until(
+    async () => (await horizonOf(service.admin)).at > new Date(early!['updated_at']),
+    'the cards are in the past',
+  )
   await sql`begin`
   await sql`select set_config('test.at', stamp()::text, true)`
   await service.admin`
@@ -102,7 +116,7 @@ test('[F10] the same for cards', async () => {
   const second = await read(first.next)
   expect(second.titles).toEqual(['late'])
   expect((await read(second.next)).titles).toEqual(['early'])
-}) // prettier-ignore
+})
 
 test('[F10] the statement after the horizon has a newer snapshot, whatever isolation the database defaults to', async () => {
   const elsewhere = await cloneDatabase()
@@ -147,7 +161,12 @@ test('[F11] a stamp in any part of a second holds the horizon at that second, an
 
 test('[F12] a writer that is stuck holds the feeds back for no longer than its timeout, and is reported', async () => {
   const logged: object[] = []
-  const log = { info: () => {}, error: () => {}, debug: () => {}, warn: (fields: object, message: string) => void logged.push({ ...fields, message }) }
+  const log = {
+    info: () => {},
+    error: () => {},
+    debug: () => {},
+    warn: (fields: object, message: string) => void logged.push({ ...fields, message }),
+  }
   const watch = startWatchingFeeds({ database: service.database, log }, { intervalMs: 50, boundMs: 1500 })
   onTestFinished(() => watch.stop())
   const lag = async () => ((await (await fetch(`${service.url}/readyz`)).json()) as any).feed_lag_ms
@@ -158,22 +177,29 @@ test('[F12] a writer that is stuck holds the feeds back for no longer than its t
   const since = new Date().toISOString()
   const narrow = openDatabase({ url: service.databaseUrl, poolSize: 1, statementTimeoutMs: 3000 })
   onTestFinished(() => narrow.close())
-  const stuck = narrow.asUser(user.userId, async (tx) => {
-    await addBoard('stuck')(tx)
-    await new Promise(() => {}) // its connection is lost when the server has had enough
-  }).catch((error: unknown) => error)
+  const stuck = narrow
+    .asUser(user.userId, async (tx) => {
+      await addBoard('stuck')(tx)
+      await new Promise(() => {}) // its connection is lost when the server has had enough
+    })
+    .catch((error: unknown) => error)
   await until(async () => (await lag()) > 1500, 'the lag is reported', 5000)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   const board = await makeBoard(user, { name: 'behind it' })
-  const seen = async () => succeeded(await user.api.get<any>(`/boards?since=${since}`)).boards.map((one: Shown) => one.id)
+  const seen = async () =>
+    succeeded(await user.api.get<any>(`/boards?since=${since}`)).boards.map((one: Shown) => one.id)
   expect(await seen()).toEqual([])
   await until(() => logged.length > 0, 'the log names it')
-  expect(logged[0]).toMatchObject({ message: 'a transaction that does not end delays the change feeds; end these database sessions', lagMs: expect.any(Number), pids: [expect.any(Number)] })
+  expect(logged[0]).toMatchObject({
+    message: 'a transaction that does not end delays the change feeds; end these database sessions',
+    lagMs: expect.any(Number),
+    pids: [expect.any(Number)],
+  })
   await until(async () => (await seen()).length > 0, 'the feed goes on', 5000)
   expect(await seen()).toEqual([board.id])
   expect(await stuck).toBeInstanceOf(Error)
   expect(await lag()).toBeLessThan(1500)
-}) // prettier-ignore
+})
 
 test('[F13] under row-level security a page of a feed or a list goes along the indexes: what it reads is what it shows', async () => {
   const [tenant, cards] = [await service.user(), await makeBoard(user)]
@@ -209,7 +235,8 @@ test('[F13] under row-level security a page of a feed or a list goes along the i
     expect(reads.filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([])
     expect(rowsRead(reads)).toBeLessThan(51 * 4)
   }
-  const [parent] = await admin`select id from boards where workspace_id = ${tenant.workspaceId} order by created_at limit 1`
+  const [parent] =
+    await admin`select id from boards where workspace_id = ${tenant.workspaceId} order by created_at limit 1`
   await admin`
     update boards set parent_board_id = ${parent!['id']}
     where id = any (array(select id from boards where workspace_id = ${tenant.workspaceId} and id <> ${parent!['id']} order by created_at desc limit 30))`
@@ -217,22 +244,32 @@ test('[F13] under row-level security a page of a feed or a list goes along the i
     update boards set deleted_at = now()
     where id = any (array(select id from boards where workspace_id = ${tenant.workspaceId} and parent_board_id is null order by created_at desc limit 20))`
   await admin`analyze boards`
-  for (const [list, most] of [[{ trash: false }, 51 * 4], [{ trash: false, offset: 50 }, 51 * 6], [{ trash: true }, 51 * 4], [{ trash: false, parent: parent!['id'] }, 31 * 5]] as const) {
+  for (const [list, most] of [
+    [{ trash: false }, 51 * 4],
+    [{ trash: false, offset: 50 }, 51 * 6],
+    [{ trash: true }, 51 * 4],
+    [{ trash: false, parent: parent!['id'] }, 31 * 5],
+  ] as const) {
     const nodes = await plan(tenant, (tx) => boardList(tx, { limit: 51, ...list }))
     const reads = nodes.filter((node) => node['Relation Name'] === 'boards')
-    expect(reads.filter((node) => node['Node Type'] === 'Seq Scan'), JSON.stringify(list)).toEqual([])
+    expect(
+      reads.filter((node) => node['Node Type'] === 'Seq Scan'),
+      JSON.stringify(list),
+    ).toEqual([])
     expect(rowsRead(reads), JSON.stringify(list)).toBeLessThan(most)
   }
   for (const removedSince of [null, new Date(0)]) {
     const inside = { at: new Date('2026-01-01T00:00:10Z'), id: 'card5' }
-    const nodes = await plan(user, (tx) => cardFeed(tx, cards.id, { limit: 50, removedSince }, inside, horizon))
+    const nodes = await plan(user, (tx) =>
+      cardFeed(tx, cards.id, { limit: 50, removedSince }, inside, horizon),
+    )
     const reads = nodes.filter((node) => node['Relation Name'] === 'card_index')
     expect(reads.map((node) => node['Index Name'])).toEqual(['card_index_feed'])
     expect(reads[0]!['Index Cond']).toMatch(/ROW\(updated_at, card_id\) > /)
     expect(nodes.filter((node) => /Sort/.test(node['Node Type']))).toEqual([])
     expect(rowsRead(reads)).toBeLessThan(60)
   }
-}) // prettier-ignore
+})
 
 type PlanNode = Record<string, any>
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node['Plans'] ?? []).flatMap(nodesOf)]

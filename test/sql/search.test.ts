@@ -67,7 +67,7 @@ async function addCards(board: string, texts: { title?: string; body?: string }[
     from boards b, unnest(${texts.map(({ title }) => title ?? '')}::text[], ${texts.map(({ body }) => body ?? '')}::text[])
       with ordinality as t(title, body, n)
     where b.id = ${board}`
-} // prettier-ignore
+}
 
 const user = fc.nat({ max: 3 })
 const grant = fc.tuple(fc.nat({ max: 5 }), user)
@@ -75,7 +75,10 @@ const grant = fc.tuple(fc.nat({ max: 5 }), user)
 test('[Q10] in any world of members, shares, trash and removed cards the search and the policies agree', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ owner: user, boards: fc.integer({ min: 1, max: 3 }) }), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.record({ owner: user, boards: fc.integer({ min: 1, max: 3 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
       fc.array(grant, { maxLength: 4 }),
       fc.array(grant, { maxLength: 6 }),
       fc.array(fc.nat({ max: 8 }), { maxLength: 2 }),
@@ -84,7 +87,8 @@ test('[Q10] in any world of members, shares, trash and removed cards the search 
         const workspaces = []
         for (const { owner, boards } of plan) workspaces.push(await makeWorkspace(users[owner]!, boards))
         const boards = workspaces.flatMap((workspace) => workspace.boards)
-        for (const board of boards) await addCards(board, [{ title: 'granite' }, { body: 'a granite wall' }, { title: 'granite gone' }])
+        for (const board of boards)
+          await addCards(board, [{ title: 'granite' }, { body: 'a granite wall' }, { title: 'granite gone' }])
         await testDatabase.admin`update card_index set deleted_at = now(), updated_at = now() where title = 'granite gone' and deleted_at is null`
         for (const at of trashed)
           await testDatabase.admin`update boards set deleted_at = now() where id = ${boards[at % boards.length]!}`
@@ -104,8 +108,12 @@ test('[Q10] in any world of members, shares, trash and removed cards the search 
                 select c.board_id || c.card_id as id from card_index c join boards b on b.id = c.board_id and b.deleted_at is null
                 where c.deleted_at is null and (${workspace}::uuid is null or c.workspace_id = ${workspace}) order by 1`,
             }))
-            const foundBoards = (await hits(account, false, 'granite', { workspace })).map((row) => row.board_id)
-            const foundCards = (await hits(account, true, 'granite', { workspace })).map((row) => row.board_id + row.card_id)
+            const foundBoards = (await hits(account, false, 'granite', { workspace })).map(
+              (row) => row.board_id,
+            )
+            const foundCards = (await hits(account, true, 'granite', { workspace })).map(
+              (row) => row.board_id + row.card_id,
+            )
             expect(foundBoards.toSorted()).toEqual(seen.boards.map(({ id }) => id).toSorted())
             expect(foundCards.toSorted()).toEqual(seen.cards.map(({ id }) => id).toSorted())
           }
@@ -123,13 +131,18 @@ test('[Q10] in any world of members, shares, trash and removed cards the search 
   expect((await pending(owner)).toSorted()).toEqual(boards.toSorted())
   expect(await pending(guest)).toEqual([boards[1]])
   await testDatabase.admin`delete from search_pending`
-}) // prettier-ignore
+})
 
 test('[Q11] of more matches than are ranked the title that begins with the query is first, then the newest; pages are whole and end', async () => {
   const owner = await makeUser()
   const { boards } = await makeWorkspace(owner, 1)
   const [board] = boards as [string]
-  await addCards(board, [{ title: 'ab' }, { title: 'abacus' }, ...Array.from({ length: 6000 }, (_, n) => ({ body: `x${n} about` })), { body: 'newest about' }])
+  await addCards(board, [
+    { title: 'ab' },
+    { title: 'abacus' },
+    ...Array.from({ length: 6000 }, (_, n) => ({ body: `x${n} about` })),
+    { body: 'newest about' },
+  ])
   await indexed(boards)
   const all = await hits(owner, true, 'ab')
   expect(all.length).toBeGreaterThanOrEqual(2000)
@@ -142,13 +155,16 @@ test('[Q11] of more matches than are ranked the title that begins with the query
   expect(await hits(owner, true, 'ab')).toEqual(all)
   expect(await hits(owner, true, 'ab', { limit: 500 })).toEqual(all.slice(0, 500))
   expect(await hits(owner, true, 'x5999 about')).toHaveLength(1)
-}) // prettier-ignore
+})
 
 test('[Q12] for two characters and for more, for the owner of a large workspace and for a guest of one board, indexes alone are used', async () => {
   const [owner, guest] = [await makeUser(), await makeUser()]
   const { boards } = await makeWorkspace(owner, 4)
   for (const board of boards)
-    await addCards(board, Array.from({ length: 1500 }, (_, n) => ({ title: `lime ${n}`, body: `stone ${n * 7919}` })))
+    await addCards(
+      board,
+      Array.from({ length: 1500 }, (_, n) => ({ title: `lime ${n}`, body: `stone ${n * 7919}` })),
+    )
   await testDatabase.admin`insert into board_shares (board_id, user_id, role) values (${boards[0]!}, ${guest}, 'viewer')`
   await indexed(boards)
   const plans: string[] = []
@@ -165,19 +181,22 @@ test('[Q12] for two characters and for more, for the owner of a large workspace 
     for (const account of [owner, guest]) {
       for (const phrase of ['me', 'ime', 'lime 1499', 'li']) {
         plans.length = 0
-        const found = await session`select * from search(${account}, true, true, ${phrase}, ${phrase.split(' ')}::text[], null, 2000, 100, 0, true)`
+        const found =
+          await session`select * from search(${account}, true, true, ${phrase}, ${phrase.split(' ')}::text[], null, 2000, 100, 0, true)`
         expect(found.length).toBeGreaterThan(0)
         for (const plan of plans) expect(plan).not.toMatch(/Seq Scan/)
         const plan = plans.findLast((text) => text.includes('with scopes as materialized'))!
         expect(plan).toMatch(/Bitmap Index Scan on search_index_keys/)
-        const read = [...plan.matchAll(/Bitmap Index Scan on search_index_keys .*?rows=(\d+)/g)].map(([, rows]) => Number(rows))
+        const read = [...plan.matchAll(/Bitmap Index Scan on search_index_keys .*?rows=(\d+)/g)].map(
+          ([, rows]) => Number(rows),
+        )
         expect(Math.max(...read)).toBeLessThanOrEqual(account === guest ? 1501 : 6004)
         if (phrase.length > 5) expect(Math.max(...read)).toBeLessThan(100)
       }
     }
   }
   await session.end()
-}) // prettier-ignore
+})
 
 const urlOf = ({ admin }: TestDatabase) => {
   const { host, port, user: name, pass, database: db } = admin.options
@@ -221,7 +240,10 @@ test('[Q13] with several processes that keep the index, and writes at the same t
   const writes = (async () => {
     for (let turn = 0; turn < 60; turn++) {
       const board = boards[turn % 3]!
-      await addCards(board, Array.from({ length: 20 }, (_, n) => ({ title: `t${turn} ${n}`, body: 'Älter' })))
+      await addCards(
+        board,
+        Array.from({ length: 20 }, (_, n) => ({ title: `t${turn} ${n}`, body: 'Älter' })),
+      )
       await testDatabase.admin`
         update card_index set title = title || ' ${testDatabase.admin.unsafe(`x${turn}`)}', updated_at = clock_timestamp()
         where board_id = ${board} and deleted_at is null and random() < 0.3`
@@ -230,7 +252,12 @@ test('[Q13] with several processes that keep the index, and writes at the same t
     }
     writing.now = false
   })()
-  await Promise.all([writes, ...others.map(async (one) => { while (writing.now) await one.catchUp(await everyBoard(), { account: owner, timeoutMs: 50 }) })])
+  await Promise.all([
+    writes,
+    ...others.map(async (one) => {
+      while (writing.now) await one.catchUp(await everyBoard(), { account: owner, timeoutMs: 50 })
+    }),
+  ])
   await indexed(boards)
   const difference = await testDatabase.admin`
     select coalesce(c.card_id, s.card_id) as card_id, c.title, s.title as indexed
@@ -238,6 +265,7 @@ test('[Q13] with several processes that keep the index, and writes at the same t
     full join (select * from search_index where board_id = any (${boards}) and card_id <> '') s using (board_id, card_id)
     where lower(c.title) is distinct from s.title or s.body is distinct from 'alter'`
   expect([...difference]).toEqual([])
-  const [count] = await testDatabase.admin`select count(*)::integer as cards from search_index where board_id = any (${boards})`
+  const [count] =
+    await testDatabase.admin`select count(*)::integer as cards from search_index where board_id = any (${boards})`
   expect(count!['cards']).toBeGreaterThan(100)
-}) // prettier-ignore
+})

@@ -23,9 +23,18 @@ const enough = 12
 const silent = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
 
 test('[F15] a mirror made by the feeds alone equals the database, deletions, trash and purges included', async () => {
-  const boards = await Promise.all(Array.from({ length: 6 }, (_, n) => makeBoard(user, { name: `Board ${n}` })))
-  await makeCards(user, boards[0]!.id, Array.from({ length: 700 }, (_, n) => ({ title: `Card ${n}` })))
-  const purge = startPurge({ database: service.database, clock: { now: () => Date.now() }, log: silent, closeBoard: () => {} }, { intervalMs: 50 })
+  const boards = await Promise.all(
+    Array.from({ length: 6 }, (_, n) => makeBoard(user, { name: `Board ${n}` })),
+  )
+  await makeCards(
+    user,
+    boards[0]!.id,
+    Array.from({ length: 700 }, (_, n) => ({ title: `Card ${n}` })),
+  )
+  const purge = startPurge(
+    { database: service.database, clock: { now: () => Date.now() }, log: silent, closeBoard: () => {} },
+    { intervalMs: 50 },
+  )
   onTestFinished(() => purge.stop())
   const mirror = new Mirror(service.url, user.token, user.workspaceId)
   const over = new AbortController()
@@ -46,7 +55,11 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
       const card = cards[random(cards.length)]?.id
       const acts = [
         async () => {
-          const made = await user.api.post<any>('/boards', { name: `New ${writer}-${n}`, parent_board_id: random(2) ? null : board, props: { n } })
+          const made = await user.api.post<any>('/boards', {
+            name: `New ${writer}-${n}`,
+            parent_board_id: random(2) ? null : board,
+            props: { n },
+          })
           if (made.status === 201) boards.push(made.body.board)
           return made
         },
@@ -56,8 +69,16 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
         () => user.api.post(`/boards/${any()}/restore`),
         () => user.api.post(`/boards/${any()}/restore`),
         () => user.api.post(`/boards/${board}/cards`, { kind: 'note', title: `${writer}-${n}` }),
-        () => user.api.post(`/boards/${board}/cards`, { cards: [{ kind: 'link', x: n, y: 0 }, { kind: 'note' }] }),
-        ...(card ? [() => user.api.patch(`/boards/${board}/cards/${card}`, { x: random(500) }), () => user.api.delete(`/boards/${board}/cards/${card}`)] : []),
+        () =>
+          user.api.post(`/boards/${board}/cards`, {
+            cards: [{ kind: 'link', x: n, y: 0 }, { kind: 'note' }],
+          }),
+        ...(card
+          ? [
+              () => user.api.patch(`/boards/${board}/cards/${card}`, { x: random(500) }),
+              () => user.api.delete(`/boards/${board}/cards/${card}`),
+            ]
+          : []),
       ]
       const { status, text } = await acts[random(acts.length)]!()
       if (!expected.has(status)) failures.push(text)
@@ -82,14 +103,24 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
   await service.admin`
     update boards set deleted_at = now() - interval '31 days'
     where id in (select id from boards where deleted_at is not null order by id limit 3) or id = ${boards[1]!.id}`
-  await until(async () => (await service.admin`select from boards where deleted_at < now() - interval '30 days'`).length === 0, 'it is purged')
-  await until(async () => (await service.admin`select from board_documents where indexed_seq < seq`).length === 0, 'all is indexed')
+  await until(
+    async () =>
+      (await service.admin`select from boards where deleted_at < now() - interval '30 days'`).length === 0,
+    'it is purged',
+  )
+  await until(
+    async () => (await service.admin`select from board_documents where indexed_seq < seq`).length === 0,
+    'all is indexed',
+  )
   // Whatever chance did, one that is not of long ago is in the trash too.
   await user.api.delete(`/boards/${(await makeBoard(user)).id}`)
   over.abort()
   await following
   await until(
-    async () => (await service.admin`select feed_horizon() > greatest((select max(updated_at) from boards), (select max(updated_at) from card_index)) as past`)[0]!['past'] === true,
+    async () =>
+      (
+        await service.admin`select feed_horizon() > greatest((select max(updated_at) from boards), (select max(updated_at) from card_index)) as past`
+      )[0]!['past'] === true,
     'the horizon is past all',
   )
   await mirror.catchUp()
@@ -100,7 +131,8 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
     select id, name, parent_board_id, view, deleted_at is not null as deleted, scheduled_date, day_label, props, updated_at from boards order by id`
   const fields = Object.keys(rows[0]!)
   const mirrored = [...mirror.boards.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const plain = (row: Record<string, unknown>) => JSON.parse(JSON.stringify(fields.map((field) => row[field] ?? null)))
+  const plain = (row: Record<string, unknown>) =>
+    JSON.parse(JSON.stringify(fields.map((field) => row[field] ?? null)))
   expect(rows.length).toBeGreaterThan(8)
   expect(mirrored.map(plain)).toEqual(rows.map(plain))
   expect(mirrored.some(({ deleted }) => deleted)).toBe(true)
@@ -113,4 +145,4 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
     const { body } = await user.api.get<any>(`/boards/${board.id}`)
     expect(mirror.parentOf(board)).toBe(body.board.parent_board_id)
   }
-}, 60_000) // prettier-ignore
+}, 60_000)

@@ -82,15 +82,23 @@ test(
   },
 )
 
-test('[W32] a failure sends back what was claimed ahead: a webhook that fails from now on is switched off after 20 of them', { timeout: 150_000 }, async () => {
-  then = 500
-  await until(async () => (await testDatabase.admin`select from webhooks where active`).length === 0, 'it is off', patienceMs)
-  await until(async () => (await states())['given_up'] !== undefined, 'the rest is given up', patienceMs)
-  // Three more may have been under way beside the first.
-  expect(receiver.received.length).toBeGreaterThanOrEqual(quick + 20)
-  expect(receiver.received.length).toBeLessThanOrEqual(quick + 23)
-  for (const { error } of await attemptsThat('failed')) expect(error).toBe('answered 500')
-}) // prettier-ignore
+test(
+  '[W32] a failure sends back what was claimed ahead: a webhook that fails from now on is switched off after 20 of them',
+  { timeout: 150_000 },
+  async () => {
+    then = 500
+    await until(
+      async () => (await testDatabase.admin`select from webhooks where active`).length === 0,
+      'it is off',
+      patienceMs,
+    )
+    await until(async () => (await states())['given_up'] !== undefined, 'the rest is given up', patienceMs)
+    // Three more may have been under way beside the first.
+    expect(receiver.received.length).toBeGreaterThanOrEqual(quick + 20)
+    expect(receiver.received.length).toBeLessThanOrEqual(quick + 23)
+    for (const { error } of await attemptsThat('failed')) expect(error).toBe('answered 500')
+  },
+)
 
 test(
   '[W24] a stop gives back what was claimed ahead, and logs nothing of it',

@@ -43,8 +43,20 @@ test('[W10] six attempts: at once, and 1 minute, 5 minutes, 25 minutes, 2 hours 
   await settled(id, 6)
   expect(sinceStart).toEqual([0, 1, 6, 31, 151, 751].map((minutes) => minutes * minute))
   const log = await attempts(id)
-  expect(log.map(({ attempt, attempts_left, status, status_code }) => [attempt, attempts_left, status, status_code])).toEqual([
-    [1, 5, 'failed', 500], [2, 4, 'failed', 500], [3, 3, 'failed', 500], [4, 2, 'failed', 500], [5, 1, 'failed', 500], [6, 0, 'given_up', 500],
+  expect(
+    log.map(({ attempt, attempts_left, status, status_code }) => [
+      attempt,
+      attempts_left,
+      status,
+      status_code,
+    ]),
+  ).toEqual([
+    [1, 5, 'failed', 500],
+    [2, 4, 'failed', 500],
+    [3, 3, 'failed', 500],
+    [4, 2, 'failed', 500],
+    [5, 1, 'failed', 500],
+    [6, 0, 'given_up', 500],
   ])
   expect(log.map(({ attempted_at }) => attempted_at.getTime() - startedAt)).toEqual(sinceStart)
   expect(await deliveries(id)).toMatchObject([{ status: 'given_up', next_attempt_at: null }])
@@ -52,13 +64,15 @@ test('[W10] six attempts: at once, and 1 minute, 5 minutes, 25 minutes, 2 hours 
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(receiver.received).toHaveLength(6)
   // The same delivery each time, to the byte; a timestamp and signature of its own.
-  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId))).toEqual(new Set([log[0]!.delivery_id]))
+  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId))).toEqual(
+    new Set([log[0]!.delivery_id]),
+  )
   expect(new Set(receiver.received.map(({ raw }) => raw.toString())).size).toBe(1)
   expect(receiver.received.map(({ headers }) => Number(headers['x-service-request-timestamp']))).toEqual(
     sinceStart.map((ms) => Math.floor((startedAt + ms) / 1000)),
   )
   expect(new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size).toBe(6)
-}) // prettier-ignore
+})
 
 test('[W29] what is queued is sent and signed as it stands, at every attempt', async () => {
   receiver.answer = (_request, nth) => (nth === 1 ? 500 : 200)
@@ -98,13 +112,23 @@ test('[W11] a success ends it, whatever 2xx it is; the counter of failures start
   clock.time += 5 * minute
   await settled(id, 3)
   expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 3, next_attempt_at: null }])
-  expect((await attempts(id)).at(-1)).toMatchObject({ status: 'succeeded', status_code: 204, error: null, attempts_left: 0 })
+  expect((await attempts(id)).at(-1)).toMatchObject({
+    status: 'succeeded',
+    status_code: 204,
+    error: null,
+    attempts_left: 0,
+  })
   expect((await webhook(id)).failures).toBe(0)
-}) // prettier-ignore
+})
 
 test('[W12] anything but 2xx is a failure: errors, redirects, 410, a connection that is refused, reset or not permitted; each is logged with what is known', async () => {
   const elsewhere = await openReceiver()
-  const cases: [path: string, answer: Parameters<typeof openReceiver>[0], status: number | null, error: RegExp][] = [
+  const cases: [
+    path: string,
+    answer: Parameters<typeof openReceiver>[0],
+    status: number | null,
+    error: RegExp,
+  ][] = [
     ['/404', () => 404, 404, /^answered 404$/],
     ['/410', () => 410, 410, /^answered 410$/],
     ['/302', () => ({ status: 302, headers: { location: elsewhere.url } }), 302, /^answered 302$/],
@@ -135,7 +159,7 @@ test('[W12] anything but 2xx is a failure: errors, redirects, 410, a connection 
   }
   expect(elsewhere.received).toEqual([])
   await elsewhere.close()
-}) // prettier-ignore
+})
 
 test('[W13] an attempt that is not answered in full within 10 seconds is a failure', async () => {
   receiver.answer = () => null
@@ -175,7 +199,9 @@ test('[W19] a delivery that is queued again has six new attempts under its old i
   const [one] = await deliveries(id)
   const again = (delivery: string, account = user.userId, of = id) =>
     service.database.asUser(account, async (tx) => {
-      const [row] = await tx<{ id: string | null }[]>`select queue_again(${of}, ${delivery}, ${new Date(clock.time)}) as id`
+      const [row] = await tx<
+        { id: string | null }[]
+      >`select queue_again(${of}, ${delivery}, ${new Date(clock.time)}) as id`
       return row!.id
     })
   expect(await again(one!.id)).toBe(one!.id)
@@ -189,7 +215,13 @@ test('[W19] a delivery that is queued again has six new attempts under its old i
   const ended = await attempts(id)
   receiver.answer = () => 200
   await service.admin`update webhook_deliveries set status = 'given_up', next_attempt_at = null where webhook_id = ${id}`
-  expect(await again((await service.admin`select id from ${allAttempts(service.admin)} a where delivery_id = ${one!.id}`)[0]!['id'])).toBe(one!.id)
+  expect(
+    await again(
+      (
+        await service.admin`select id from ${allAttempts(service.admin)} a where delivery_id = ${one!.id}`
+      )[0]!['id'],
+    ),
+  ).toBe(one!.id)
   await settled(id, ended.length + 1)
   expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 1 }])
   expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(1)
@@ -199,7 +231,7 @@ test('[W19] a delivery that is queued again has six new attempts under its old i
   expect(await again(one!.id, stranger.userId)).toBeNull()
   const other = await makeWebhook(service, user, receiver.url)
   expect(await again(one!.id, user.userId, other)).toBeNull()
-}) // prettier-ignore
+})
 
 test('[W19] also when the attempt under way fails, it decides nothing', async () => {
   receiver.answer = () => null
@@ -224,19 +256,27 @@ test('[W19] also when the attempt under way fails, it decides nothing', async ()
 test('[W20] a lease that lapses makes the delivery due again, under the same id; the interrupted attempt is logged and not counted', async () => {
   const id = await makeWebhook(service, user, receiver.url)
   const at = new Date(clock.time + 30_000)
-  await addDeliveries(service.admin, id, 1, { status: 'sending', payload: () => '{"a": 1}', at, attempt: 2, fence: 5 })
+  await addDeliveries(service.admin, id, 1, {
+    status: 'sending',
+    payload: () => '{"a": 1}',
+    at,
+    attempt: 2,
+    fence: 5,
+  })
   clock.time += 29_999
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(receiver.received).toHaveLength(0)
   clock.time += 1
   await settled(id, 2)
   expect(await deliveries(id)).toMatchObject([{ status: 'succeeded', attempt: 3 }])
-  expect((await attempts(id)).map(({ attempt, status, duration_ms }) => [attempt, status, duration_ms !== null])).toEqual([
+  expect(
+    (await attempts(id)).map(({ attempt, status, duration_ms }) => [attempt, status, duration_ms !== null]),
+  ).toEqual([
     [3, 'failed', false],
     [3, 'succeeded', true],
   ])
   expect(receiver.received[0]!.raw.toString()).toBe('{"a": 1}')
-}) // prettier-ignore
+})
 
 test('[W33] what a killed process had claimed and perhaps never sent costs nothing: none of the six attempts, none of the 20 failures', async () => {
   receiver.answer = () => null
@@ -250,19 +290,32 @@ test('[W33] what a killed process had claimed and perhaps never sent costs nothi
   await settled(id, 30)
   for (const entry of await attempts(id)) {
     const [number, left] = entry.attempts_left === 1 ? [6, 1] : [1, 6]
-    expect(entry).toMatchObject({ status: 'failed', status_code: null, duration_ms: null, attempt: number, attempts_left: left })
+    expect(entry).toMatchObject({
+      status: 'failed',
+      status_code: null,
+      duration_ms: null,
+      attempt: number,
+      attempts_left: left,
+    })
     expect(entry.error).toMatch(/^interrupted: .* does not count$/)
   }
   expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 19 })
   await until(() => receiver.hanging.length > 0, 'one is sent again')
   receiver.answer = () => 200
   for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
-  await until(async () => (await deliveries(id)).every(({ status }) => status === 'succeeded'), 'all are sent', 30_000)
-  expect((await deliveries(id)).map(({ attempt }) => attempt).sort((a, b) => a - b)).toEqual([...Array<number>(29).fill(1), 6])
+  await until(
+    async () => (await deliveries(id)).every(({ status }) => status === 'succeeded'),
+    'all are sent',
+    30_000,
+  )
+  expect((await deliveries(id)).map(({ attempt }) => attempt).sort((a, b) => a - b)).toEqual([
+    ...Array<number>(29).fill(1),
+    6,
+  ])
   expect(receiver.received).toHaveLength(30)
   expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(30)
   expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
-}) // prettier-ignore
+})
 
 test('[W21] two processes send each delivery once', async () => {
   const other = await start()

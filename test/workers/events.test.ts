@@ -76,9 +76,10 @@ test('[W1] what a request changes is delivered at once: payload, headers, and si
   expect(headers['x-service-signature']).toBe(`v0=${hmac.digest('hex')}`)
   expect(new Webhook(webhookSecret).verify(raw, headers as Record<string, string>)).toEqual(one!.body)
   expect(headers['webhook-id']).toBe(one!.deliveryId)
-  const [row] = await service.admin`select payload, event from ${allDeliveries(service.admin)} d where id = ${one!.deliveryId}`
+  const [row] =
+    await service.admin`select payload, event from ${allDeliveries(service.admin)} d where id = ${one!.deliveryId}`
   expect(row).toEqual({ payload: raw.toString('utf8'), event: 'board.created' })
-}) // prettier-ignore
+})
 
 test('[W2] every event reaches the receiver from every origin it can have', async () => {
   const { got, types } = await listen()
@@ -91,7 +92,16 @@ test('[W2] every event reaches the receiver from every origin it can have', asyn
   await user.api.delete(`/boards/${boardId}`)
   await user.api.post(`/boards/${boardId}/restore`)
   await drained()
-  const byRequest = ['board.created', 'board.created', 'card.created', 'card.updated', 'card.deleted', 'board.updated', 'board.deleted', 'board.restored']
+  const byRequest = [
+    'board.created',
+    'board.created',
+    'card.created',
+    'card.updated',
+    'card.deleted',
+    'board.updated',
+    'board.deleted',
+    'board.restored',
+  ]
   expect(types().toSorted()).toEqual(byRequest.toSorted())
   receiver.received.length = 0
 
@@ -106,11 +116,16 @@ test('[W2] every event reaches the receiver from every origin it can have', asyn
   await until(() => types().length >= 3, 'the editor’s events')
   await drained()
   expect(types().toSorted()).toEqual(['card.created', 'card.deleted', 'card.updated'])
-  expect(got().find(({ body }) => body.type === 'card.updated')!.body.data).toEqual({ count: 1, card_ids: ['e'] })
+  expect(got().find(({ body }) => body.type === 'card.updated')!.body.data).toEqual({
+    count: 1,
+    card_ids: ['e'],
+  })
   receiver.received.length = 0
 
   await service.admin.begin(async (tx) => {
-    const [made] = await tx<{ id: string }[]>`insert into boards (workspace_id, name) values (${user.workspaceId}, 'sql') returning id`
+    const [made] = await tx<
+      { id: string }[]
+    >`insert into boards (workspace_id, name) values (${user.workspaceId}, 'sql') returning id`
     const { id } = made!
     await tx`update boards set view = 'list' where id = ${id}`
     await tx`update boards set deleted_at = now() where id = ${id}`
@@ -126,8 +141,15 @@ test('[W2] every event reaches the receiver from every origin it can have', asyn
   await until(() => types().length >= 9, 'the events of plain SQL')
   await drained()
   expect(types().toSorted()).toEqual([
-    'board.created', 'board.deleted', 'board.restored', 'board.updated',
-    'card.created', 'card.deleted', 'card.moved', 'card.updated', 'image.created',
+    'board.created',
+    'board.deleted',
+    'board.restored',
+    'board.updated',
+    'card.created',
+    'card.deleted',
+    'card.moved',
+    'card.updated',
+    'image.created',
   ])
   const find = (type: string) => got().find(({ body }) => body.type === type)!.body
   expect(find('card.moved').data).toEqual({ count: 1, card_ids: ['m'], from_board_id: other })
@@ -143,7 +165,7 @@ test('[W2] every event reaches the receiver from every origin it can have', asyn
   await until(() => types().length >= 1, 'the event of the removal')
   await drained()
   expect(types()).toEqual(['board.deleted'])
-}) // prettier-ignore
+})
 
 test('[W3] a webhook gets what it subscribed to, of its own workspace, while it is active, and nothing from before its time', async () => {
   const all = await listen(['*'])
@@ -163,14 +185,17 @@ test('[W3] a webhook gets what it subscribed to, of its own workspace, while it 
   await listen(['*'])
   const elsewhere = await makeBoard('elsewhere')
   await drained()
-  const at = (path: string) => receiver.received.filter((one) => one.path === path).map(({ body }) => body.type)
+  const at = (path: string) =>
+    receiver.received.filter((one) => one.path === path).map(({ body }) => body.type)
   expect(at(urls.cards)).toEqual(['card.created'])
   expect(at(urls.board)).toEqual(['board.created'])
   expect(at(urls.off)).toEqual([])
   expect(all.types().toSorted()).toEqual(['board.added-later', 'board.created', 'card.created'])
-  expect(receiver.received.filter(({ body }) => body.resource.id === elsewhere).map(({ path }) => path)).toEqual([`/${user.userId}`])
+  expect(
+    receiver.received.filter(({ body }) => body.resource.id === elsewhere).map(({ path }) => path),
+  ).toEqual([`/${user.userId}`])
   expect(own.userId).not.toBe(user.userId)
-}) // prettier-ignore
+})
 
 test('[W4] what editors do on a board goes as one event of each type, with the union of the cards, once the oldest is old enough', async () => {
   const { got } = await listen(['card.created', 'card.updated'])

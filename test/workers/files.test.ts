@@ -168,7 +168,10 @@ test('[RC8] a file that a board of a workspace without it names stays where it i
   const key = await uploaded()
   const editor = await openEditor(service.url, { boardId: other.id, token: stranger.token })
   editor.document.transact(() => {
-    const card = new Y.Map<unknown>([['kind', 'image'], ['image_key', key]]) // prettier-ignore
+    const card = new Y.Map<unknown>([
+      ['kind', 'image'],
+      ['image_key', key],
+    ])
     card.set('body', new Y.Text())
     editor.document.getMap('cards').set('elsewhere', card)
   })
@@ -208,7 +211,10 @@ test('[RC4] a file that is condemned is gone for everybody, and comes back when 
   // By an editor, who asks nobody.
   const editor = await openEditor(service.url, { boardId, token: user.token })
   editor.document.transact(() => {
-    const card = new Y.Map<unknown>([['kind', 'image'], ['image_key', key]]) // prettier-ignore
+    const card = new Y.Map<unknown>([
+      ['kind', 'image'],
+      ['image_key', key],
+    ])
     card.set('body', new Y.Text())
     editor.document.getMap('cards').set('late', card)
   })
@@ -255,7 +261,10 @@ test('[UP13] uploads that end in between are cleared away when they expire, with
   await service.admin`
     insert into uploads (image_key, workspace_id, board_id, content_type, bytes, expires_at)
     values (${dead}, ${user.workspaceId}, ${boardId}, 'image/png', 5000, ${new Date(now + 1000)})`
-  await service.files.put(dead, (await import('node:stream')).Readable.from([Buffer.alloc(5000)]), { bytes: 5000, contentType: 'image/png' }) // prettier-ignore
+  await service.files.put(dead, (await import('node:stream')).Readable.from([Buffer.alloc(5000)]), {
+    bytes: 5000,
+    contentType: 'image/png',
+  })
   await endUploads(parts())
   expect(await isThere(session.key)).toBe(true)
   now += 25 * 3_600_000

@@ -43,7 +43,13 @@ test('[W37] a delivery that succeeds at once is in the log like any other', asyn
   await change()
   await until(() => receiver.hanging.length === 1, 'it is under way')
   const [{ deliveryId, raw }] = receiver.received as [(typeof receiver.received)[0]]
-  const common = { delivery_id: deliveryId, event: 'card.created', payload: raw.toString(), attempt: 1, attempts_left: 5 }
+  const common = {
+    delivery_id: deliveryId,
+    event: 'card.created',
+    payload: raw.toString(),
+    attempt: 1,
+    attempts_left: 5,
+  }
   expect(await log(id)).toMatchObject([{ ...common, id: deliveryId, status: 'sending' }])
   const [{ created_at: createdAt }] = (await log(id)) as [Entry]
   receiver.hanging[0]!.writeHead(200).end()
@@ -53,7 +59,7 @@ test('[W37] a delivery that succeeds at once is in the log like any other', asyn
   ])
   await ended()
   expect(await rows()).toEqual([{ id: deliveryId, status: 'succeeded' }])
-}) // prettier-ignore
+})
 
 test('[W37] one that fails at once waits in the queue under its id, like any other', async () => {
   receiver.answer = () => 500
@@ -111,7 +117,12 @@ test('[W37] what a killed process had claimed is sent again where the outcome is
   const lapsesAt = clock.time + 30_000
   // As it leaves them: one of three is recorded, and one webhook is deleted.
   const claimed = { status: 'sending', at: new Date(lapsesAt), fence: 1, payload: () => '{"a": 1}' } as const
-  await addDeliveries(service.admin, quick, 1, { ...claimed, status: 'succeeded', at: new Date(clock.time), attempt: 1 })
+  await addDeliveries(service.admin, quick, 1, {
+    ...claimed,
+    status: 'succeeded',
+    at: new Date(clock.time),
+    attempt: 1,
+  })
   const [interrupted] = await addDeliveries(service.admin, slow, 1, claimed)
   await addDeliveries(service.admin, gone, 1, claimed)
   await service.admin`delete from webhooks where id = ${gone}`
@@ -124,12 +135,24 @@ test('[W37] what a killed process had claimed is sent again where the outcome is
   expect(await webhook(slow)).toMatchObject({ active: true, failures: 19 })
   receiver.hanging[0]!.writeHead(200).end()
   await settled(slow, 2)
-  const entries = (await attempts(slow)).map((one) => [one.status, one.attempt, one.attempts_left, one.duration_ms !== null])
-  expect(entries).toEqual(expect.arrayContaining([['failed', 1, 6, false], ['succeeded', 1, 0, true]]))
-  expect(receiver.received.map(({ path, deliveryId, raw }) => [path, deliveryId, raw.toString()])).toEqual([['/slow', interrupted, '{"a": 1}']])
+  const entries = (await attempts(slow)).map((one) => [
+    one.status,
+    one.attempt,
+    one.attempts_left,
+    one.duration_ms !== null,
+  ])
+  expect(entries).toEqual(
+    expect.arrayContaining([
+      ['failed', 1, 6, false],
+      ['succeeded', 1, 0, true],
+    ]),
+  )
+  expect(receiver.received.map(({ path, deliveryId, raw }) => [path, deliveryId, raw.toString()])).toEqual([
+    ['/slow', interrupted, '{"a": 1}'],
+  ])
   expect(await attempts(quick)).toHaveLength(1)
   expect(await open()).toHaveLength(0)
-}) // prettier-ignore
+})
 
 test('[W38] while an attempt that succeeded cannot be written down it is not made again: it is written once it can', async () => {
   const id = await makeWebhook(service, user, receiver.url)
@@ -193,34 +216,38 @@ test('[W19] what is queued again while its success is being written down is queu
   expect(new Set((await log(id)).map((entry) => entry.id)).size).toBe(2)
 })
 
-test('[W24] what was claimed as it left the outbox and not sent is given back by a stop: all of it goes out later, in order, once', { timeout: 60_000 }, async () => {
-  const narrow = await start({ deliveryBounds: { perWebhook: 1 } })
-  await service.close()
-  const id = await makeWebhook(narrow, user, receiver.url, { events: ['card.created'] })
-  const writer = (await narrow.token(user, {})).api
-  const ids: string[] = []
-  const write = async (count: number) => {
-    const { body } = await writer.post(`/boards/${boardId}/cards`, { kind: 'note', x: count, y: 0 })
-    ids.push(body.cards[0].id)
-  }
-  for (let n = 0; n < 5; n++) await write(n)
-  await until(async () => (await attempts(id)).length === 5, 'it is known to be quick')
-  receiver.answer = () => null
-  for (let n = 0; n < 30; n++) await write(n)
-  await until(async () => (await deliveries(id)).length === 35, 'all have left the outbox')
-  expect((await open()).length).toBeGreaterThan(1)
-  const closed = narrow.close()
-  for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
-  await closed
-  expect(await open()).toHaveLength(0)
-  const left = (await rows()).filter(({ status }) => status !== 'succeeded')
-  expect(left.every(({ status }) => status === 'waiting')).toBe(true)
-  expect(left).toHaveLength(35 - receiver.received.length)
-  receiver.answer = () => 200
-  const next = await start({ deliveryBounds: { perWebhook: 1 } })
-  await until(() => receiver.received.length === 35, 'the rest is sent', 20_000)
-  await until(async () => (await attempts(id)).length === 35, 'and written down')
-  expect(receiver.received.map(({ body }) => body.data['card_ids'][0])).toEqual(ids)
-  expect((await attempts(id)).every(({ status }) => status === 'succeeded')).toBe(true)
-  await next.close()
-}) // prettier-ignore
+test(
+  '[W24] what was claimed as it left the outbox and not sent is given back by a stop: all of it goes out later, in order, once',
+  { timeout: 60_000 },
+  async () => {
+    const narrow = await start({ deliveryBounds: { perWebhook: 1 } })
+    await service.close()
+    const id = await makeWebhook(narrow, user, receiver.url, { events: ['card.created'] })
+    const writer = (await narrow.token(user, {})).api
+    const ids: string[] = []
+    const write = async (count: number) => {
+      const { body } = await writer.post(`/boards/${boardId}/cards`, { kind: 'note', x: count, y: 0 })
+      ids.push(body.cards[0].id)
+    }
+    for (let n = 0; n < 5; n++) await write(n)
+    await until(async () => (await attempts(id)).length === 5, 'it is known to be quick')
+    receiver.answer = () => null
+    for (let n = 0; n < 30; n++) await write(n)
+    await until(async () => (await deliveries(id)).length === 35, 'all have left the outbox')
+    expect((await open()).length).toBeGreaterThan(1)
+    const closed = narrow.close()
+    for (const response of receiver.hanging.splice(0)) response.writeHead(200).end()
+    await closed
+    expect(await open()).toHaveLength(0)
+    const left = (await rows()).filter(({ status }) => status !== 'succeeded')
+    expect(left.every(({ status }) => status === 'waiting')).toBe(true)
+    expect(left).toHaveLength(35 - receiver.received.length)
+    receiver.answer = () => 200
+    const next = await start({ deliveryBounds: { perWebhook: 1 } })
+    await until(() => receiver.received.length === 35, 'the rest is sent', 20_000)
+    await until(async () => (await attempts(id)).length === 35, 'and written down')
+    expect(receiver.received.map(({ body }) => body.data['card_ids'][0])).toEqual(ids)
+    expect((await attempts(id)).every(({ status }) => status === 'succeeded')).toBe(true)
+    await next.close()
+  },
+)

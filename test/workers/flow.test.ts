@@ -66,25 +66,33 @@ test(
   },
 )
 
-test('[W34] a receiver that falls behind holds back neither the others nor another workspace', { timeout: 120_000 }, async () => {
-  const { user, board } = await account()
-  const stranger = await account()
-  const slow = await openReceiver((_request, nth) => (nth <= 100 ? 200 : null))
-  try {
-    await makeWebhook(service, user, slow.url, { events: ['card.created'] })
-    await makeWebhook(service, user, `${receiver.url}/quick`, { events: ['card.created'] })
-    await makeWebhook(service, stranger.user, `${receiver.url}/stranger`, { events: ['board.updated'] })
-    await changeMuch(user, board)
-    await rename(user, board)
-    await until(() => slow.hanging.length === 4, 'one has stopped answering', patienceMs)
-    await rename(stranger.user, stranger.board)
-    await until(() => got('/quick').length === many && got('/stranger').length === 1, 'the others have theirs', 9000)
-    // It would fail after 10 seconds: nobody waited for that.
-    expect(slow.received).toHaveLength(104)
-    expect(slow.hanging).toHaveLength(4)
-    expectInOrder(numbers(got('/quick')))
-  } finally {
-    await service.admin`delete from webhooks`
-    await slow.close()
-  }
-}) // prettier-ignore
+test(
+  '[W34] a receiver that falls behind holds back neither the others nor another workspace',
+  { timeout: 120_000 },
+  async () => {
+    const { user, board } = await account()
+    const stranger = await account()
+    const slow = await openReceiver((_request, nth) => (nth <= 100 ? 200 : null))
+    try {
+      await makeWebhook(service, user, slow.url, { events: ['card.created'] })
+      await makeWebhook(service, user, `${receiver.url}/quick`, { events: ['card.created'] })
+      await makeWebhook(service, stranger.user, `${receiver.url}/stranger`, { events: ['board.updated'] })
+      await changeMuch(user, board)
+      await rename(user, board)
+      await until(() => slow.hanging.length === 4, 'one has stopped answering', patienceMs)
+      await rename(stranger.user, stranger.board)
+      await until(
+        () => got('/quick').length === many && got('/stranger').length === 1,
+        'the others have theirs',
+        9000,
+      )
+      // It would fail after 10 seconds: nobody waited for that.
+      expect(slow.received).toHaveLength(104)
+      expect(slow.hanging).toHaveLength(4)
+      expectInOrder(numbers(got('/quick')))
+    } finally {
+      await service.admin`delete from webhooks`
+      await slow.close()
+    }
+  },
+)

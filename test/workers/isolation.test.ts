@@ -91,7 +91,12 @@ test('[W25] deliveries and their attempts are kept for 30 days', async () => {
   const quiet = await startService({ testDatabase, config: reachable, workers: false })
   const user = await quiet.user()
   const id = await makeWebhook(quiet, user, 'https://example.com/hook')
-  for (const [days, status] of [[31, 'succeeded'], [31, 'given_up'], [29, 'succeeded'], [29, 'given_up']] as const) {
+  for (const [days, status] of [
+    [31, 'succeeded'],
+    [31, 'given_up'],
+    [29, 'succeeded'],
+    [29, 'given_up'],
+  ] as const) {
     const at = new Date(Date.now() - days * 24 * 60 * minute)
     await addDeliveries(testDatabase.admin, id, 1, { status, at, createdAt: at, attempt: 1 })
     await testDatabase.admin`
@@ -99,16 +104,25 @@ test('[W25] deliveries and their attempts are kept for 30 days', async () => {
       select id, place, webhook_id, workspace_id, 1, 0, 'failed', ${at} from webhook_deliveries order by place desc limit 1`
   }
   const later = new Date(Date.now() + 60 * minute)
-  await addDeliveries(testDatabase.admin, id, 1, { at: later, createdAt: new Date(Date.now() - 31 * 24 * 60 * minute) })
+  await addDeliveries(testDatabase.admin, id, 1, {
+    at: later,
+    createdAt: new Date(Date.now() - 31 * 24 * 60 * minute),
+  })
   await quiet.close()
   const service = await startService({ testDatabase, config: reachable })
   onTestFinished(() => service.close())
-  await until(async () => (await testDatabase.admin`select from ${allDeliveries(testDatabase.admin)} d`).length === 3, 'the old ones are gone')
+  await until(
+    async () => (await testDatabase.admin`select from ${allDeliveries(testDatabase.admin)} d`).length === 3,
+    'the old ones are gone',
+  )
   const left = await testDatabase.admin<{ age: number }[]>`
     select extract(day from now() - a.attempted_at)::integer as age from webhook_attempts a`
   expect(left.map(({ age }) => age)).toEqual([29, 29])
-  await until(async () => (await testDatabase.admin`select from webhook_payloads`).length === 3, 'and what they sent')
-}) // prettier-ignore
+  await until(
+    async () => (await testDatabase.admin`select from webhook_payloads`).length === 3,
+    'and what they sent',
+  )
+})
 
 test('[W26] a secret that cannot be read sends nothing, is a failure that says so, and harms no other webhook', async () => {
   const { service, user } = await start()
@@ -152,22 +166,42 @@ test('[W27] webhooks, their queue and log are for writers of the workspace; a re
           (select coalesce(string_agg(type, ','), '') from notifications) as notifications`
       return row
     })
-  expect(await seen(owner)).toEqual({ webhooks: 1, deliveries: 1, payloads: 1, attempts: 1, notifications: 'a' })
-  expect(await seen(editor)).toEqual({ webhooks: 1, deliveries: 1, payloads: 1, attempts: 1, notifications: 'b' })
+  expect(await seen(owner)).toEqual({
+    webhooks: 1,
+    deliveries: 1,
+    payloads: 1,
+    attempts: 1,
+    notifications: 'a',
+  })
+  expect(await seen(editor)).toEqual({
+    webhooks: 1,
+    deliveries: 1,
+    payloads: 1,
+    attempts: 1,
+    notifications: 'b',
+  })
   for (const user of [viewer, stranger])
-    expect(await seen(user)).toEqual({ webhooks: 0, deliveries: 0, payloads: 0, attempts: 0, notifications: '' })
+    expect(await seen(user)).toEqual({
+      webhooks: 0,
+      deliveries: 0,
+      payloads: 0,
+      attempts: 0,
+      notifications: '',
+    })
   for (const column of ['secret', 'previous_secret'])
     await expect(
       service.database.asUser(owner.userId, (tx) => tx`select ${tx(column)} from webhooks`),
     ).rejects.toMatchObject({ code: '42501' })
-  await expect(
-    service.database.asUser(owner.userId, (tx) => tx`select from events`),
-  ).rejects.toMatchObject({ code: '42501' })
+  await expect(service.database.asUser(owner.userId, (tx) => tx`select from events`)).rejects.toMatchObject({
+    code: '42501',
+  })
   const enqueue = (user: TestUser) =>
     service.database.asUser(user.userId, async (tx) => {
-      const [row] = await tx<{ id: string | null }[]>`select queue_delivery(${id}, 'webhook.test', '{}', now()) as id`
+      const [row] = await tx<
+        { id: string | null }[]
+      >`select queue_delivery(${id}, 'webhook.test', '{}', now()) as id`
       return row!.id
     })
   expect(await enqueue(editor)).not.toBeNull()
   for (const user of [viewer, stranger]) expect(await enqueue(user)).toBeNull()
-}) // prettier-ignore
+})

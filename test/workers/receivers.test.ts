@@ -145,7 +145,14 @@ test('[W81] after a rotation strict receivers of either secret get everything, a
   await Promise.all(Array.from({ length: 30 }, () => makeBoard(user)))
   for (let round = 0; (await succeededOnes()) < 33; round++) {
     expect(round).toBeLessThan(6)
-    await until(async () => (await deliveries(user, id)).every(({ status, next_attempt_at: at }: any) => status !== 'sending' && (status !== 'waiting' || Date.parse(at) > clock.now())), 'all had their turn') // prettier-ignore
+    await until(
+      async () =>
+        (await deliveries(user, id)).every(
+          ({ status, next_attempt_at: at }: any) =>
+            status !== 'sending' && (status !== 'waiting' || Date.parse(at) > clock.now()),
+        ),
+      'all had their turn',
+    )
     movedMs += 11 * 60_000 * 5 ** Math.max(0, round - 1)
   }
   const { webhooks } = (await user.api.get('/webhooks')).body as any

@@ -78,22 +78,34 @@ function watchTurns(): () => number {
 
 test('[Q21] 100 cards of 20,000 combining marks are indexed without holding up the event loop', async () => {
   const attacker = await makeAccount()
-  await addCards(attacker, numbered(100, () => ({ body: 'zq ' + '\u0315\u0300\u05ae\u0300'.repeat(4999) })))
+  await addCards(
+    attacker,
+    numbered(100, () => ({ body: 'zq ' + '\u0315\u0300\u05ae\u0300'.repeat(4999) })),
+  )
   const longestTurn = watchTurns()
   await openIndexer().catchUp([attacker.boardId], { account: attacker.id, timeoutMs: 60_000 })
   expect(longestTurn()).toBeLessThan(250)
   expect(await count(`select count(*) from search_index where body = 'zq'`)).toBe(100)
   expect(await pendingRows()).toBe(0)
-}, 120_000) // prettier-ignore
+}, 120_000)
 
 test('[Q22] while long texts of several accounts wait for the index, what another account writes is found', async () => {
-  const chinese = (length: number) => Array.from({ length }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join('')
+  const chinese = (length: number) =>
+    Array.from({ length }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join('')
   const attackers = [await makeAccount(), await makeAccount(), await makeAccount()]
-  for (const attacker of attackers) await addCards(attacker, numbered(90, () => ({ body: chinese(19_900) })))
+  for (const attacker of attackers)
+    await addCards(
+      attacker,
+      numbered(90, () => ({ body: chinese(19_900) })),
+    )
   const other = await makeAccount()
   const loop = openIndexer().start()
   try {
-    await until(async () => (await indexedCards(attackers[0]!)) > 0, 'the index takes the first long text', 60_000)
+    await until(
+      async () => (await indexedCards(attackers[0]!)) > 0,
+      'the index takes the first long text',
+      60_000,
+    )
     await addCards(other, [{ id: 'fresh', title: 'fresh' }])
     await until(async () => (await indexedCards(other)) === 1, 'the fresh card is in the index', 60_000)
     const done = await Promise.all(attackers.map(indexedCards))
@@ -102,7 +114,7 @@ test('[Q22] while long texts of several accounts wait for the index, what anothe
   } finally {
     await loop.stop()
   }
-}, 180_000) // prettier-ignore
+}, 180_000)
 
 test('[Q23] a card that the index refuses is set aside alone, over restarts, until it changes', async () => {
   const { admin } = testDatabase
@@ -118,10 +130,17 @@ test('[Q23] a card that the index refuses is set aside alone, over restarts, unt
       return new;
     end $$;
     create trigger poison before insert or update on search_index for each row execute function poison()`)
-  const tries = async () => Number((await admin`select last_value - 1 + is_called::integer as tries from tries`)[0]!['tries'])
+  const tries = async () =>
+    Number((await admin`select last_value - 1 + is_called::integer as tries from tries`)[0]!['tries'])
   const [owner, other] = [await makeAccount(), await makeAccount()]
-  await addCards(owner, numbered(200, (n) => ({ title: n === 77 ? 'poison' : `title ${n}` })))
-  await addCards(other, numbered(20, (n) => ({ title: `title ${n}` })))
+  await addCards(
+    owner,
+    numbered(200, (n) => ({ title: n === 77 ? 'poison' : `title ${n}` })),
+  )
+  await addCards(
+    other,
+    numbered(20, (n) => ({ title: `title ${n}` })),
+  )
   const boards = [owner.boardId, other.boardId]
   const options = { account: owner.id, timeoutMs: 60_000 }
 
@@ -132,7 +151,9 @@ test('[Q23] a card that the index refuses is set aside alone, over restarts, unt
   expect([...(await admin`select board_id, card_id, error from search_set_aside`)]).toEqual([
     { board_id: owner.boardId, card_id: 'c77', error: 'poisoned' },
   ])
-  expect(logged).toContainEqual(expect.objectContaining({ boardId: owner.boardId, cardId: 'c77', account: owner.id }))
+  expect(logged).toContainEqual(
+    expect.objectContaining({ boardId: owner.boardId, cardId: 'c77', account: owner.id }),
+  )
   const before = await tries()
 
   // A restart that looks at all cards again.
@@ -154,7 +175,7 @@ test('[Q23] a card that the index refuses is set aside alone, over restarts, unt
   await change('mended')
   await again.catchUp(boards, options)
   expect([await indexedCards(owner), await count('select count(*) from search_set_aside')]).toEqual([200, 0])
-}, 120_000) // prettier-ignore
+}, 120_000)
 
 test('[Q26] a poisoned card is set aside alone, and all others of its batch are found within 5 seconds', async () => {
   await testDatabase.admin.unsafe(`alter table search_index add constraint poison check (title <> 'poison')`)
@@ -209,4 +230,4 @@ test('[Q24] a search that catches up waits no longer than its time, and nothing 
   await catchUp(60_000)
   expect([await indexedCards(owner), await pendingRows(), indexer.setAside]).toEqual([1, 0, 0])
   expect(await count('select count(*) from search_set_aside')).toBe(0)
-}, 60_000) // prettier-ignore
+}, 60_000)

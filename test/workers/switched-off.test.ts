@@ -44,14 +44,17 @@ test('[W15] 20 failures in a row, over all deliveries, switch a webhook off and 
   })
   const told = await notices(user)
   expect([...told]).toMatchObject([
-    { type: 'webhook.disabled', data: { webhook_id: id, name: 'mine', reason: expect.stringMatching(/^20 deliveries/) } },
+    {
+      type: 'webhook.disabled',
+      data: { webhook_id: id, name: 'mine', reason: expect.stringMatching(/^20 deliveries/) },
+    },
   ])
   expect(await notices(editor)).toHaveLength(0)
   // What happens now is not queued.
   await change()
   await until(async () => (await service.admin`select from events`).length === 0, 'the outbox is empty')
   expect(await deliveries(id)).toHaveLength(40)
-}) // prettier-ignore
+})
 
 test('[W16] 40 failures at the same moment switch it off once', async () => {
   receiver.answer = () => null
@@ -78,7 +81,11 @@ test('[W17] what is due while a webhook is off is given up unsent, and logged; a
   clock.time += minute
   await settled(id, 3)
   expect((await attempts(id)).at(-1)).toMatchObject({
-    status: 'given_up', status_code: null, duration_ms: null, attempts_left: 0, error: 'not sent: the webhook was switched off',
+    status: 'given_up',
+    status_code: null,
+    duration_ms: null,
+    attempts_left: 0,
+    error: 'not sent: the webhook was switched off',
   })
   expect(receiver.received).toHaveLength(2)
   await queue(id, 1, 'webhook.test')
@@ -89,8 +96,11 @@ test('[W17] what is due while a webhook is off is given up unsent, and logged; a
   await service.database.asUser(user.userId, (tx) => tx`update webhooks set active = true where id = ${id}`)
   expect(await webhook(id)).toEqual({ active: true, disabled_reason: null, failures: 0 })
   clock.time += 10 * minute
-  await until(async () => (await deliveries(id)).find((one) => one.id === first!.id)!.status === 'succeeded', 'the retry')
-}) // prettier-ignore
+  await until(
+    async () => (await deliveries(id)).find((one) => one.id === first!.id)!.status === 'succeeded',
+    'the retry',
+  )
+})
 
 test('[W18] when its creator may no longer write in the workspace, a webhook is switched off before anything more is sent; another writer takes it over by switching it on', async () => {
   const editor = await service.user()
@@ -103,8 +113,13 @@ test('[W18] when its creator may no longer write in the workspace, a webhook is 
     const before = receiver.received.length
     await change()
     await until(async () => !(await webhook(id)).active, 'it is switched off')
-    expect((await webhook(id)).disabled_reason).toBe('The account that made this webhook may no longer write in the workspace.')
-    await until(async () => (await deliveries(id)).every(({ status }) => status !== 'waiting'), 'nothing waits')
+    expect((await webhook(id)).disabled_reason).toBe(
+      'The account that made this webhook may no longer write in the workspace.',
+    )
+    await until(
+      async () => (await deliveries(id)).every(({ status }) => status !== 'waiting'),
+      'nothing waits',
+    )
     expect(receiver.received).toHaveLength(before)
     if (role === 'viewer') {
       await service.member(user.workspaceId, editor, 'editor')
@@ -116,4 +131,4 @@ test('[W18] when its creator may no longer write in the workspace, a webhook is 
   const before = receiver.received.length
   await change()
   await until(() => receiver.received.length > before, 'it is sent for the one who switched it on')
-}) // prettier-ignore
+})

@@ -10,17 +10,41 @@ const refused = {
   'expired token': 'refused',
 } as const
 
-export const socketPermissions: { board: 'shared' | 'child' | 'trashed'; expect: Record<Role, SocketAccess> }[] = [
+export const socketPermissions: {
+  board: 'shared' | 'child' | 'trashed'
+  expect: Record<Role, SocketAccess>
+}[] = [
   {
     board: 'shared',
-    expect: { owner: 'edit', editor: 'edit', viewer: 'read', 'shared editor': 'edit', 'shared viewer': 'read', ...refused },
+    expect: {
+      owner: 'edit',
+      editor: 'edit',
+      viewer: 'read',
+      'shared editor': 'edit',
+      'shared viewer': 'read',
+      ...refused,
+    },
   },
   {
     board: 'child',
-    expect: { owner: 'edit', editor: 'edit', viewer: 'read', 'shared editor': 'refused', 'shared viewer': 'refused', ...refused },
+    expect: {
+      owner: 'edit',
+      editor: 'edit',
+      viewer: 'read',
+      'shared editor': 'refused',
+      'shared viewer': 'refused',
+      ...refused,
+    },
   },
   {
     board: 'trashed',
-    expect: { owner: 'refused', editor: 'refused', viewer: 'refused', 'shared editor': 'refused', 'shared viewer': 'refused', ...refused },
+    expect: {
+      owner: 'refused',
+      editor: 'refused',
+      viewer: 'refused',
+      'shared editor': 'refused',
+      'shared viewer': 'refused',
+      ...refused,
+    },
   },
-] // prettier-ignore
+]
