@@ -113,7 +113,7 @@ test('[C3] every text field holds its limit of characters, emoji counted as one;
   expect((await created({ html })).html).toBe(html)
   expect((await create({ html: `${html} ` })).status).toBe(400)
   expect((await create({ html: '&'.repeat(10_000) })).body.error).toMatch(
-    /^html must be at most 40000 characters when/,
+    /^html must be at most 40000 characters after it is sanitised/,
   )
 })
 

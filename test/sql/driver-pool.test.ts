@@ -152,7 +152,7 @@ test('[D11] a connection lost before its password is known is lost quietly', asy
 
 test('[D14] a driver without its patch is refused', () => {
   expect(requirePatched(postgres)).toBe(postgres)
-  expect(() => requirePatched({})).toThrow('run `npx patch-package`')
+  expect(() => requirePatched({})).toThrow('Run `npx patch-package`')
 })
 
 describe('under load', () => {
