@@ -35,7 +35,7 @@ test('[SI16] a link sets the password and signs in, once; looking at it does not
     ['a'.repeat(1001), '12 to 1000'],
     ['aaaaaaaaaaaaa', 'easy to guess'],
     ['', '12 to 1000'],
-    ['with \0 inside it', 'typed'],
+    ['with \0 inside it', 'null characters'],
   ] as const) {
     const refused = await browser.post(form, { password })
     expect(refused.status).toBe(422)
