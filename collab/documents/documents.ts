@@ -31,9 +31,6 @@ export const temporaryRefusal = 'service unavailable'
 
 const maxTooCostly = 10_000
 
-/** Limits for a document that is copied in one step. It takes about 20 ms. */
-const smallCopy = { bytes: 256 * 1024, structs: 15_000 }
-
 function tooCostly(cause?: unknown): ServiceError {
   return new ServiceError(
     'session_unavailable',
@@ -162,21 +159,14 @@ export class Documents {
   }
 
   /**
-   * Copies a document at one moment. Nobody changes the copy. It is made in turns, large ones partly in a worker
-   * thread.
+   * Opens a state that was encoded at some moment. It does so in turns, for a large one partly in a worker thread.
    *
+   * @param account whose turn it takes
    * @throws ServiceError `session_unavailable`
    */
-  async copy(board: BoardDocument, account: string): Promise<Y.Doc> {
+  async open(state: Uint8Array, account: string): Promise<Y.Doc> {
     const copy = new Y.Doc()
     keepFormats(copy)
-    await board.caughtUp()
-    const state = Y.encodeStateAsUpdate(board.document)
-    const structs = [...board.document.store.clients.values()].reduce((sum, { length }) => sum + length, 0)
-    if (state.byteLength <= smallCopy.bytes && structs <= smallCopy.structs) {
-      Y.applyUpdate(copy, state)
-      return copy
-    }
     const failed = (error: unknown) => {
       throw error
     }

@@ -11,7 +11,7 @@ let service: TestService
 let user: TestUser
 
 beforeAll(async () => {
-  service = await startService({ workers: false, debounceMs: 20 })
+  service = await startService({ workers: false, debounceMs: 20, writeDeadlineMs: 120_000 })
   user = await service.user()
 })
 afterEach(() => leaveAll())

@@ -9,7 +9,7 @@ import { longestTurnMs } from '../support/main-thread.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard } from './board.ts'
 
-const { service, user } = await serviceOfFile()
+const { service, user } = await serviceOfFile({ writeDeadlineMs: 120_000 })
 
 /** CPU time of one turn, the collection of garbage included. */
 const boundMs = 50
