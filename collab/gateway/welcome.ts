@@ -47,8 +47,6 @@ const bytesPerQuestion = 64 * 1024
 const bytesPerFrame = 4096
 /** The cost of a ping in frames: its answer is a separate write. */
 const controlFrameCost = 5
-/** The cost of a ping without an answer: ws parses all frames of a received chunk before the socket rests. */
-const parsedFrameCost = 0.1
 /** Bytes of awareness that one socket may keep until its boards are open. */
 const maxEarlyBytes = 64 * 1024
 
@@ -147,7 +145,6 @@ export function welcome(
   function takeControlFrame(): boolean {
     const { frames } = state.rates
     if (frames.take(controlFrameCost)) return true
-    frames.spend(parsedFrameCost)
     if (!intake.isHeld) intake.rest(frames.waitMs)
     return false
   }
