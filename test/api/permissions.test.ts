@@ -295,4 +295,4 @@ test('[A15] a service with one connection to its database serves two users by tu
   }
   await narrow.stop()
   await database.close()
-})
+}, 90_000)

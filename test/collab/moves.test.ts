@@ -272,7 +272,7 @@ test('[CM27] neither moves nor other writes are put off by a stream of the other
       }
     }),
   ]
-  await until(() => moves >= 30 && writes >= 30, 'both go on', 10_000)
+  await until(() => moves >= 30 && writes >= 30, 'both go on', 20_000)
   streaming.over = true
   await Promise.all(streams)
 })
