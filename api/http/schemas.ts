@@ -214,7 +214,7 @@ function shownSchema({ json, unset, shown, says }: CardField): TSchema {
   if (typeof json === 'string')
     return describeSchema(unset === null ? nullable(ownData[json]) : ownData[json], says)
   const schema = typeOf<unknown>(json)
-  if (shown === 'filled') return describeSchema(schema, `${says} Absent when there is none.`)
+  if (shown === 'filled') return describeSchema(schema, `${says} Absent when the card has no value for it.`)
   return describeSchema(unset === null ? nullable(schema) : schema, says)
 }
 

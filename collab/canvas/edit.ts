@@ -5,10 +5,10 @@
  * Structs use the board's single API client id, starting at the clock that the commit checks. New cards depend only on
  * root keys, and so need no document. Changes refer to neighbouring items in the loaded document.
  */
-import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 import type { CardChange } from '../../core/card.ts'
 import type { TextEdit } from '../../core/text-merge.ts'
+import { encodeUpdate, type DeletedRange } from '../updates/encode.ts'
 import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
 
 /** Fields as the shared map stores them; null removes the key. `body` is separate, because it is a shared text. */
@@ -26,7 +26,7 @@ export class UpdateBuilder {
   readonly #structs: Y.Item[] = []
   #chars = 0
   #deleted = 0
-  readonly #deletes = new Map<number, [clock: number, length: number][]>()
+  readonly #deletes = new Map<number, DeletedRange[]>()
 
   constructor(client: number, clock: number) {
     this.#client = client
@@ -130,25 +130,8 @@ export class UpdateBuilder {
   /** Returns the update; null when nothing changes. */
   build(): Uint8Array | null {
     if (this.#structs.length === 0 && this.#deletes.size === 0) return null
-    const encoder = new Y.UpdateEncoderV1()
-    const rest = encoder.restEncoder
-    encoding.writeVarUint(rest, this.#structs.length > 0 ? 1 : 0)
-    if (this.#structs.length > 0) {
-      encoding.writeVarUint(rest, this.#structs.length)
-      encoder.writeClient(this.#client)
-      encoding.writeVarUint(rest, this.#start)
-      for (const struct of this.#structs) struct.write(encoder, 0)
-    }
-    encoding.writeVarUint(rest, this.#deletes.size)
-    for (const [client, ranges] of this.#deletes) {
-      encoding.writeVarUint(rest, client)
-      encoding.writeVarUint(rest, ranges.length)
-      for (const [clock, length] of ranges) {
-        encoding.writeVarUint(rest, clock)
-        encoding.writeVarUint(rest, length)
-      }
-    }
-    return encoder.toUint8Array()
+    const structs = new Map(this.#structs.length > 0 ? [[this.#client, this.#structs]] : [])
+    return encodeUpdate(structs, this.#deletes)
   }
 
   #replace(shared: SharedMap, key: string, current: Y.Item | null, content: Content): Y.ID {
@@ -185,8 +168,8 @@ export class UpdateBuilder {
   #delete(id: Y.ID, length: number): void {
     this.#deleted += 1
     const ranges = this.#deletes.get(id.client)
-    if (ranges) ranges.push([id.clock, length])
-    else this.#deletes.set(id.client, [[id.clock, length]])
+    if (ranges) ranges.push({ clock: id.clock, len: length })
+    else this.#deletes.set(id.client, [{ clock: id.clock, len: length }])
   }
 
   #push(

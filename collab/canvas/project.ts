@@ -26,7 +26,7 @@ export interface CardRow extends Partial<IndexColumns> {
   hash?: string
 }
 
-/** The keys and values of a card that only the editor knows; null when there are none. */
+/** Returns the keys and values of a card that only the editor knows. Null: the card has no such keys. */
 export type Interior = Record<string, Json> | null
 
 export interface GroupRow extends Partial<Group> {
@@ -62,7 +62,7 @@ export function groupRow(id: string, { name, color, shape, outline }: Group): Gr
 
 /**
  * Returns a card's editor-owned content. It is part of the hash, so that a change of it counts as a change of the card.
- * Null when there is none. Only a part of a huge card is included. `without`: a key that is about to be removed.
+ * Null: the card has no such content. Only a part of a huge card is included. `without`: a key that is about to be removed.
  */
 export function interiorOf(shared: SharedMap, without?: string): Interior {
   const budget = { left: interiorBudget }

@@ -113,7 +113,7 @@ export function editItem(queue: BoardQueue, maxBytes: number): EditItem {
   }
 }
 
-/** Sums the bytes by account; undefined when there are none. */
+/** Sums the guests’ bytes by account. Undefined: no guest sent any. */
 function sumOf(additions: ReadonlyMap<string, number>[]): Record<string, number> | undefined {
   if (additions.length === 0) return undefined
   const sums: Record<string, number> = {}

@@ -6,7 +6,7 @@ import type { GatewayBounds } from './gateway-bounds.ts'
 import { RatesByOwner, type Rates } from './rates.ts'
 import type { EditorSocket } from './socket.ts'
 
-/** Looks up the session of the upgrade request's cookie. Null when there is none, or it has ended. */
+/** Looks up the session of the upgrade request's cookie. Null: the request has no session, or the session has ended. */
 export type FindSession = () => Promise<{ userId: string; sessionId: string } | null>
 
 export interface SocketState {

@@ -5,9 +5,9 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
+import { encodeUpdate, type Struct } from './encode.ts'
 import { valuesFault } from './nesting.ts'
 
-type Struct = ReturnType<typeof Y.decodeUpdate>['structs'][number]
 type DeleteSet = ReturnType<typeof Y.decodeUpdate>['ds']
 
 /** An update up to this size is decoded on the main thread. The worst case, two bytes per struct, takes about 10 ms. */
@@ -54,7 +54,7 @@ export function cutUpdate(update: Uint8Array): Uint8Array[] | null {
 
 /** Separates the structs of an update from its deletions, which are cut into parts. */
 export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
-  return [...(structs.length > 0 ? [encode(structs, [])] : []), ...cutDeletes(ds)]
+  return [...(structs.length > 0 ? [encodeStructs(structs)] : []), ...cutDeletes(ds)]
 }
 
 export const countRanges = (ds: DeleteSet): number =>
@@ -106,7 +106,7 @@ function inCausalOrder(structs: Struct[]): Struct[] | null {
   return ordered
 }
 
-/** Returns the first id that a struct depends on and that is not sorted yet; null when there is none. */
+/** Returns the first id that a struct depends on and that is not sorted yet. Null: all of them are sorted. */
 function missingOf(struct: Struct, lines: Map<number, Line>): Y.ID | null {
   if (!(struct instanceof Y.Item)) return null
   for (const other of [struct.origin, struct.rightOrigin, struct.parent]) {
@@ -126,7 +126,7 @@ function cutStructs(structs: Struct[]): Uint8Array[] {
   for (let at = 0, sizeBytes = 0; at < structs.length; at++) {
     sizeBytes += sizeOf(structs[at]!)
     if (at + 1 - first < maxStructs && sizeBytes < smallUpdateBytes && at + 1 < structs.length) continue
-    parts.push(encode(structs.slice(first, at + 1), []))
+    parts.push(encodeStructs(structs.slice(first, at + 1)))
     first = at + 1
     sizeBytes = 0
   }
@@ -143,32 +143,12 @@ function cutDeletes(ds: DeleteSet): Uint8Array[] {
   const parts: Uint8Array[] = []
   for (const [client, ranges] of ds.clients)
     for (let at = 0; at < ranges.length; at += maxRanges)
-      parts.push(encode([], [[client, ranges.slice(at, at + maxRanges)]]))
+      parts.push(encodeUpdate(new Map(), new Map([[client, ranges.slice(at, at + maxRanges)]])))
   return parts
 }
 
-function encode(
-  structs: Struct[],
-  deletes: [client: number, ranges: { clock: number; len: number }[]][],
-): Uint8Array {
-  const encoder = new Y.UpdateEncoderV1()
-  const { restEncoder } = encoder
-  const byClient = Map.groupBy(structs, ({ id }) => id.client)
-  encoding.writeVarUint(restEncoder, byClient.size)
-  for (const [client, ofClient] of byClient) {
-    encoding.writeVarUint(restEncoder, ofClient.length)
-    encoder.writeClient(client)
-    encoding.writeVarUint(restEncoder, ofClient[0]!.id.clock)
-    for (const struct of ofClient) struct.write(encoder, 0)
-  }
-  encoding.writeVarUint(restEncoder, deletes.length)
-  for (const [client, ranges] of deletes) {
-    encoding.writeVarUint(restEncoder, client)
-    encoding.writeVarUint(restEncoder, ranges.length)
-    for (const { clock, len } of ranges) {
-      encoding.writeVarUint(restEncoder, clock)
-      encoding.writeVarUint(restEncoder, len)
-    }
-  }
-  return encoder.toUint8Array()
-}
+const encodeStructs = (structs: Struct[]): Uint8Array =>
+  encodeUpdate(
+    Map.groupBy(structs, ({ id }) => id.client),
+    new Map(),
+  )

@@ -1,6 +1,7 @@
 /** Updates and frames for attacks. */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
+import { encodeUpdate } from '../../../collab/updates/encode.ts'
 
 /** Approximate bytes of cards in one update. */
 const updateBytes = 400_000
@@ -51,25 +52,10 @@ export function handMade(
   clients: [client: number, structs: (Y.Item | Y.GC)[]][],
   deletes: [client: number, ranges: [clock: number, length: number][]][] = [],
 ): Uint8Array {
-  const encoder = new Y.UpdateEncoderV1()
-  const rest = encoder.restEncoder
-  encoding.writeVarUint(rest, clients.length)
-  for (const [client, structs] of clients) {
-    encoding.writeVarUint(rest, structs.length)
-    encoder.writeClient(client)
-    encoding.writeVarUint(rest, structs[0]!.id.clock)
-    for (const struct of structs) struct.write(encoder, 0)
-  }
-  encoding.writeVarUint(rest, deletes.length)
-  for (const [client, ranges] of deletes) {
-    encoding.writeVarUint(rest, client)
-    encoding.writeVarUint(rest, ranges.length)
-    for (const [clock, length] of ranges) {
-      encoding.writeVarUint(rest, clock)
-      encoding.writeVarUint(rest, length)
-    }
-  }
-  return encoder.toUint8Array()
+  const ranges = deletes.map(
+    ([client, some]) => [client, some.map(([clock, len]) => ({ clock, len }))] as const,
+  )
+  return encodeUpdate(new Map(clients), new Map(ranges))
 }
 
 interface Place {
