@@ -30,7 +30,7 @@ const mergeTask = task<typeof mergeIntoParts>(new URL('../log/merge.ts', import.
 const smallLogBytes = 256 * 1024
 /** Limits the structs of a small snapshot: few bytes may encode many structs. */
 const smallStructs = 20_000
-const sliceMs = 12
+const sliceMs = 6
 
 export interface LoadBounds {
   /** Timeout for merging a log in a worker thread. A document of 4 MB takes about a second. */

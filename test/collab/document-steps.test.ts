@@ -46,9 +46,6 @@ test.each(Object.entries(documents))(
   },
 )
 
-/** Above the 50 ms of every other step: a load takes about 60, part of it garbage collection. */
-const loadBoundMs = 100
-
 /** Loads a board of 15,000 cards whose index is behind. Returns its lease and the longest turn of the load. */
 async function loadBehind() {
   const { id: boardId } = await makeBoard(user)
@@ -68,13 +65,13 @@ async function loadBehind() {
   return { boardId, lease, turnMs }
 }
 
-test('[WK26] a board of 15,000 cards whose index is behind is loaded in turns of less than 100 ms, and captured while it changes in turns of less than 50', async () => {
+test('[WK26] a board of 15,000 cards whose index is behind is loaded, and captured while it changes, in turns of less than 50 ms', async () => {
   let { boardId, lease, turnMs: loadMs } = await loadBehind()
-  for (let run = 1; run < 3 && loadMs >= loadBoundMs; run++) {
+  for (let run = 1; run < 3 && loadMs >= boundMs; run++) {
     lease.release()
     ;({ boardId, lease, turnMs: loadMs } = await loadBehind())
   }
-  expect(loadMs, 'load, best of three').toBeLessThan(loadBoundMs)
+  expect(loadMs, 'load, best of three').toBeLessThan(boundMs)
 
   const cards = lease.board.document.getMap<Y.Map<unknown>>('cards')
   const [first] = cards.keys()
