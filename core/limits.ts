@@ -1,5 +1,7 @@
 /** Limits that are part of the API contract. Limits that an operator may set are in the configuration. */
 export const limits = {
+  /** Largest rate limit of a token, unless the operator sets another. */
+  maxRateLimitPerHour: 100_000,
   boardName: 200,
   dayLabel: 200,
   name: 200,
@@ -57,6 +59,8 @@ export const limits = {
     excerpt: 300,
     /** Most matches of the trigram index that are ranked. */
     candidates: 2000,
+    /** When more match, those among the newest cards are ranked too. */
+    newestCards: 10_000,
     /** Time limit for the statement, and for the wait before it. */
     timeoutMs: 5000,
     /**
@@ -100,6 +104,8 @@ export const limits = {
     /** Images with more pixels are stored, but not resized. */
     resizePixels: 50_000_000,
     resizeBytes: 64 * 1024 * 1024,
+    /** How long browsers cache a file. */
+    cacheSeconds: 86_400,
     reclaimDays: 30,
   },
   import: {

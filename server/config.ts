@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import type { BytesByTier } from '../core/limits.ts'
+import { limits, type BytesByTier } from '../core/limits.ts'
 import { parseRange } from '../platform/egress/addresses.ts'
 
 const integer = (options: { default: number; minimum: number; maximum?: number }) => Type.Integer(options)
@@ -26,7 +26,7 @@ export const variables = Type.Object({
     { default: 'info' },
   ),
   RATE_LIMIT_PER_HOUR: integer({ default: 1000, minimum: 1 }),
-  MAX_RATE_LIMIT_PER_HOUR: integer({ default: 100_000, minimum: 1 }),
+  MAX_RATE_LIMIT_PER_HOUR: integer({ default: limits.maxRateLimitPerHour, minimum: 1 }),
   FREE_CARD_CAP: integer({ default: 100, minimum: 0 }),
   WARM_DOCUMENT_BYTES: integer({ default: 64 * 1024 * 1024, minimum: 0 }),
   MAX_SOCKETS_PER_BOARD: integer({ default: 1000, minimum: 1 }),

@@ -13,6 +13,7 @@ import {
 import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/images/image-header.ts'
 import { errorBody } from '../http/error-reply.ts'
+import { fileCaching } from '../http/headers.ts'
 import { route, type Answer, type ApiContext } from '../http/route.ts'
 import { refusal } from '../http/schemas.ts'
 import { matches, parseRange } from './byte-range.ts'
@@ -108,13 +109,10 @@ async function findFile({ database }: ApiContext, account: string, key: string):
   return file
 }
 
-/**
- * The bytes of a key never change, so browsers cache them for a day. For that day they show them even if access has
- * ended.
- */
+/** While a browser caches a file, it shows the file even if access has ended. */
 const headersOf = (etag: string) => ({
   etag,
-  'cache-control': 'private, max-age=86400, immutable',
+  'cache-control': fileCaching,
   vary: 'authorization',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",

@@ -6,6 +6,9 @@ interface Header {
   schema: Record<string, unknown>
 }
 
+/** The bytes of a key never change. */
+export const fileCaching = `private, max-age=${limits.files.cacheSeconds}, immutable`
+
 const text = { type: 'string' }
 const whole = { type: 'integer', minimum: 0 }
 
@@ -68,8 +71,7 @@ export const exposed = {
 
 const others = {
   'cache-control': {
-    description:
-      'How long the answer may be cached. Files: `private, max-age=86400, immutable`, because the bytes of a key never change. Answers with a secret: `no-store`.',
+    description: `How long the answer may be cached. Files: \`${fileCaching}\`, because the bytes of a key never change. Answers with a secret: \`no-store\`.`,
     schema: text,
   },
   vary: { description: 'A cached copy is valid only for requests with the same token.', schema: text },

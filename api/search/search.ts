@@ -11,7 +11,7 @@ import { route, type ApiContext } from '../http/route.ts'
 import { named } from '../http/named.ts'
 import { Board, boardId, cardId, nullable, pageAnswer, pageQuery, updatedAt, uuid } from '../http/schemas.ts'
 
-const { excerpt, candidates, catchUpMs, timeoutMs, query: queryLength } = limits.search
+const { excerpt, candidates, newestCards, catchUpMs, timeoutMs, query: queryLength } = limits.search
 
 const query = Type.Object({
   q: Type.String({
@@ -49,7 +49,7 @@ export const search = route({
   scope: 'read',
   refuses: ['not_found'],
   summary: 'Search boards by name and cards by title and body, best match first.',
-  description: `If more than ${candidates} cards match, only these are ranked: cards whose title begins with the query, matches among the newest 10,000 cards, and ${candidates} other matches.`,
+  description: `If more than ${candidates} cards match, only these are ranked: cards whose title begins with the query, matches among the newest ${newestCards.toLocaleString('en')} cards, and ${candidates} other matches.`,
   schemas: { query },
   answers: {
     200: Type.Object({
@@ -161,7 +161,7 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
       select what, board_id, card_id, kind, title, body, updated_at
       from search(
         ${userId}, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
-        ${candidates}, ${page.limit + 1}, ${page.offset}, ${wait}
+        ${candidates}, ${newestCards}, ${page.limit + 1}, ${page.offset}, ${wait}
       )`,
   )
   const of = (what: string) => rows.filter((row) => row.what === what)

@@ -30,8 +30,7 @@ export const tokenFields = {
   rate_limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description:
-        'Requests that the token may send in an hour. The operator sets the maximum, `MAX_RATE_LIMIT_PER_HOUR` (default 100,000).',
+      description: `Requests that the token may send in an hour. The operator sets the maximum, \`MAX_RATE_LIMIT_PER_HOUR\` (default ${limits.maxRateLimitPerHour.toLocaleString('en')}).`,
     }),
   ),
 }
