@@ -9,7 +9,16 @@ import { refuseUpdate, type AdmitBounds, type Refused } from '../updates/admit.t
 import type { TurnOrigin } from '../documents/origin.ts'
 import { countRanges, cutOffDeletes, maxRanges } from '../updates/cut.ts'
 import type { BoardDocument } from '../documents/document.ts'
-import { metered, stepsOfDeletes, stepsPerTurn, TooCostly, TurnOver, type Meter } from '../updates/meter.ts'
+import {
+  metered,
+  spendOnDeletes,
+  stepsOfDeletes,
+  stepsPerTurn,
+  stepsToDecode,
+  TooCostly,
+  TurnOver,
+  type Meter,
+} from '../updates/meter.ts'
 
 export interface ApplyBounds extends AdmitBounds {
   /** The largest total size of a board's uncommitted edits. Above it, updates are refused. */
@@ -59,7 +68,8 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
   const refused = refuseUpdate(document, board.sizeBytes + update.byteLength, decoded, bounds)
   if (refused) return refuse(refused)
   const { structs, ds } = decoded
-  const isLong = countRanges(ds) > maxRanges && stepsOfDeletes(document, ds.clients) > stepsPerTurn
+  const deleteSteps = stepsOfDeletes(document, ds.clients)
+  const isLong = countRanges(ds) > maxRanges && deleteSteps > stepsPerTurn
   if (isLong) return { kind: 'cut', parts: cutOffDeletes(structs, ds) }
 
   const { store } = document
@@ -69,6 +79,7 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
   const stepsBefore = meter.steps
   try {
     metered(meter, () => Y.applyUpdate(document, update, origin))
+    spendOnDeletes(meter, deleteSteps)
     const missing = missingOf(document)
     return missing.size > 0 ? { kind: 'waits', missing } : { kind: 'applied' }
   } catch (error) {
@@ -79,6 +90,7 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
     return { kind: 'refused', ...closeCodes.badFrame }
   } finally {
     board.merged(meter.steps - stepsBefore)
+    meter.turnSteps -= stepsToDecode(update, structs.length + countRanges(ds))
     store.pendingStructs = pendingStructs
     store.pendingDs = pendingDs
   }

@@ -75,11 +75,9 @@ const turnMs = 12
 /**
  * Only an update that takes longer than this counts against its account's time. An ordinary update takes a tenth of it.
  */
-const ordinaryMs = 1
+const ordinaryMs = 2
 /** Costs are counted in steps, not measured: on a busy machine even an ordinary update takes longer. */
 const stepsPerMs = 5000
-/** Decoding speed for the most expensive kind of update. */
-const bytesPerMs = 6400
 /** Above this many bytes of its queued frames, an account's sockets wait for each frame. */
 const maxQueuedBytes = 256 * 1024
 
@@ -257,9 +255,9 @@ export class Inbox {
       const { byteLength } = parts[0]!
       meter.turnSteps = stepsPerTurn
       const result = this.#options.apply(board, parts[0]!, { account, origin, meter })
-      const costMs = (stepsPerTurn - meter.turnSteps) / stepsPerMs + byteLength / bytesPerMs
-      // Twice the cost: ending the transaction takes about as long again.
-      if (costMs > ordinaryMs) this.#pace.spend(account, 2 * costMs)
+      // Twice the steps: ending the transaction takes about as long again.
+      const costMs = (2 * (stepsPerTurn - meter.turnSteps)) / stepsPerMs
+      if (costMs > ordinaryMs) this.#pace.spend(account, costMs)
       if (result.kind === 'cut') {
         parts.splice(0, 1, ...result.parts)
         continue

@@ -20,7 +20,7 @@ const slowFrameCounts = 8
 /** After a frame that took longer than this, the socket rests for `restFactor` times as long. */
 const restAfterMs = 20
 const restFactor = 3
-const maxRestMs = 5000
+const maxRestMs = 500
 
 export class Intake<Frame> {
   readonly #options: IntakeOptions<Frame>

@@ -141,9 +141,22 @@ function sizeOf(struct: Struct): number {
 
 function cutDeletes(ds: DeleteSet): Uint8Array[] {
   const parts: Uint8Array[] = []
+  let part: typeof ds.clients = new Map()
+  let room = maxRanges
+  const endPart = () => {
+    if (part.size > 0) parts.push(encodeUpdate(new Map(), part))
+    part = new Map()
+    room = maxRanges
+  }
   for (const [client, ranges] of ds.clients)
-    for (let at = 0; at < ranges.length; at += maxRanges)
-      parts.push(encodeUpdate(new Map(), new Map([[client, ranges.slice(at, at + maxRanges)]])))
+    for (let at = 0; at < ranges.length;) {
+      const some = ranges.slice(at, at + room)
+      part.set(client, some)
+      at += some.length
+      room -= some.length
+      if (room === 0) endPart()
+    }
+  endPart()
   return parts
 }
 

@@ -52,7 +52,7 @@ export const clearAnswers = [
   '415 unsupported_media_type',
   '429 rate_limited, retry-after',
   '503 storage_unavailable, retry-after',
-  'close 1009 message too big',
+  'close 1009',
   'close 1013 ',
   'close 4400 ',
   'close 4401 ',

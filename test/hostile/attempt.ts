@@ -9,6 +9,8 @@ import type { Scene } from './scene.ts'
 
 /** A request without an answer for this long counts as unanswered. */
 export const answerTimeoutMs = 20_000
+/** Costly updates of an account are applied in its share of the time, so their answer may come late. */
+const pacedTimeoutMs = 60_000
 
 /** Value in an authentication frame. */
 const denied = 1
@@ -137,7 +139,7 @@ export class Attempt {
 
   /** Waits for acknowledgements, or for the close. */
   async acknowledged(socket: EditorSocket, count: number): Promise<void> {
-    const deadline = performance.now() + answerTimeoutMs
+    const deadline = performance.now() + pacedTimeoutMs
     while (socket.acknowledgements.length < count && !socket.closed && performance.now() < deadline)
       await delay(20)
     this.#closedOr(socket, () => {

@@ -60,7 +60,7 @@ export const yjsAttacks: Attack[] = [
   update('yjs-rivals', 'one key that 40,000 clients set', (attempt) => [
     rivalSets(attempt.size(40_000, 10_000)),
   ]),
-  update('yjs-8m', 'one update of 8 MB', () => [deleteBomb(3_200_000)]),
+  update('yjs-8m', 'one update of 8 MB', () => [deleteBomb(2_600_000)]),
   {
     name: 'yjs-load',
     point: 3,
