@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { maxSharedText, tokenGap, type BoardLedger, type Entry, type Version } from './ledger.ts'
+import type { LiveWatch } from './live-watch.ts'
 import type { Random } from './random.ts'
 
 export interface LoadBoard {
@@ -44,23 +45,32 @@ interface CardAnswer {
 
 export class ApiLoad {
   readonly figures: ApiFigures = { written: 0, unanswered: 0, unavailable: 0, slowestMs: 0, faults: [] }
-  readonly #url: string
+  readonly #urls: readonly string[]
   readonly #token: string
   readonly #name: string
   readonly #boards: LoadBoard[]
   readonly #random: Random
+  readonly #watch: LiveWatch
   #own: OwnCard[] = []
   readonly #texts = new Map<LoadBoard, string>()
   #count = 0
   #stopped = false
   #running: Promise<void> | null = null
 
-  constructor(url: string, token: string, name: string, boards: LoadBoard[], random: Random) {
-    this.#url = url
+  constructor(
+    urls: readonly string[],
+    token: string,
+    name: string,
+    boards: LoadBoard[],
+    random: Random,
+    watch: LiveWatch,
+  ) {
+    this.#urls = urls
     this.#token = token
     this.#name = name
     this.#boards = boards
     this.#random = random
+    this.#watch = watch
   }
 
   start(): void {
@@ -113,6 +123,7 @@ export class ApiLoad {
       }
       entry.versions.at(-1)!.state = stateOf(card)
       this.#own.push({ id: card.id, board, entry })
+      if (answer?.live) this.#watch.claimed(board.boardId, card.id, entry)
     }
     return answer !== null
   }
@@ -127,6 +138,7 @@ export class ApiLoad {
     const path = `/boards/${own.board.boardId}/cards/${own.id}`
     const answer = await this.#send('PATCH', path, change, 200, [version])
     if (!answer) this.#abandon([own])
+    else if (answer.live) this.#watch.claimed(own.board.boardId, own.id, own.entry)
     return answer !== null
   }
 
@@ -172,13 +184,13 @@ export class ApiLoad {
     body: object | undefined,
     expected: number,
     versions: Version[],
-  ): Promise<{ card?: CardAnswer; cards?: CardAnswer[]; not_found?: string[] } | null> {
+  ): Promise<{ card?: CardAnswer; cards?: CardAnswer[]; not_found?: string[]; live?: boolean } | null> {
     const { figures } = this
     const startedAt = performance.now()
     let response: Response
     let text: string
     try {
-      response = await fetch(`${this.#url}/api/v1${path}`, {
+      response = await fetch(`${this.#random.pick(this.#urls)}/api/v1${path}`, {
         method,
         headers: {
           authorization: `Bearer ${this.#token}`,

@@ -3,7 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as Y from 'yjs'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { Acknowledgements } from './acknowledgements.ts'
-import { maxSharedText, tokenGap, type BoardLedger, type Entry, type Version } from './ledger.ts'
+import {
+  maxSharedText,
+  tokenGap,
+  type BoardLedger,
+  type Entry,
+  type FoundCard,
+  type Version,
+} from './ledger.ts'
 import type { Random } from './random.ts'
 
 /** Most edits without an acknowledgement, also the number of edits made offline. */
@@ -41,6 +48,31 @@ export class EditorLoad {
     return this.#acknowledgements.acknowledged === this.#acknowledgements.made
   }
 
+  /** Whether it shows the board over a connection. */
+  get isOpen(): boolean {
+    const { provider, socket } = this.#editor ?? {}
+    return provider?.isSynced === true && provider.isAuthenticated && socket?.status === 'connected'
+  }
+
+  /** Number of connections that have ended. */
+  get closes(): number {
+    return this.#editor?.closes.length ?? 0
+  }
+
+  /** A card as this canvas shows it. */
+  cardAt(id: string): FoundCard | null {
+    const card = this.#editor?.cards.get(id)
+    if (!card) return null
+    const { title, x, y, body } = card.toJSON() as FoundCard
+    return { title, x, y, body }
+  }
+
+  /** Names of those whom this canvas shows as present. */
+  get present(): string[] {
+    const states = [...(this.#editor?.provider.awareness?.getStates().values() ?? [])]
+    return states.map((state) => String(state['user']?.name)).sort()
+  }
+
   get document(): Y.Doc {
     return this.#editor!.document
   }
@@ -49,6 +81,7 @@ export class EditorLoad {
     const { boardId } = this
     const webSocket = this.#acknowledgements.observedSocket()
     this.#editor = await openEditor(url, { boardId, token, webSocket })
+    this.#editor.provider.setAwarenessField('user', { name: this.name })
   }
 
   start(): void {

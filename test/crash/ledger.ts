@@ -124,7 +124,7 @@ function entryOf(entries: Map<string, Entry>, key: string): Entry {
   return entry
 }
 
-function matches(state: CardState | null, card: FoundCard | null): boolean {
+export function matches(state: CardState | null, card: FoundCard | null): boolean {
   if (!state || !card) return state === null && card === null
   return (state.x ?? card.x) === card.x && (state.y ?? card.y) === card.y && state.body === card.body
 }

@@ -7,7 +7,8 @@ import { checkBoard, shown } from './check.ts'
 import { EditorLoad } from './editor-load.ts'
 import { BoardLedger } from './ledger.ts'
 import type { Random } from './random.ts'
-import type { ServiceProcess } from '../support/service-process.ts'
+import { LiveWatch } from './live-watch.ts'
+import type { Site } from './site.ts'
 
 /** Number of editors, and of API clients, for each board. Another client writes to all boards. */
 const plan = [
@@ -25,27 +26,31 @@ const savedWithinMs = 30_000
 export interface LoadFigures extends Omit<ApiFigures, 'faults'> {
   /** Number of acknowledged edits. */
   acknowledged: number
+  /** How often `live: true` was held against an open canvas. */
+  canvasesHeld: number
 }
 
 let names = 0
 
 export class Load {
   readonly boards: LoadBoard[]
-  readonly #service: ServiceProcess
+  readonly #site: Site
   readonly #token: string
   readonly #random: Random
   readonly #clients: ApiLoad[]
   #editors: EditorLoad[] = []
+  readonly #watch = new LiveWatch(() => this.#editors)
   /** Acknowledged edits of editors that have left. */
   #acknowledged = 0
   #fences = 0
 
-  private constructor(service: ServiceProcess, token: string, boards: LoadBoard[], random: Random) {
-    this.#service = service
+  private constructor(site: Site, token: string, boards: LoadBoard[], random: Random) {
+    this.#site = site
     this.#token = token
     this.#random = random
     this.boards = boards
-    const client = (its: LoadBoard[]) => new ApiLoad(service.url, token, `a${(names += 1)}`, its, random)
+    const client = (its: LoadBoard[]) =>
+      new ApiLoad(site.urls, token, `a${(names += 1)}`, its, random, this.#watch)
     this.#clients = [
       client(boards),
       ...plan.flatMap(({ clients }, at) => Array.from({ length: clients }, () => client([boards[at]!]))),
@@ -53,15 +58,15 @@ export class Load {
   }
 
   /** Makes a load with a new account and new boards. */
-  static async make(service: ServiceProcess, random: Random): Promise<Load> {
+  static async make(site: Site, random: Random): Promise<Load> {
     const email = `load${(names += 1)}@example.test`
-    const token = await service.withDatabase((database) =>
+    const token = await site.withDatabase((database) =>
       database.asSystem(async (tx) => {
         const { userId } = await addUser(tx, { email, name: 'Load', tier: 'pro' })
         return (await mintToken(tx, { userId, name: 'load', scopes: ['read', 'write', 'delete'] })).token
       }),
     )
-    const load = new Load(service, token, [], random)
+    const load = new Load(site, token, [], random)
     const boards = await Promise.all(
       plan.map(async (): Promise<LoadBoard> => {
         const { board } = await load.#post('/boards', { name: 'Crash' })
@@ -71,7 +76,7 @@ export class Load {
         return { boardId: board.id, ledger: new BoardLedger(sharedTitle), sharedId: cards[0].id }
       }),
     )
-    return new Load(service, token, boards, random)
+    return new Load(site, token, boards, random)
   }
 
   /** Starts clients, and replaces editors that left. Resolves when all editors are open. */
@@ -83,7 +88,10 @@ export class Load {
           return new EditorLoad(boardId, `e${(names += 1)}`, ledger, this.#random)
         }),
       )
-      await Promise.all(this.#editors.map((editor) => editor.open(this.#service.url, this.#token)))
+      const { urls } = this.#site
+      await Promise.all(
+        this.#editors.map((editor, nth) => editor.open(urls[nth % urls.length]!, this.#token)),
+      )
     }
     for (const writer of [...this.#editors, ...this.#clients]) writer.start()
   }
@@ -104,6 +112,7 @@ export class Load {
     return [
       ...saved.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : [])),
       ...this.#clients.flatMap(({ figures }) => figures.faults.splice(0)),
+      ...this.#watch.faults.splice(0),
     ]
   }
 
@@ -117,7 +126,7 @@ export class Load {
       ledger.card(title).write({ x, y, body }).acknowledged = true
     }
     const faults: string[] = []
-    await this.#service.withDatabase(async (database) => {
+    await this.#site.withDatabase(async (database) => {
       for (const { boardId, ledger } of this.boards) {
         const { faults: found, document } = await checkBoard(database, boardId, ledger)
         faults.push(...found)
@@ -136,9 +145,29 @@ export class Load {
     return faults
   }
 
+  /** @returns faults: editors that don't show all others of their board, or show somebody who left */
+  async allPresent(withinMs: number): Promise<string[]> {
+    const faults = this.#editors.map(async (editor) => {
+      const here = this.#editors.filter(({ boardId }) => boardId === editor.boardId)
+      const names = String(here.map(({ name }) => name).sort())
+      const shows = () => String(editor.present) === names
+      return until(shows, 'present', withinMs)
+        .then(() => [])
+        .catch(() => [`editor ${editor.name} shows ${String(editor.present)} as present, not ${names}`])
+    })
+    return (await Promise.all(faults)).flat()
+  }
+
   get figures(): LoadFigures {
     const acknowledged = this.#editors.reduce((sum, editor) => sum + editor.acknowledged, this.#acknowledged)
-    const figures = { acknowledged, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
+    const figures = {
+      acknowledged,
+      canvasesHeld: this.#watch.held,
+      written: 0,
+      unanswered: 0,
+      unavailable: 0,
+      slowestMs: 0,
+    }
     for (const { figures: of } of this.#clients) {
       figures.written += of.written
       figures.unanswered += of.unanswered
@@ -157,7 +186,7 @@ export class Load {
   }
 
   async #request(method: string, path: string, body?: object): Promise<any> {
-    const response = await fetch(`${this.#service.url}/api/v1${path}`, {
+    const response = await fetch(`${this.#site.urls[0]}/api/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { EventRun } from './event-round.ts'
 import { FileRun } from './file-round.ts'
 import { MoveRun } from './move-round.ts'
+import { NodeRun } from './node-round.ts'
 import { CrashRun, kills, type Kill } from './round.ts'
 
 const whole = (text: string) => {
@@ -18,12 +19,20 @@ const options = new Command('crash')
   .option('--kill <what...>', `only these kills: ${Object.keys(kills).join(', ')}`)
   .option('--events <n>', 'run n rounds of events and deliveries instead', whole)
   .option('--moves <n>', 'run n rounds of cards that move between boards instead', whole)
+  .option(
+    '--nodes <n>',
+    'run the rounds on n nodes with one database, which are killed, paused, replaced and cut off',
+    whole,
+  )
+  .option('--pause <seconds>', 'with --nodes: the longest pause', whole, 90)
   .option('--files <n>', 'run n rounds of uploads, completions and reclaims instead', whole)
   .parse()
   .opts<{
     events?: number
     moves?: number
     files?: number
+    nodes?: number
+    pause: number
     rounds: number
     minutes?: number
     seed: number
@@ -35,6 +44,7 @@ const startedAt = performance.now()
 if (options.events !== undefined) process.exit(await eventRounds(options.events))
 if (options.moves !== undefined) process.exit(await moveRounds(options.moves))
 if (options.files !== undefined) process.exit(await fileRounds(options.files))
+if (options.nodes !== undefined) process.exit(await nodeRounds(options.nodes))
 const run = await CrashRun.start({ seed: options.seed, ...(options.kill ? { kills: options.kill } : {}) })
 process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
 let faults = 0
@@ -138,6 +148,36 @@ async function fileRounds(count: number): Promise<number> {
       `${count} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s: ${soFar()}, ${run.figures.cleared} interrupted uploads removed, ${faults.length} lost, left over or miscounted`,
     )
     return faults.length > 0 ? 1 : 0
+  } finally {
+    await run.end()
+  }
+}
+
+/** @returns the exit code */
+async function nodeRounds(nodes: number): Promise<number> {
+  const { seed, rounds, pause } = options
+  const run = await NodeRun.start({ seed, nodes, maxPauseMs: pause * 1000 })
+  process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
+  let faults = 0
+  try {
+    print(`seed ${seed}`)
+    for (let n = 1; n <= rounds; n++) {
+      const { fault, lastedMs, faults: found } = await run.round()
+      faults += found.length
+      for (const text of found) print(`    ${text}`)
+      if (found.length > 0) print(run.output)
+      const { acknowledged, written, unanswered, unavailable, canvasesHeld } = run.figures
+      print(
+        `${n}: ${fault}, ${(lastedMs / 1000).toFixed(1)} s; so far ${acknowledged} edits acknowledged, ${written} writes 2xx, ` +
+          `${unanswered} unanswered, ${unavailable} × 503, live held against ${canvasesHeld} canvases, ${faults} faults`,
+      )
+    }
+    const left = await run.checkAll()
+    for (const fault of left) print(fault)
+    faults += left.length
+    const took = Math.round((performance.now() - startedAt) / 1000)
+    print(`${rounds} rounds on ${nodes} nodes in ${took} s: ${faults} lost, doubled, drifted or wrong`)
+    return faults > 0 ? 1 : 0
   } finally {
     await run.end()
   }

@@ -63,15 +63,7 @@ export class CrashRun {
 
   /** Totals of all rounds so far. */
   get figures(): LoadFigures {
-    const sum = { acknowledged: 0, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
-    for (const { figures } of this.#loads) {
-      sum.acknowledged += figures.acknowledged
-      sum.written += figures.written
-      sum.unanswered += figures.unanswered
-      sum.unavailable += figures.unavailable
-      sum.slowestMs = Math.max(sum.slowestMs, figures.slowestMs)
-    }
-    return sum
+    return sumOf(this.#loads)
   }
 
   async round(): Promise<RoundReport> {
@@ -136,4 +128,18 @@ export class CrashRun {
     }
     return this.#loads.at(-1)!
   }
+}
+
+/** Totals of all loads. */
+export function sumOf(loads: readonly Load[]): LoadFigures {
+  const sum = { acknowledged: 0, canvasesHeld: 0, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
+  for (const { figures } of loads) {
+    sum.acknowledged += figures.acknowledged
+    sum.canvasesHeld += figures.canvasesHeld
+    sum.written += figures.written
+    sum.unanswered += figures.unanswered
+    sum.unavailable += figures.unavailable
+    sum.slowestMs = Math.max(sum.slowestMs, figures.slowestMs)
+  }
+  return sum
 }

@@ -43,6 +43,10 @@ export class ServiceProcess {
     return new ServiceProcess(await mkdtemp(join(tmpdir(), 'corkboard-crash-')), port, env)
   }
 
+  get urls(): readonly string[] {
+    return [this.url]
+  }
+
   /** The end of the output of all starts. */
   get output(): string {
     return this.#output
@@ -105,6 +109,15 @@ export class ServiceProcess {
   /** Sends SIGKILL. The PostgreSQL server keeps running. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL')
+  }
+
+  /** Sends SIGSTOP: the process keeps its sockets and its locks, but does nothing until `resume`. */
+  pause(): void {
+    process.kill(-this.#child!.pid!, 'SIGSTOP')
+  }
+
+  resume(): void {
+    process.kill(-this.#child!.pid!, 'SIGCONT')
   }
 
   /** Sends SIGKILL to the postmaster, or to all PostgreSQL processes. */

@@ -1,0 +1,170 @@
+/**
+ * Runs rounds on several nodes: editors on all of them, API clients that send each request to any, while nodes are
+ * killed, paused, replaced and cut off. Nothing acknowledged may be lost, and `live: true` must be true.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Cluster, type ClusterNode } from './cluster.ts'
+import { Load, type LoadFigures } from './load.ts'
+import { Random } from './random.ts'
+import { sumOf } from './round.ts'
+
+/** What happens to the nodes, or to what they share. */
+export const nodeFaults = {
+  'kill one': 'one node is killed, and started again',
+  'kill two': 'two nodes are killed at the same moment, and started again',
+  pause: 'one node is paused, and goes on',
+  zombie: 'one node is paused, another takes its place, and the first goes on',
+  'rolling restart': 'each node is stopped and started again, one after the other',
+  'postgres cut': 'one node is cut off from PostgreSQL; then its connections work again',
+  'postgres frozen': 'PostgreSQL hangs, and goes on',
+  'postgres restarted': 'PostgreSQL is ended at once, and started again',
+} as const
+export type NodeFault = keyof typeof nodeFaults
+
+export interface NodeRoundReport {
+  round: number
+  fault: NodeFault
+  /** How long the pause, the cut or the stop took. */
+  lastedMs: number
+  faults: string[]
+}
+
+export interface NodeRunOptions {
+  seed: number
+  nodes: number
+  /** The longest pause. */
+  maxPauseMs: number
+  only?: readonly NodeFault[]
+  env?: Record<string, string>
+}
+
+/** Number of rounds after which new boards are used. */
+const roundsPerLoad = 4
+/** After a pause of a minute, everybody shows everybody within this time. */
+const presentWithinMs = 45_000
+
+export class NodeRun {
+  readonly #cluster: Cluster
+  readonly #random: Random
+  readonly #options: NodeRunOptions
+  readonly #loads: Load[] = []
+  #rounds = 0
+
+  private constructor(cluster: Cluster, options: NodeRunOptions) {
+    this.#cluster = cluster
+    this.#options = options
+    this.#random = new Random(options.seed)
+  }
+
+  static async start(options: NodeRunOptions): Promise<NodeRun> {
+    return new NodeRun(await Cluster.start(options.nodes, options.env), options)
+  }
+
+  /** The end of the nodes' output. */
+  get output(): string {
+    return this.#cluster.output
+  }
+
+  get figures(): LoadFigures {
+    return sumOf(this.#loads)
+  }
+
+  async round(): Promise<NodeRoundReport> {
+    const { only = Object.keys(nodeFaults) as NodeFault[] } = this.#options
+    const fault = only[this.#rounds % only.length]!
+    if (this.#rounds % roundsPerLoad === 0) {
+      this.#loads.at(-1)?.leave()
+      this.#loads.push(await Load.make(this.#cluster, this.#random))
+    }
+    const load = this.#loads.at(-1)!
+    this.#rounds += 1
+    await load.start()
+    await delay(this.#random.between(500, 2000))
+    const beganAt = performance.now()
+    await this.#cause[fault]()
+    const lastedMs = performance.now() - beganAt
+    const died = await this.#cluster.ready()
+    await delay(this.#random.between(0, 2000))
+    const faults = [
+      ...died,
+      ...(await load.stop()),
+      ...(await load.check()),
+      ...(await load.allPresent(presentWithinMs)),
+    ]
+    return { round: this.#rounds, fault, lastedMs, faults }
+  }
+
+  /** Checks all acknowledged writes of all rounds again. */
+  async checkAll(): Promise<string[]> {
+    const faults: string[] = []
+    for (const load of this.#loads) faults.push(...(await load.check()))
+    return faults
+  }
+
+  async end(): Promise<void> {
+    for (const load of this.#loads) load.leave()
+    await this.#cluster.remove()
+  }
+
+  readonly #cause: Record<NodeFault, () => Promise<void>> = {
+    'kill one': () => this.#kill(1),
+    'kill two': () => this.#kill(2),
+    pause: async () => {
+      const { service } = this.#anyNode()
+      service.pause()
+      await this.#aWhile()
+      service.resume()
+    },
+    zombie: async () => {
+      const { service } = this.#anyNode()
+      service.pause()
+      await this.#cluster.add()
+      await this.#aWhile()
+      service.resume()
+      await delay(this.#random.between(500, 3000))
+      await this.#cluster.removeLast()
+    },
+    'rolling restart': async () => {
+      for (const { service } of this.#cluster.nodes) {
+        await service.stop()
+        service.launch()
+        await service.ready()
+      }
+    },
+    'postgres cut': async () => {
+      const { proxy } = this.#anyNode()
+      proxy.silenceAll()
+      await this.#aWhile()
+      proxy.relay()
+    },
+    'postgres frozen': async () => {
+      const thaw = this.#cluster.freezePostgres()
+      await this.#aWhile()
+      thaw()
+    },
+    'postgres restarted': () => this.#cluster.restartPostgres(),
+  }
+
+  async #kill(count: number): Promise<void> {
+    const first = this.#random.between(0, this.#cluster.nodes.length)
+    const killed = Array.from({ length: count }, (_, n) => this.#node(first + n).service)
+    await Promise.all(killed.map((service) => service.kill()))
+    await delay(this.#random.between(0, 6000))
+    for (const service of killed) service.launch()
+  }
+
+  /** Most pauses are short, because the rules differ by seconds; some are as long as they may be. */
+  #aWhile(): Promise<void> {
+    const { maxPauseMs } = this.#options
+    const most = this.#random.chance(0.2) ? maxPauseMs : Math.min(maxPauseMs, 15_000)
+    return delay(this.#random.between(1000, most))
+  }
+
+  #anyNode(): ClusterNode {
+    return this.#node(this.#random.between(0, this.#cluster.nodes.length))
+  }
+
+  #node(n: number): ClusterNode {
+    return this.#cluster.nodes[n % this.#cluster.nodes.length]!
+  }
+}
