@@ -3,7 +3,6 @@ import type { Effort } from './shortest-edit.ts'
 import { applyEdits, diffText, mergeText, type TextEdit } from './text-merge.ts'
 
 export interface BodyChange {
-  /** The present text of the card. */
   current: string
   wanted: string
   /** The text on which the client based its edit, if the request contains it. */

@@ -95,8 +95,11 @@ export function boundIdentifiers(value: unknown): Identifier[] {
   return identifiers
 }
 
+export const identifierKey = ({ scope, value }: Identifier): string => JSON.stringify([scope, value])
+
 /** The identifiers without duplicates and without unknown fields. */
 export function distinctIdentifiers(given: Identifier[]): Identifier[] {
-  const byText = new Map(given.map(({ scope, value }) => [JSON.stringify([scope, value]), { scope, value }]))
-  return [...byText.values()]
+  return [
+    ...new Map(given.map(({ scope, value }) => [identifierKey({ scope, value }), { scope, value }])).values(),
+  ]
 }

@@ -43,8 +43,8 @@ const cardIdPattern = /^[A-Za-z0-9_-]{1,64}$/
 export const isCardId = (id: string): boolean => cardIdPattern.test(id)
 
 interface Rules {
-  /** When answers contain the field. `filled`: only when it is not null. `asked`: in lists only on request. */
-  shown: 'always' | 'filled' | 'asked'
+  /** `filled`: answers contain the field only when it is not null. `asked`: lists contain it only on request. */
+  shown?: 'filled' | 'asked'
   /** Whether the index has a column for the field, and when lists of the index contain it. */
   index?: 'always' | 'asked' | 'hidden'
   /** `file`: the value is the key of a file. `shape`: layouts need the field. */
@@ -92,7 +92,6 @@ const characters = (limit: number) => `${limit.toLocaleString('en')} characters`
 /** The fields, in the order in which answers show them. */
 export const cardFields = {
   kind: field(kind, {
-    shown: 'always',
     index: 'always',
     group: 'shape',
     says: `What the card is: ${kinds.join(', ')}, or another kind that only editors make.`,
@@ -100,33 +99,28 @@ export const cardFields = {
     tells: 'What the card shows.',
   }),
   title: field(title, {
-    shown: 'always',
     index: 'always',
     says: 'One line of text.',
     asks: 'One line of text. Null clears it, as for every text field.',
     tells: `At most ${characters(title.limit)}.`,
   }),
   body: field(body, {
-    shown: 'always',
     index: 'hidden',
     says: 'Plain text. For an image its caption, for audio its transcript.',
     tells: `Plain text, caption or transcript; at most ${characters(body.limit)}.`,
   }),
   html: field(text(40_000), {
-    shown: 'always',
     says: 'Formatted text, sanitised.',
     asks: 'Formatted text. Scripts, styles and unknown tags are removed.',
     tells: 'Formatted text of a note or doc.',
   }),
   url: field(link(2000), {
-    shown: 'always',
     index: 'hidden',
     says: 'The URL that the card links to.',
     asks: 'An http, https or mailto URL that the card links to.',
     tells: 'Address of a link.',
   }),
   image_key: field(fileKey, {
-    shown: 'always',
     index: 'always',
     group: 'file',
     says: 'Key of the image that the card shows.',
@@ -166,12 +160,10 @@ export const cardFields = {
     tells: 'Its name extension.',
   }),
   alt: field(text(300), {
-    shown: 'always',
     says: 'What the image shows, for people who can’t see it.',
     tells: 'Describes an image.',
   }),
   color: field(text(40), {
-    shown: 'always',
     says: 'The color of the card.',
     asks: 'The color of the card, as editors write it, such as `#ffd966`.',
     tells: 'Such as #ffd966.',
@@ -197,7 +189,6 @@ export const cardFields = {
     tells: 'Its size in bytes.',
   }),
   x: field(coordinate, {
-    shown: 'always',
     index: 'always',
     group: 'shape',
     says: 'Left edge in canvas pixels, growing to the right.',
@@ -205,7 +196,6 @@ export const cardFields = {
     tells: 'Left edge in pixels; grows to the right.',
   }),
   y: field(coordinate, {
-    shown: 'always',
     index: 'always',
     group: 'shape',
     says: 'Top edge in canvas pixels, growing downwards.',
@@ -213,7 +203,6 @@ export const cardFields = {
     tells: 'Top edge in pixels; grows downwards.',
   }),
   w: field(side(cardSize.defaultW), {
-    shown: 'always',
     index: 'hidden',
     group: 'shape',
     says: 'Width in canvas pixels.',
@@ -221,7 +210,6 @@ export const cardFields = {
     tells: `Width in pixels, ${sizeRange}.`,
   }),
   h: field(side(cardSize.defaultH), {
-    shown: 'always',
     index: 'hidden',
     group: 'shape',
     says: 'Height in canvas pixels.',
@@ -229,14 +217,12 @@ export const cardFields = {
     tells: `Height in pixels, ${sizeRange}.`,
   }),
   z: field(layer, {
-    shown: 'always',
     index: 'hidden',
     says: 'Stacking order: higher is in front.',
     asks: 'Stacking order: higher is in front. A new card without it is above all others.',
     tells: 'Higher is in front.',
   }),
   rotation: field(number(0, wrapDegrees), {
-    shown: 'always',
     index: 'hidden',
     group: 'shape',
     says: 'Degrees, -180 to 180.',
@@ -244,7 +230,6 @@ export const cardFields = {
     tells: 'Degrees clockwise.',
   }),
   section_header: field(flag, {
-    shown: 'always',
     group: 'shape',
     says: 'Whether the card is shown as a full-width heading.',
     tells: 'Shown as a wide heading.',
@@ -287,7 +272,7 @@ export type IndexedFields = Pick<CardContent, NamesWith<{ index: 'always' }>> &
   Partial<Pick<CardContent, NamesWith<{ index: 'asked' }>>>
 
 /** The fields of a card as the API answers them. */
-export type ShownFields = Pick<CardContent, NamesWith<{ shown: 'always' }>> & {
+export type ShownFields = Omit<CardContent, NamesWith<{ shown: 'filled' | 'asked' }>> & {
   [Name in NamesWith<{ shown: 'filled' }>]?: NonNullable<CardContent[Name]>
 } & Partial<Pick<CardContent, NamesWith<{ shown: 'asked' }>>>
 

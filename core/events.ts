@@ -22,7 +22,6 @@ export const everyEvent = '*'
 export const isEventType = (name: string): name is EventType =>
   (eventTypes as readonly string[]).includes(name)
 
-/** An event from the outbox. */
 export interface ServiceEvent {
   type: string
   resource: { type: string; id: string }

@@ -14,13 +14,11 @@ import {
 export interface FieldType<Value, Given> {
   /** JSON Schema of a value other than null. `props` and `identifiers` name schemas that boards use, too. */
   json: JsonType | 'props' | 'identifiers'
-  /** Whether a request may send null. */
   clears: boolean
   /** The value for a card without the field. When absent, every card counts as having the field. */
   unset?: Value
   /** Reads a stored value and bounds it. A value of the wrong type reads as for a card without the field. */
   read(stored: unknown): Value
-  /** Bounds a request's value. */
   accept(given: Given): Value
   /** Returns why a request's value is refused, as a text that follows the field's name; null when it is accepted. */
   fault?(given: Given): string | null

@@ -74,7 +74,6 @@ export function sanitizeHtml(html: string): string {
   return sanitize(safe, { ...OPTIONS, allowedTags: [] })
 }
 
-/** `sanitizeHtml` for several texts. */
 export function sanitizeAll(texts: string[]): string[] {
   return texts.map(sanitizeHtml)
 }

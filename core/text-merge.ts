@@ -18,23 +18,20 @@ export interface TextEdit {
  */
 const EDITS_AT_MOST = 2_000
 
-/** Returns an effort without a limit. */
-export const anyEffort = (): Effort => ({ left: Infinity })
-
 /**
  * Returns the edits that turn `from` into `to`, with the fewest code points removed and inserted. If these are more
  * than 2,000, it compares whole words instead. If that is not enough either, or the effort is used up, it returns one
  * edit from the first to the last character that differs.
  */
-export function diffText(from: string, to: string, effort: Effort = anyEffort()): TextEdit[] {
+export function diffText(from: string, to: string, effort: Effort = { left: Infinity }): TextEdit[] {
   if (from === to) return []
   const range = changedRange(from, to)
   const { index, remove, insert } = range
   effort.left -= (from.length + to.length) / CHARACTERS_PER_STEP + remove + insert.length
   if (effort.left < 0 || remove === 0 || insert === '') return [range]
   const removed = from.slice(index, index + remove)
-  for (const split of [codePointsOf, wordsOf]) {
-    const { a, b } = split(removed, insert)
+  for (const split of [splitCodePoints, wordSplitter()]) {
+    const [a, b] = [split(removed), split(insert)]
     const changes = shortestEdit(a.tokens, b.tokens, EDITS_AT_MOST, effort)
     if (changes) return editsOf(changes, a, b, range)
     effort.left -= (remove + insert.length) * STEPS_PER_WORD_CHARACTER
@@ -70,7 +67,6 @@ function splitsPair(text: string, at: number): boolean {
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000
 
-/** Returns the text after all edits. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = ''
   let done = 0
@@ -96,7 +92,7 @@ export function mergeText(
   base: string,
   current: string,
   wanted: string,
-  effort: Effort = anyEffort(),
+  effort: Effort = { left: Infinity },
 ): TextEdit[] {
   const theirs = diffText(base, current, effort)
   let ours = diffText(base, wanted, effort)
@@ -110,7 +106,6 @@ export function mergeText(
   return merged
 }
 
-/** Converts an edit of the base into edits of the text after `theirs`. */
 function rebase(edit: TextEdit, theirs: readonly TextEdit[]): TextEdit[] {
   const end = edit.index + edit.remove
   const parts: TextEdit[] = [{ index: moved(edit.index, theirs), remove: 0, insert: edit.insert }]
@@ -156,10 +151,6 @@ interface Split {
   offsets: ArrayLike<number>
 }
 
-function codePointsOf(from: string, to: string): { a: Split; b: Split } {
-  return { a: splitCodePoints(from), b: splitCodePoints(to) }
-}
-
 function splitCodePoints(text: string): Split {
   const tokens = new Uint32Array(text.length)
   const offsets = new Uint32Array(text.length + 1)
@@ -174,10 +165,10 @@ function splitCodePoints(text: string): Split {
   return { tokens: tokens.subarray(0, count), offsets }
 }
 
-/** Splits texts into words. Each code point outside words is a token. */
-function wordsOf(from: string, to: string): { a: Split; b: Split } {
+/** Returns a function that splits texts into words. Each code point outside words is a token. */
+function wordSplitter(): (text: string) => Split {
   const ids = new Map<string, number>()
-  const split = (text: string): Split => {
+  return (text) => {
     const tokens: number[] = []
     const offsets = [0]
     let end = 0
@@ -189,7 +180,6 @@ function wordsOf(from: string, to: string): { a: Split; b: Split } {
     }
     return { tokens, offsets }
   }
-  return { a: split(from), b: split(to) }
 }
 
 /** Converts changes of the tokens in a range into edits of the whole text. */

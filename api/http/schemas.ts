@@ -206,7 +206,7 @@ function inputSchema({ json, clears, says, asks = says }: CardField): TSchema {
 const shownFields = Object.fromEntries(
   fieldEntries.map(([name, field]) => [
     name,
-    field.shown === 'always' ? shownSchema(field) : Type.Optional(shownSchema(field)),
+    field.shown ? Type.Optional(shownSchema(field)) : shownSchema(field),
   ]),
 )
 

@@ -9,9 +9,9 @@ import {
   type LayoutOptions,
   type CardPlace,
 } from './arrangement.ts'
-import { boundingBox, type Rect } from './box.ts'
+import { boundingBox, withinBoard, type Point, type Rect, type Rotated } from './box.ts'
 import type { FreeSpace } from './free-space.ts'
-import { besides, fitsBoard, inFreeSpace, withinBoard, type Point } from './place-block.ts'
+import { besides, fitsBoard, inFreeSpace } from './place-block.ts'
 import { readingOrder } from './reading-order.ts'
 import { solveLayout } from './solve.ts'
 
@@ -39,8 +39,8 @@ export function arrangeNew(
  */
 export function arrangeAgain(
   layout: LayoutName,
-  cards: readonly (LayoutCard & { x: number; y: number })[],
-  rest: readonly (Rect & { rotation: number })[],
+  cards: readonly (LayoutCard & Point)[],
+  rest: readonly Rotated[],
   options: LayoutOptions,
 ): CardPlace[] {
   const arrangement = solveLayout(layout, readingOrder(cards), options)
@@ -53,22 +53,26 @@ export function arrangeAgain(
   return moved(arrangement, at)
 }
 
-/**
- * `arrangeAgain` with one argument, for worker threads. A refusal is part of the result, because errors lose their
- * class between threads.
- */
-export function planArrangement(input: {
-  layout: LayoutName
-  cards: (LayoutCard & { x: number; y: number })[]
-  rest: (Rect & { rotation: number })[]
-  options: LayoutOptions
-}): { places: CardPlace[] } | { refused: string } {
+/** The result of a worker thread. A refusal is part of it, because errors lose their class between threads. */
+export type Planned<Places> = { places: Places } | { refused: string }
+
+export function planned<Places>(plan: () => Places): Planned<Places> {
   try {
-    return { places: arrangeAgain(input.layout, input.cards, input.rest, input.options) }
+    return { places: plan() }
   } catch (error) {
     if (error instanceof ServiceError) return { refused: error.message }
     throw error
   }
+}
+
+/** `arrangeAgain` with one argument, for worker threads. */
+export function planArrangement(input: {
+  layout: LayoutName
+  cards: (LayoutCard & Point)[]
+  rest: Rotated[]
+  options: LayoutOptions
+}): Planned<CardPlace[]> {
+  return planned(() => arrangeAgain(input.layout, input.cards, input.rest, input.options))
 }
 
 function moved({ cards }: Arrangement, { x, y }: Point): CardPlace[] {

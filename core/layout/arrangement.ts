@@ -9,17 +9,15 @@
  * - *band*: a heading, or the runs between two headings.
  * - *block*: rows or columns that a layout computes together. Blocks are placed below each other.
  */
-import type { Box } from './box.ts'
+import type { Box, Rect, Size } from './box.ts'
 
 export const layoutNames = ['justified', 'masonry', 'grid', 'row', 'column'] as const
 export type LayoutName = (typeof layoutNames)[number]
 
 /** The fields of a card that layouts use. Sizes are those of the unrotated card. */
-export interface LayoutCard {
+export interface LayoutCard extends Size {
   id: string
   kind: string
-  w: number
-  h: number
   rotation: number
   section_header: boolean
   sub: string | null
@@ -35,22 +33,15 @@ export interface LayoutOptions {
   columns: number | null
 }
 
+export type WideOptions = LayoutOptions & { width: number }
+
 /** The width of six default cards with the gaps between them. */
 export const defaultWidth = 1780
 export const defaultOptions: LayoutOptions = { gap: 20, width: null, rowHeight: 180, columns: null }
 
-export interface Size {
-  w: number
-  h: number
-}
-
 /** A card's new place: top left corner and size of the unrotated card. */
-export interface CardPlace {
+export interface CardPlace extends Rect {
   id: string
-  x: number
-  y: number
-  w: number
-  h: number
 }
 
 export interface Arrangement {

@@ -1,6 +1,7 @@
 /** Functions that all layouts share: they keep groups together, give headings separate rows, and stack blocks. */
-import type { Block, LayoutCard, CardPlace, Size } from './arrangement.ts'
-import { isUpright, ownSize, placeIn, slotFor } from './card-slot.ts'
+import type { Block, LayoutCard, CardPlace } from './arrangement.ts'
+import type { Size } from './box.ts'
+import { clampSide, isUpright, ownSize, placeIn, slotFor } from './card-slot.ts'
 import { limits } from '../limits.ts'
 
 export type Run = LayoutCard[]
@@ -18,35 +19,27 @@ export function bandsOf(cards: readonly LayoutCard[]): Band[] {
     if (open.length > 0) bands.push({ runs: open })
     open = []
   }
-  const openHeading = (heading: LayoutCard) => {
-    close()
-    bands.push({ heading })
-  }
-  for (const card of cards) {
-    if (card.group_id === null) {
-      if (card.section_header) openHeading(card)
-      else open.push([card])
-      continue
-    }
-    const group = groups.get(card.group_id)!
-    if (group[0] !== card) continue
-    if (!group.some((member) => member.section_header)) {
-      open.push(group)
-      continue
-    }
-    close()
+  /** Adds the cards between headings as runs. */
+  const add = (members: readonly LayoutCard[]) => {
     let part: Run = []
-    for (const member of group) {
+    for (const member of members) {
       if (!member.section_header) {
+        if (part.length === 0) open.push(part)
         part.push(member)
         continue
       }
-      if (part.length > 0) open.push(part)
+      close()
       part = []
-      openHeading(member)
+      bands.push({ heading: member })
     }
-    if (part.length > 0) open.push(part)
-    close()
+  }
+  for (const card of cards) {
+    const group = card.group_id === null ? [card] : groups.get(card.group_id)!
+    if (group[0] !== card) continue
+    const hasHeading = group.some((member) => member.section_header)
+    if (hasHeading) close()
+    add(group)
+    if (hasHeading) close()
   }
   close()
   return bands
@@ -56,19 +49,15 @@ export function bandsOf(cards: readonly LayoutCard[]): Band[] {
 export function apart(runs: readonly Run[], isLarge: (run: Run) => boolean): Run[][] {
   const parts: Run[][] = []
   let open: Run[] = []
-  const close = () => {
-    if (open.length > 0) parts.push(open)
-    open = []
-  }
   for (const run of runs) {
-    if (run.length === 1 || !isLarge(run)) {
-      open.push(run)
+    if (run.length > 1 && isLarge(run)) {
+      parts.push(run.map((card) => [card]))
+      open = []
       continue
     }
-    close()
-    parts.push(run.map((card) => [card]))
+    if (open.length === 0) parts.push(open)
+    open.push(run)
   }
-  close()
   return parts
 }
 
@@ -79,8 +68,7 @@ export function apart(runs: readonly Run[], isLarge: (run: Run) => boolean): Run
 export function headingSize(card: LayoutCard, width: number): Size {
   const own = ownSize(card)
   if (!isUpright(card)) return own
-  const { min, max } = limits.cardSize
-  return { w: Math.min(max, Math.max(min, width)), h: Math.max(own.h, card.sub === null ? min : twoLines) }
+  return { w: clampSide(width), h: Math.max(own.h, card.sub === null ? limits.cardSize.min : twoLines) }
 }
 const twoLines = 64
 

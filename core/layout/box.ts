@@ -1,10 +1,26 @@
-/** A rectangle on the canvas: top left corner and size, in canvas units. `y` grows downwards. */
-export interface Rect {
+import { limits } from '../limits.ts'
+
+/** A place on the canvas, in canvas units. `y` grows downwards. */
+export interface Point {
   x: number
   y: number
+}
+
+export interface Size {
   w: number
   h: number
 }
+
+/** A rectangle on the canvas: top left corner and size. */
+export interface Rect extends Point, Size {}
+
+/** A rectangle that is rotated about its centre, in degrees. */
+export interface Rotated extends Rect {
+  rotation: number
+}
+
+/** The edges of the board, on both axes. */
+export const board = { least: -limits.coordinate, most: limits.coordinate }
 
 /** The area of a card by its edges, in whole units. */
 export interface Box {
@@ -24,7 +40,7 @@ const ROUNDING_SLACK = 1e-6
  * Returns the smallest upright rectangle around a card that is rotated by `rotation` degrees about its centre. Its
  * edges need not be whole numbers.
  */
-export function boundingBox(card: Rect & { rotation: number }): Rect {
+export function boundingBox(card: Rotated): Rect {
   const radians = (card.rotation * Math.PI) / 180
   const cos = Math.abs(Math.cos(radians))
   const sin = Math.abs(Math.sin(radians))
@@ -43,7 +59,6 @@ export function boxAround(rect: Rect, margin: number): Box {
   }
 }
 
-/** Returns the smallest box that contains both boxes. */
 export function union(a: Box, b: Box): Box {
   return {
     left: Math.min(a.left, b.left),
@@ -63,4 +78,12 @@ export function clip(box: Box, least: number, most: number): Box | undefined {
   const right = Math.min(box.right, most)
   const bottom = Math.min(box.bottom, most)
   return left < right && top < bottom ? { left, top, right, bottom } : undefined
+}
+
+/** Returns `at`, moved as little as necessary to keep a block within the board. */
+export function withinBoard(extent: Box, at: Point): Point {
+  return {
+    x: Math.max(board.least - extent.left, Math.min(at.x, board.most - extent.right)) + 0, // no -0
+    y: Math.max(board.least - extent.top, Math.min(at.y, board.most - extent.bottom)) + 0,
+  }
 }

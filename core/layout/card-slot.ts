@@ -1,10 +1,11 @@
 /** Computes the size and position of a card in the slot that a layout gives it. */
 import { limits } from '../limits.ts'
-import type { LayoutCard, CardPlace, Size } from './arrangement.ts'
-import { boundingBox } from './box.ts'
+import { clamp } from '../card-values.ts'
+import type { LayoutCard, CardPlace } from './arrangement.ts'
+import { boundingBox, type Rect, type Size } from './box.ts'
 
 const { min, max } = limits.cardSize
-const clamp = (side: number) => Math.min(max, Math.max(min, side))
+export const clampSide = (side: number) => clamp(side, min, max)
 
 export const isUpright = ({ rotation }: { rotation: number }) => rotation % 180 === 0
 
@@ -16,7 +17,10 @@ export function outlineOf({ rotation }: { rotation: number }, { w, h }: Size): S
 }
 
 /** Returns a card's own size, in whole units. */
-export const ownSize = ({ w, h }: Size): Size => ({ w: clamp(Math.round(w)), h: clamp(Math.round(h)) })
+export const ownSize = ({ w, h }: Size): Size => ({
+  w: clampSide(Math.round(w)),
+  h: clampSide(Math.round(h)),
+})
 
 /** Returns the smallest and the largest scale at which a card stays within the limits on sizes. */
 export const scaleBounds = ({ w, h }: Size) => ({ least: min / Math.min(w, h), most: max / Math.max(w, h) })
@@ -41,7 +45,7 @@ export function fitInto(card: LayoutCard, room: Size): Size {
   const { least, most } = scaleBounds(card)
   const scale = Math.min(free.w / outline.w, free.h / outline.h, most)
   const round = isUpright(card) ? Math.round : Math.floor
-  const whole = (side: number) => Math.min(max, Math.max(min, round(side + 1e-6)))
+  const whole = (side: number) => clampSide(round(side + 1e-6))
   if (scale >= least) {
     if (!isUpright(card) || scale === most) return { w: whole(card.w * scale), h: whole(card.h * scale) }
     // One side equals that of the room, and only the other side is rounded. So a second fit gives the same size.
@@ -64,11 +68,7 @@ export function fitInto(card: LayoutCard, room: Size): Size {
 }
 
 /** Places a card of this size into a slot. A rotated card is centred. */
-export function placeIn(
-  card: LayoutCard,
-  size: Size,
-  slot: CardPlace | (Size & { x: number; y: number }),
-): CardPlace {
+export function placeIn(card: LayoutCard, size: Size, slot: Rect): CardPlace {
   if (isUpright(card)) return { id: card.id, x: slot.x, y: slot.y, ...size }
   return {
     id: card.id,

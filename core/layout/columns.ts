@@ -1,17 +1,13 @@
-import type { Box } from './box.ts'
+import { clamp } from '../card-values.ts'
+import { board, type Box } from './box.ts'
 
 const COLUMN_WIDTH = 8_192
+const FIRST = Math.floor(board.least / COLUMN_WIDTH)
+const LAST = Math.floor(board.most / COLUMN_WIDTH)
 
 /** Indexes boxes by the columns of the canvas that they touch, so that a strip need not scan the whole board. */
 export class Columns {
-  readonly #first: number
-  readonly #columns: Box[][]
-
-  /** Covers the canvas from `left` to `right`. */
-  constructor(left: number, right: number) {
-    this.#first = Math.floor(left / COLUMN_WIDTH)
-    this.#columns = Array.from({ length: Math.floor(right / COLUMN_WIDTH) - this.#first + 1 }, () => [])
-  }
+  readonly #columns = Array.from({ length: LAST - FIRST + 1 }, (): Box[] => [])
 
   add(box: Box): void {
     const last = this.#indexOf(box.right)
@@ -34,7 +30,6 @@ export class Columns {
   }
 
   #indexOf(x: number): number {
-    const index = Math.floor(x / COLUMN_WIDTH) - this.#first
-    return Math.max(0, Math.min(index, this.#columns.length - 1))
+    return clamp(Math.floor(x / COLUMN_WIDTH), FIRST, LAST) - FIRST
   }
 }

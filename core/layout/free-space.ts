@@ -1,18 +1,10 @@
-import { boundingBox, boxAround, clip, union } from './box.ts'
-import type { Box, Rect } from './box.ts'
+import { defaultWidth } from './arrangement.ts'
+import { board, boundingBox, boxAround, clip, union, withinBoard } from './box.ts'
+import type { Box, Point, Rect, Size } from './box.ts'
 import { Columns } from './columns.ts'
 import { LineSearch } from './line-search.ts'
 import { mainGroup } from './main-group.ts'
 import { StripSearch } from './strip-search.ts'
-
-export { boundingBox }
-export type { Rect }
-
-/** The edges of the board, on both axes. */
-const EDGES = { least: -1_000_000, most: 1_000_000 }
-
-/** The width of six default cards with the gaps between them. */
-const ROW_WIDTH = 6 * 280 + 5 * 20
 
 /** Rows are doubled in width until they have room for this many cards of the requested width. */
 const LEAST_CARDS_IN_ROW = 4
@@ -29,8 +21,8 @@ const LEAST_CARDS_IN_ROW = 4
 export class FreeSpace {
   readonly #gap: number
   readonly #boxes: Box[] = []
-  #start: { x: number; y: number } | undefined
-  #content: Columns | undefined
+  /** Where the rows begin, and an index of the boxes. */
+  #rows: { start: Point; content: Columns } | undefined
   readonly #lines = { x: new LineSearch('x'), y: new LineSearch('y') }
   /** Searches by the width of their rows. */
   readonly #searches = new Map<number, StripSearch>()
@@ -46,7 +38,7 @@ export class FreeSpace {
    * board's edges. A rectangle outside the board, or with NaN, is ignored.
    */
   occupy(rect: Rect): void {
-    const box = clip(boxAround(rect, this.#gap), EDGES.least - this.#gap, EDGES.most + this.#gap)
+    const box = clip(boxAround(rect, this.#gap), board.least - this.#gap, board.most + this.#gap)
     if (box) this.#take(box)
   }
 
@@ -61,27 +53,19 @@ export class FreeSpace {
    * If only `x` or only `y` is given, the card is placed on that line: at the first free place after the point where
    * the rows begin, or else after the board's edge.
    */
-  place(card: { w: number; h: number; rotation?: number; x?: number | undefined; y?: number | undefined }): {
-    x: number
-    y: number
-  } {
+  place(card: Size & { rotation?: number; x?: number | undefined; y?: number | undefined }): Point {
     const upright = { x: 0, y: 0, w: card.w, h: card.h }
     const rotated = boundingBox({ ...upright, rotation: card.rotation ?? 0 })
     const outline = union(boxAround(upright, 0), boxAround(rotated, 0))
     const w = outline.right - outline.left
     const h = outline.bottom - outline.top
-    this.#start ??= startOfRows(this.#boxes, this.#gap)
-    this.#content ??= columnsOf(this.#boxes)
-    const line = this.#onLine(card, outline)
-    if (line) {
-      this.#take(boxAround({ ...line, w, h }, this.#gap))
-      return { x: line.x - outline.left, y: line.y - outline.top }
-    }
+    this.#rows ??= { start: startOfRows(this.#boxes, this.#gap), content: columnsOf(this.#boxes) }
+    const { start, content } = this.#rows
     const { x, y } =
-      this.#search(this.#start, this.#content, w, h) ??
-      this.#searchAgain(this.#start, this.#content, w, h) ??
-      withinBoard(this.#start, w, h)
-
+      this.#onLine(card, outline, start) ??
+      this.#search(start, content, w, h) ??
+      this.#searchAgain(start, content, w, h) ??
+      withinBoard({ left: 0, top: 0, right: w, bottom: h }, start)
     this.#take(boxAround({ x, y, w, h }, this.#gap))
     return { x: x - outline.left, y: y - outline.top }
   }
@@ -90,28 +74,29 @@ export class FreeSpace {
   #onLine(
     card: { x?: number | undefined; y?: number | undefined },
     outline: Box,
-  ): { x: number; y: number } | null {
+    start: Point,
+  ): Point | null {
     if ((card.x === undefined) === (card.y === undefined)) return null
     const [w, h] = [outline.right - outline.left, outline.bottom - outline.top]
     if (card.x !== undefined) {
       const x = card.x + outline.left
-      return { x, y: this.#lines.x.find(this.#boxes, { at: x, across: w, along: h, from: this.#start!.y }) }
+      return { x, y: this.#lines.x.find(this.#boxes, { at: x, across: w, along: h, from: start.y }) }
     }
     const y = card.y! + outline.top
-    return { x: this.#lines.y.find(this.#boxes, { at: y, across: h, along: w, from: this.#start!.x }), y }
+    return { x: this.#lines.y.find(this.#boxes, { at: y, across: h, along: w, from: start.x }), y }
   }
 
   #take(box: Box): void {
     this.#boxes.push(box)
-    this.#content?.add(box)
+    this.#rows?.content.add(box)
     for (const search of this.#searches.values()) search.add(box)
   }
 
-  #search(start: { x: number; y: number }, content: Columns, w: number, h: number) {
+  #search(start: Point, content: Columns, w: number, h: number) {
     const rowWidth = rowWidthFor(w, this.#gap)
     let search = this.#searches.get(rowWidth)
     if (!search) {
-      search = new StripSearch(start, rowWidth, this.#gap, EDGES, content)
+      search = new StripSearch(start, rowWidth, this.#gap, content)
       this.#searches.set(rowWidth, search)
     }
     return search.find(w, h)
@@ -121,7 +106,7 @@ export class FreeSpace {
    * Searches again from the start when the board seems full, because the first search skips holes that were too small
    * for an earlier card. It does so once for each power of two in size, which limits the time.
    */
-  #searchAgain(start: { x: number; y: number }, content: Columns, w: number, h: number) {
+  #searchAgain(start: Point, content: Columns, w: number, h: number) {
     const magnitude = Math.ceil(Math.log2(Math.max(w, h)))
     if (this.#searchedAgain.has(magnitude)) return undefined
     this.#searchedAgain.add(magnitude)
@@ -132,30 +117,23 @@ export class FreeSpace {
 
 function rowWidthFor(w: number, gap: number): number {
   const least = LEAST_CARDS_IN_ROW * (w + gap)
-  const most = EDGES.most - EDGES.least
-  let rowWidth = ROW_WIDTH
+  const most = board.most - board.least
+  let rowWidth = defaultWidth
   while (rowWidth < least && rowWidth < most) rowWidth *= 2
   return Math.min(rowWidth, most)
 }
 
-function startOfRows(boxes: readonly Box[], gap: number): { x: number; y: number } {
+function startOfRows(boxes: readonly Box[], gap: number): Point {
   if (boxes.length === 0) return { x: 0, y: 0 }
   const group = mainGroup(boxes)
   const left = group.reduce((least, box) => Math.min(least, box.left), Infinity)
-  const atLeft = group.filter((box) => box.left < left + ROW_WIDTH)
+  const atLeft = group.filter((box) => box.left < left + defaultWidth)
   const top = atLeft.reduce((least, box) => Math.min(least, box.top), Infinity)
   return { x: left + gap, y: top + gap }
 }
 
 function columnsOf(boxes: readonly Box[]): Columns {
-  const columns = new Columns(EDGES.least, EDGES.most)
+  const columns = new Columns()
   for (const box of boxes) columns.add(box)
   return columns
-}
-
-function withinBoard(position: { x: number; y: number }, w: number, h: number): { x: number; y: number } {
-  return {
-    x: Math.max(EDGES.least, Math.min(position.x, EDGES.most - w)),
-    y: Math.max(EDGES.least, Math.min(position.y, EDGES.most - h)),
-  }
 }

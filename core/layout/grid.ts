@@ -2,14 +2,13 @@
  * The layout `grid`: cells of one size, row by row. A card fills its cell. Cards with a picture and rotated cards keep
  * their proportions. If a group does not fit into the rest of a row, it begins a new row.
  */
-import type { Block, LayoutCard, LayoutOptions, CardPlace, Size } from './arrangement.ts'
+import type { Block, LayoutCard, CardPlace, WideOptions } from './arrangement.ts'
+import type { Size } from './box.ts'
 import { apart, stack, type Band, type Run } from './bands.ts'
 import { fitInto, isUpright, outlineOf, placeIn, showsPicture, slotFor } from './card-slot.ts'
 import { columnsOf } from './masonry.ts'
 
-type Options = LayoutOptions & { width: number }
-
-export function grid(bands: Band[], options: Options): CardPlace[] {
+export function grid(bands: Band[], options: WideOptions): CardPlace[] {
   const { count, w } = columnsOf(options)
   const cards = bands.flatMap((band) => ('runs' in band ? band.runs.flat() : []))
   const cell = { w, h: cellHeight(cards, w) }

@@ -6,12 +6,11 @@
  * A row is complete when the next run no longer fits at the wanted height. It is made with or without that run,
  * whichever changes the height less. So the cost is linear.
  */
+import { clamp } from '../card-values.ts'
 import { limits } from '../limits.ts'
-import type { Block, LayoutCard, LayoutOptions, CardPlace } from './arrangement.ts'
+import type { Block, LayoutCard, CardPlace, WideOptions } from './arrangement.ts'
 import { apart, stack, type Band } from './bands.ts'
 import { fitInto, isUpright, outlineOf, scaleBounds, placeIn, showsPicture, slotFor } from './card-slot.ts'
-
-type Options = LayoutOptions & { width: number }
 
 /**
  * A card with the proportions of its slot. The width is `ratio` times the height; `least` and `most` limit the height.
@@ -32,7 +31,7 @@ interface Row {
 
 const { max } = limits.cardSize
 
-export function justified(bands: Band[], options: Options): CardPlace[] {
+export function justified(bands: Band[], options: WideOptions): CardPlace[] {
   return stack(bands, options, (runs) => {
     const { width, rowHeight, gap } = options
     const itemsOf = (run: LayoutCard[]) => run.map((card) => itemOf(card, width))
@@ -53,14 +52,14 @@ function itemOf(card: LayoutCard, width: number): Item {
   return { card, ratio: width / h, least: h, most: h }
 }
 
-const heightOf = ({ least, most }: Item, height: number) => Math.min(most, Math.max(least, height))
+const heightOf = ({ least, most }: Item, height: number) => clamp(height, least, most)
 const widthOf = (item: Item, height: number) => item.ratio * heightOf(item, height)
 
 function naturalWidth(items: Item[], height: number, gap: number): number {
   return items.reduce((sum, item) => sum + widthOf(item, height), gap * (items.length - 1))
 }
 
-function solveRows(runs: Item[][], options: Options): Block[] {
+function solveRows(runs: Item[][], options: WideOptions): Block[] {
   const { gap, width, rowHeight } = options
   const blocks: Block[] = []
   let open: Item[] = []
@@ -103,7 +102,7 @@ function isBetter(row: Row, other: Row, rowHeight: number): boolean {
 /**
  * Returns the row with the height at which the items fill the width. Their widths grow with the height, within limits.
  */
-function flush(items: Item[], { width, gap }: Options): Row {
+function flush(items: Item[], { width, gap }: WideOptions): Row {
   const room = width - gap * (items.length - 1)
   const ratios = items.reduce((sum, { ratio }) => sum + ratio, 0)
   let low = items.reduce((least, item) => Math.min(least, item.least), Infinity)
@@ -126,7 +125,7 @@ const slack = 1e-6
 /**
  * Places the cards of a row. Rounds edges instead of widths, so that gaps keep their size and the row fills the width.
  */
-function placeRow({ items, height, fit }: Row, { width, gap }: Options, isLast = false): Block {
+function placeRow({ items, height, fit }: Row, { width, gap }: WideOptions, isLast = false): Block {
   const widths = items.map((item) => widthOf(item, height))
   if (fit === 'too narrow' && !isLast) widen(items, widths, width - gap * (items.length - 1))
   const places: CardPlace[] = []

@@ -1,7 +1,5 @@
-import type { Box } from './box.ts'
-
-/** The board's edges, along both axes. */
-const edges = { least: -1_000_000, most: 1_000_000 }
+import { clamp } from '../card-values.ts'
+import { board, type Box } from './box.ts'
 
 /**
  * A card to place on a line. `at` and `across` are its position and size across the line, `along` its size along the
@@ -45,8 +43,8 @@ export class LineSearch {
     this.#sort(boxes)
     return (
       this.#findFrom(wanted, wanted.from) ??
-      this.#findFrom(wanted, edges.least) ??
-      Math.max(edges.least, Math.min(wanted.from, edges.most - wanted.along))
+      this.#findFrom(wanted, board.least) ??
+      clamp(wanted.from, board.least, board.most - wanted.along)
     )
   }
 
@@ -56,7 +54,7 @@ export class LineSearch {
       if (box.start >= place + along) break
       if (box.end > place && box.near < at + across && box.far > at) place = box.end
     }
-    return place + along <= edges.most ? place : undefined
+    return place + along <= board.most ? place : undefined
   }
 
   #sort(boxes: readonly Box[]): void {

@@ -2,31 +2,30 @@
  * The layout `masonry`: columns of one width. Each card is added to the shortest column. A group has a separate block.
  */
 import { limits } from '../limits.ts'
-import type { Block, LayoutCard, LayoutOptions, CardPlace, Size } from './arrangement.ts'
+import type { Block, LayoutCard, CardPlace, WideOptions } from './arrangement.ts'
+import type { Size } from './box.ts'
 import { apart, stack, type Band } from './bands.ts'
 import { fitInto, isUpright, placeIn, showsPicture, slotFor } from './card-slot.ts'
 import { rowTolerance } from './reading-order.ts'
-
-type Options = LayoutOptions & { width: number }
 
 const { min, max, defaultW } = limits.cardSize
 
 /**
  * Returns the number and width of columns: as many as fit with at least the default card width, and at most `columns`.
  */
-export function columnsOf({ width, gap, columns }: Options): { count: number; w: number } {
+export function columnsOf({ width, gap, columns }: WideOptions): { count: number; w: number } {
   const fitting = Math.max(1, Math.floor((width + gap) / (defaultW + gap)))
   const count = Math.min(fitting, columns ?? fitting)
   return { count, w: Math.min(max, Math.floor((width - gap * (count - 1)) / count)) }
 }
 
-export function masonry(bands: Band[], options: Options): CardPlace[] {
+export function masonry(bands: Band[], options: WideOptions): CardPlace[] {
   return stack(bands, options, (runs) =>
     apart(runs, () => true).map((part) => solveColumns(part.flat(), options)),
   )
 }
 
-function solveColumns(cards: LayoutCard[], options: Options): Block {
+function solveColumns(cards: LayoutCard[], options: WideOptions): Block {
   const { count, w } = columnsOf(options)
   const bottoms = Array.from({ length: count }, () => 0)
   const places: CardPlace[] = []

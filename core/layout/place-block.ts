@@ -1,26 +1,10 @@
 /** Finds the place of an arrangement on the board. */
-import { boxAround, type Box, type Rect } from './box.ts'
+import { board, boxAround, withinBoard, type Box, type Point, type Rect } from './box.ts'
 import { FreeSpace } from './free-space.ts'
-import { limits } from '../limits.ts'
 
-const edge = limits.coordinate
+const side = board.most - board.least
 
-export interface Point {
-  x: number
-  y: number
-}
-
-/** True when the box is not larger than a board. */
-export const fitsBoard = ({ left, top, right, bottom }: Box) =>
-  right - left <= 2 * edge && bottom - top <= 2 * edge
-
-/** Returns `at`, moved as little as necessary to keep the block within the board. */
-export function withinBoard(extent: Box, at: Point): Point {
-  return {
-    x: Math.max(-edge - extent.left, Math.min(at.x, edge - extent.right)) + 0,
-    y: Math.max(-edge - extent.top, Math.min(at.y, edge - extent.bottom)) + 0,
-  }
-}
+export const fitsBoard = ({ left, top, right, bottom }: Box) => right - left <= side && bottom - top <= side
 
 /**
  * Returns a place for a block where it overlaps no rectangle of `rest`: `at` if that is free, or else a place in free
@@ -44,12 +28,8 @@ export function inFreeSpace(space: FreeSpace, extent: Box): Point {
 }
 
 function isFree(rest: readonly Rect[], extent: Box, at: Point, gap: number): boolean {
-  const [left, top, right, bottom] = [
-    extent.left + at.x,
-    extent.top + at.y,
-    extent.right + at.x,
-    extent.bottom + at.y,
-  ]
+  const [left, right] = [extent.left + at.x, extent.right + at.x]
+  const [top, bottom] = [extent.top + at.y, extent.bottom + at.y]
   return rest.every((rect) => {
     const box = boxAround(rect, gap)
     return box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom

@@ -1,9 +1,7 @@
 /** Places cards that are moved from another board. */
-import { boundingBox, boxAround, union, type Box, type Rect } from './box.ts'
+import { boundingBox, boxAround, union, type Box, type Point, type Rect, type Rotated } from './box.ts'
 import { FreeSpace } from './free-space.ts'
-import { besides, fitsBoard, type Point } from './place-block.ts'
-
-type Card = Rect & { rotation: number }
+import { besides, fitsBoard } from './place-block.ts'
 
 /** Distance to other cards, when the moved cards can't keep their places. */
 const gap = 20
@@ -13,7 +11,7 @@ const gap = 20
  * in free space as one block, which keeps their relative positions. If there is no free place for the block, they are
  * placed one by one, in the given order.
  */
-export function placeMoved({ cards, rest }: { cards: readonly Card[]; rest: readonly Card[] }): Point[] {
+export function placeMoved({ cards, rest }: Record<'cards' | 'rest', readonly Rotated[]>): Point[] {
   const others = rest.map(boundingBox)
   const boxes = cards.map((card) => boxAround(boundingBox(card), 0))
   if (!touches(boxes, others)) return cards.map(({ x, y }) => ({ x, y }))
@@ -28,7 +26,6 @@ export function placeMoved({ cards, rest }: { cards: readonly Card[]; rest: read
 /** Side of the square cells of the spatial index. */
 const cellSize = 1024
 
-/** True when any of the rectangles overlaps a box. */
 function touches(boxes: readonly Box[], rects: readonly Rect[]): boolean {
   const byCell = new Map<string, Box[]>()
   for (const box of boxes) {

@@ -1,8 +1,8 @@
 /** Computes the places of new cards on a board. */
-import { ServiceError } from '../errors.ts'
-import { arrangeNew } from './arrange.ts'
+import { arrangeNew, planned, type Planned } from './arrange.ts'
 import type { LayoutCard, LayoutName, CardPlace } from './arrangement.ts'
-import { FreeSpace, boundingBox, type Rect } from './free-space.ts'
+import { boundingBox, type Point, type Rotated } from './box.ts'
+import { FreeSpace } from './free-space.ts'
 
 export interface NewCards {
   /**
@@ -11,27 +11,16 @@ export interface NewCards {
    */
   layout: LayoutName | undefined
   cards: (LayoutCard & { x?: number | undefined; y?: number | undefined })[]
-  /** The existing cards of the board. */
-  occupied: (Rect & { rotation: number })[]
+  occupied: Rotated[]
 }
 
-export type Places = Map<string, Partial<CardPlace> & { x: number; y: number }>
+export type Places = Map<string, Partial<CardPlace> & Point>
 
-/**
- * Returns the places of cards that lack a coordinate. A refusal is part of the result, because errors lose their class
- * between threads.
- */
-export function placeNew({ layout, cards, occupied }: NewCards): { places: Places } | { refused: string } {
+/** Returns the places of cards that lack a coordinate. */
+export function placeNew({ layout, cards, occupied }: NewCards): Planned<Places> {
   const space = new FreeSpace()
   for (const rect of occupied) space.occupy(boundingBox(rect))
-  if (layout) {
-    try {
-      return { places: arrangeNew(layout, cards, space) }
-    } catch (error) {
-      if (error instanceof ServiceError) return { refused: error.message }
-      throw error
-    }
-  }
+  if (layout) return planned(() => arrangeNew(layout, cards, space))
   // Cards with a given place keep it, so they are occupied before the others are placed.
   const open: typeof cards = []
   for (const card of cards) {

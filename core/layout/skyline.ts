@@ -1,3 +1,5 @@
+import type { Point } from './box.ts'
+
 /**
  * A skyline: the lowest occupied level at each x between two edges, as steps from left to right. Levels grow downwards,
  * as y does.
@@ -20,8 +22,8 @@ export class Skyline {
    * Returns the highest place on the skyline for a width of `w`, the leftmost of equal ones. Undefined if `w` is too
    * wide.
    */
-  highest(w: number): { x: number; y: number } | undefined {
-    let best: { x: number; y: number } | undefined
+  highest(w: number): Point | undefined {
+    let best: Point | undefined
     for (let step = 0; step < this.#begins.length; step++) {
       const x = this.#begins[step]!
       if (x + w > this.#right) break

@@ -1,4 +1,5 @@
-import type { Box } from './box.ts'
+import { clamp } from '../card-values.ts'
+import { board, type Box, type Point, type Size } from './box.ts'
 import type { Columns } from './columns.ts'
 import { Strip } from './strip.ts'
 
@@ -7,23 +8,17 @@ export class StripSearch {
   readonly #unsearched: (() => Strip)[]
   readonly #strips: Strip[] = []
   /** Sizes for which no strip has a place. Larger sizes have no place either, because free space only shrinks. */
-  readonly #tooLarge: { w: number; h: number }[] = []
+  readonly #tooLarge: Size[] = []
 
   /**
    * The first strip begins at `start`, or as near as the board's edges allow. After each downward strip comes the
    * upward strip above it. Further pairs follow side by side, alternately to the right and to the left.
    */
-  constructor(
-    start: { x: number; y: number },
-    stripWidth: number,
-    gap: number,
-    edges: { least: number; most: number },
-    content: Columns,
-  ) {
-    const { least, most } = edges
-    const top = Math.max(least, Math.min(start.y, most))
-    const above = Math.max(least, Math.min(start.y - gap, most))
-    const lefts = leftEdges(start.x, stripWidth, stripWidth + gap, edges)
+  constructor(start: Point, stripWidth: number, gap: number, content: Columns) {
+    const { least, most } = board
+    const top = clamp(start.y, least, most)
+    const above = clamp(start.y - gap, least, most)
+    const lefts = leftEdges(start.x, stripWidth, stripWidth + gap)
     this.#unsearched = lefts.toReversed().flatMap((left) => {
       const right = left + stripWidth
       return [
@@ -33,13 +28,12 @@ export class StripSearch {
     })
   }
 
-  /** Adds a box that was occupied after the search was created. */
   add(box: Box): void {
     for (const strip of this.#strips) strip.add(box)
   }
 
   /** Returns the first free place for the top left corner of a card of this size. Undefined if there is none. */
-  find(w: number, h: number): { x: number; y: number } | undefined {
+  find(w: number, h: number): Point | undefined {
     if (this.#tooLarge.some((size) => size.w <= w && size.h <= h)) return undefined
     for (const strip of this.#inOrder()) {
       const place = strip.find(w, h)
@@ -59,10 +53,10 @@ export class StripSearch {
   }
 }
 
-function leftEdges(x: number, width: number, step: number, edges: { least: number; most: number }): number[] {
-  const least = edges.least
-  const most = Math.max(least, edges.most - width)
-  let left = Math.max(least, Math.min(x, most))
+function leftEdges(x: number, width: number, step: number): number[] {
+  const { least } = board
+  const most = Math.max(least, board.most - width)
+  let left = clamp(x, least, most)
   let right = left
   const lefts = [left]
   while (right < most || left > least) {

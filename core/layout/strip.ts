@@ -1,4 +1,4 @@
-import type { Box } from './box.ts'
+import type { Box, Point } from './box.ts'
 import { Skyline } from './skyline.ts'
 
 /**
@@ -21,9 +21,7 @@ export class Strip {
   /** Boxes that the skyline does not cover yet, the highest last. */
   readonly #pending: Box[]
 
-  /**
-   * Cards are placed between `left` and `right`, from the line `from` to the line `to`.
-   */
+  /** Cards are placed between `left` and `right`, from the line `from` to the line `to`. */
   constructor(left: number, right: number, from: number, to: number, boxes: readonly Box[]) {
     this.#left = left
     this.#right = right
@@ -37,7 +35,6 @@ export class Strip {
     )
   }
 
-  /** Adds a box that was occupied after the strip was created. */
   add(box: Box): void {
     if (!this.#holds(box)) return
     const added = this.#inside(box)
@@ -51,7 +48,7 @@ export class Strip {
   }
 
   /** Returns the first free place for the top left corner of a card of this size. Undefined if the strip has none. */
-  find(w: number, h: number): { x: number; y: number } | undefined {
+  find(w: number, h: number): Point | undefined {
     for (;;) {
       const place = this.#skyline.highest(w)
       if (!place || place.y + h > this.#to) return undefined

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { boundingBox } from '../../core/layout/free-space.ts'
+import { boundingBox } from '../../core/layout/box.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'

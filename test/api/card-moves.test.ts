@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { boundingBox } from '../../core/layout/free-space.ts'
+import { boundingBox } from '../../core/layout/box.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { boundingBox, FreeSpace } from '../../core/layout/free-space.ts'
-import type { Rect } from '../../core/layout/free-space.ts'
+import { boundingBox, type Rect } from '../../core/layout/box.ts'
+import { FreeSpace } from '../../core/layout/free-space.ts'
 
 const EDGE = 1_000_000
 const DEFAULT_SIZE = { w: 280, h: 180 }

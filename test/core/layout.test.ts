@@ -2,7 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { layoutNames, type LayoutOptions } from '../../core/layout/arrangement.ts'
-import { besides, fitsBoard, withinBoard } from '../../core/layout/place-block.ts'
+import { withinBoard } from '../../core/layout/box.ts'
+import { besides, fitsBoard } from '../../core/layout/place-block.ts'
 import { readingOrder } from '../../core/layout/reading-order.ts'
 import {
   anyCard,
