@@ -1,56 +1,34 @@
 import Type from 'typebox'
+import { id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { named } from '../http/named.ts'
-import { boardId, cursorAnswer, nullable, timestamp, uuid, workspaceId } from '../http/schemas.ts'
+import { boardId, cursorAnswer, workspaceId } from '../http/schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
-const entryAnswer = named(
-  'AuditEntry',
-  Type.Object({
-    id: Type.String({ description: 'Id of the entry.' }),
-    occurred_at: { ...timestamp, description: 'When it happened.' },
-    action: Type.String({
-      description: 'What was done, such as `board.create`, `card.update`, `image.read`.',
-    }),
-    actor: Type.Object(
-      {
-        user_id: { ...uuid, description: 'Id of the account.' },
-        display_name: nullable(Type.String({ description: 'Name of the account at that time.' })),
-        token_id: nullable({
-          ...uuid,
-          description: 'Id of the token. Null when none was used, as in the settings.',
-        }),
-        service_account_id: nullable({
-          ...uuid,
-          description: 'Id of the service account. Null when a person did it.',
-        }),
-        client_id: nullable(
-          Type.String({
-            description: 'OAuth client id of the connected application. Null for other tokens.',
-          }),
-        ),
-      },
-      { description: 'Who did it.' },
-    ),
-    method: Type.String({ description: 'Method of the request.' }),
-    path: Type.String({ description: 'Path of the request, without its query.' }),
-    status: Type.Integer({ description: 'HTTP status of the answer.' }),
-    workspace_id: nullable(workspaceId),
-    board_id: nullable(boardId),
-    resource: Type.Object(
-      {
-        type: nullable(Type.String({ description: 'Type of the resource, such as `card`.' })),
-        id: nullable(Type.String({ description: 'Id of the resource.' })),
-      },
-      { description: 'What was written or read.' },
-    ),
-    request_id: Type.String({ description: 'Id of the request, as in the header `x-request-id`.' }),
-    ip: Type.String({ description: 'IP address of the client.' }),
+const entryAnswer = named('AuditEntry', 'A resource that was written or read.', {
+  id: text('Id of the entry.'),
+  occurred_at: time('When it happened.'),
+  action: text('What was done, such as `board.create`, `card.update`, `image.read`.'),
+  actor: object('Who did it.', {
+    user_id: id('Id of the account.'),
+    display_name: nullable(text('Name of the account at that time.')),
+    token_id: nullable(id('Id of the token. Null when none was used, as in the settings.')),
+    service_account_id: nullable(id('Id of the service account. Null when a person did it.')),
+    client_id: nullable(text('OAuth client id of the connected application. Null for other tokens.')),
   }),
-  'A resource that was written or read.',
-)
+  method: text('Method of the request.'),
+  path: text('Path of the request, without its query.'),
+  status: integer('HTTP status of the answer.'),
+  workspace_id: nullable(workspaceId),
+  board_id: nullable(boardId),
+  resource: object('What was written or read.', {
+    type: nullable(text('Type of the resource, such as `card`.')),
+    id: nullable(text('Id of the resource.')),
+  }),
+  request_id: text('Id of the request, as in the header `x-request-id`.'),
+  ip: text('IP address of the client.'),
+})
 
 interface AuditRow {
   id: number
@@ -85,7 +63,7 @@ export const listAudit = route({
   schemas: { query: Type.Object(walkQuery) },
   answers: {
     200: Type.Object({
-      entries: Type.Array(entryAnswer, { description: 'The entries of this page.' }),
+      entries: list(entryAnswer, 'The entries of this page.'),
       ...cursorAnswer,
     }),
   },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { flag, list } from '../http/vocabulary.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { trashCutoff } from '../../core/limits.ts'
@@ -21,10 +22,11 @@ export const restoreBoard = route({
   answers: {
     200: Type.Object({
       board: Board,
-      restored: Type.Boolean({ description: 'False when the board was not in the trash.' }),
-      dropped_identifiers: Type.Array(Identifier, {
-        description: 'Identifiers that another board has by now. This board came back without them.',
-      }),
+      restored: flag('False when the board was not in the trash.'),
+      dropped_identifiers: list(
+        Identifier,
+        'Identifiers that another board has by now. This board came back without them.',
+      ),
     }),
   },
   async handle({ database, clock, freeCardCap }, { principal, params }) {

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { integer, list, oneOf, text } from '../http/vocabulary.ts'
 import { readPage } from '../../collab/boards/read.ts'
 import { isCardId, type IndexedFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -30,16 +31,16 @@ const listQuery = Type.Object({
   ),
   since,
   deleted: Type.Optional(
-    Type.Enum(['1', '0'], {
-      description: `\`1\`, with \`since\`: include the cards that were removed or moved away in the last ${limits.trashDays} days.`,
-    }),
+    oneOf(
+      ['1', '0'],
+      `\`1\`, with \`since\`: include the cards that were removed or moved away in the last ${limits.trashDays} days.`,
+    ),
   ),
   cursor,
   include: Type.Optional(
-    Type.String({
-      description:
-        'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
-    }),
+    text(
+      'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
+    ),
   ),
   ...pageQuery,
 })
@@ -56,14 +57,14 @@ export const listCards = route({
     200: Type.Union([
       Type.Object({
         board_id: boardId,
-        cards: Type.Array(Card, { description: 'The cards of this page.' }),
-        total: Type.Integer({ description: 'How many cards are on the board.' }),
+        cards: list(Card, 'The cards of this page.'),
+        total: integer('How many cards are on the board.'),
         ...pageAnswer,
       }),
       Type.Object({
         board_id: boardId,
         source: Type.Literal('index', { description: 'Always `index`.' }),
-        cards: Type.Array(Type.Union([IndexCard, RemovedCard]), { description: 'The cards of this page.' }),
+        cards: list(Type.Union([IndexCard, RemovedCard]), 'The cards of this page.'),
         ...cursorAnswer,
       }),
     ]),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { integer, list, named, nullable, text } from '../http/vocabulary.ts'
 import type { CardPatch } from '../../collab/boards/build.ts'
 import { patchCards } from '../../collab/boards/write.ts'
 import { cardFields } from '../../core/card.ts'
@@ -8,34 +9,22 @@ import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
-import { named } from '../http/named.ts'
 import { route } from '../http/route.ts'
-import {
-  boardId,
-  boardParams,
-  Card,
-  cardId,
-  cardInput,
-  cardParams,
-  live,
-  notFound,
-  nullable,
-} from '../http/schemas.ts'
+import { boardId, boardParams, Card, cardId, cardInput, cardParams, live, notFound } from '../http/schemas.ts'
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const patchFields = {
   ...cardInput,
   body_base: Type.Optional(
     nullable(
-      Type.String({
-        maxLength: cardFields.body.limit,
-        description:
-          'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs. A merged text that would be longer than `body` may be is refused.',
-      }),
+      text(
+        'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs. A merged text that would be longer than `body` may be is refused.',
+        { maxLength: cardFields.body.limit },
+      ),
     ),
   ),
 }
-const patch = named('CardPatch', Type.Object(patchFields), 'The fields of a card to change.')
+const patch = named('CardPatch', 'The fields of a card to change.', patchFields)
 
 function toPatch(id: string, input: Static<typeof patch>, where: string): CardPatch {
   const change = cardChange(input, where)
@@ -84,8 +73,8 @@ export const patchManyCards = route({
   answers: {
     200: Type.Object({
       board_id: boardId,
-      cards: Type.Array(Card, { description: 'The cards that were found, as they are now.' }),
-      updated: Type.Integer({ description: 'How many cards were found.' }),
+      cards: list(Card, 'The cards that were found, as they are now.'),
+      updated: integer('How many cards were found.'),
       not_found: notFound,
       live,
     }),

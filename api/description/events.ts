@@ -1,9 +1,9 @@
 /** The `webhooks` section of the API description: the request that each event posts to a webhook's URL. */
 import Type, { type TSchema } from 'typebox'
+import { nullable, id, integer, list, named, object, text, time, uuid } from '../http/vocabulary.ts'
 import { eventTypes, testEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
-import { named } from '../http/named.ts'
-import { Board, nullable, timestamp, uuid } from '../http/schemas.ts'
+import { Board } from '../http/schemas.ts'
 import { Webhook } from '../webhooks/webhook.ts'
 import { ImageRecord } from '../files/list.ts'
 import type { Components } from './components.ts'
@@ -13,37 +13,28 @@ type Event = (typeof eventTypes)[number] | typeof testEvent
 const { name, parent_board_id, view } = Board.properties
 const { bytes, width, height, content_type } = ImageRecord.properties
 
-const boardData = named(
-  'BoardEventData',
-  Type.Object({
-    name,
-    parent_board_id,
-    view,
-    changed: Type.Array(Type.Enum(['name', 'view', 'parent_board_id', 'deleted']), {
-      description: 'The fields that changed. Empty when the board is new or was removed permanently.',
-    }),
+const boardData = named('BoardEventData', 'The board after the change.', {
+  name,
+  parent_board_id,
+  view,
+  changed: list(
+    Type.Enum(['name', 'view', 'parent_board_id', 'deleted']),
+    'The fields that changed. Empty when the board is new or was removed permanently.',
+  ),
+})
+const cardData = named('CardEventData', 'The cards that one operation changed on a board.', {
+  count: integer('How many cards the event is about.'),
+  card_ids: list(Type.String(), `Ids of the first ${limits.eventCardIds} of these cards.`, {
+    maxItems: limits.eventCardIds,
   }),
-  'The board after the change.',
-)
-const cardData = named(
-  'CardEventData',
-  Type.Object({
-    count: Type.Integer({ description: 'How many cards the event is about.' }),
-    card_ids: Type.Array(Type.String(), {
-      maxItems: limits.eventCardIds,
-      description: `Ids of the first ${limits.eventCardIds} of these cards.`,
-    }),
-    from_board_id: Type.Optional(
-      Type.String({ format: 'uuid', description: 'Only for `card.moved`: the previous board of the cards.' }),
-    ),
-  }),
-  'The cards that one operation changed on a board.',
-)
-const imageData = named(
-  'ImageEventData',
-  Type.Object({ bytes, width, height, content_type }),
-  'The file that was uploaded.',
-)
+  from_board_id: Type.Optional(id('Only for `card.moved`: the previous board of the cards.')),
+})
+const imageData = named('ImageEventData', 'The file that was uploaded.', {
+  bytes,
+  width,
+  height,
+  content_type,
+})
 
 interface Kind {
   resource: string
@@ -114,31 +105,21 @@ function eventSchema(event: Event): TSchema {
   const type = event.split('.')[0]!
   const { resource, data, hasBoard } = kinds[type]!
   const board = Type.Object({ id: Board.properties.id })
-  return named(
-    `${pascal(event)}Event`,
-    Type.Object({
-      type: Type.Literal(event, { description: 'Name of the event.' }),
-      resource: Type.Object(
-        {
-          type: Type.Literal(resourceTypes[type]!, { description: 'Type of the resource.' }),
-          id: Type.String({ description: resource }),
-        },
-        { description: 'The resource that the event is about.' },
-      ),
-      workspace: Type.Object(
-        { id: Webhook.properties.workspace_id },
-        { description: 'The workspace that the event happened in.' },
-      ),
-      board: hasBoard
-        ? type === 'image'
-          ? { ...nullable(board), description: 'The board that the file was uploaded for. Null: none.' }
-          : { ...board, description: 'The board that the event happened on.' }
-        : Type.Null({ description: 'Always null.' }),
-      data,
-      occurred_at: { ...timestamp, description: 'When the event happened.' },
+  return named(`${pascal(event)}Event`, summaries[event], {
+    type: Type.Literal(event, { description: 'Name of the event.' }),
+    resource: object('The resource that the event is about.', {
+      type: Type.Literal(resourceTypes[type]!, { description: 'Type of the resource.' }),
+      id: text(resource),
     }),
-    summaries[event],
-  )
+    workspace: object('The workspace that the event happened in.', { id: Webhook.properties.workspace_id }),
+    board: hasBoard
+      ? type === 'image'
+        ? nullable(board, 'The board that the file was uploaded for. Null: none.')
+        : { ...board, description: 'The board that the event happened on.' }
+      : Type.Null({ description: 'Always null.' }),
+    data,
+    occurred_at: time('When the event happened.'),
+  })
 }
 
 const resourceTypes: Record<string, string> = {

@@ -1,33 +1,30 @@
 import Type from 'typebox'
+import { id, list, named, nullable, time } from '../http/vocabulary.ts'
 import { fileKeyPattern } from '../../core/file.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireFilter } from '../boards/require-filter.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { named } from '../http/named.ts'
-import { cursorAnswer, nullable, timestamp, uuid, uuidPattern, workspaceId } from '../http/schemas.ts'
+import { cursorAnswer, uuidPattern, workspaceId } from '../http/schemas.ts'
 import { fileFields, fileType } from './fields.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const query = Type.Object({
-  workspace: Type.Optional({ ...uuid, description: 'Only files of this workspace.' }),
-  board: Type.Optional({ ...uuid, description: 'Only files that were uploaded for this board.' }),
+  workspace: Type.Optional(id('Only files of this workspace.')),
+  board: Type.Optional(id('Only files that were uploaded for this board.')),
   ...walkQuery,
 })
 
 export const ImageRecord = named(
   'ImageRecord',
-  Type.Object({
+  'A file of any type. The name says image for historical reasons.',
+  {
     ...fileFields,
-    board_id: nullable({
-      ...uuid,
-      description: 'Id of the board that the file was uploaded for. Null: none.',
-    }),
+    board_id: nullable(id('Id of the board that the file was uploaded for. Null: none.')),
     workspace_id: workspaceId,
     content_type: fileType,
-    created_at: { ...timestamp, description: 'When it was uploaded.' },
-  }),
-  'A file of any type. The name says image for historical reasons.',
+    created_at: time('When it was uploaded.'),
+  },
 )
 
 interface FileRow {
@@ -60,7 +57,7 @@ export const listFiles = route({
   schemas: { query },
   answers: {
     200: Type.Object({
-      images: Type.Array(ImageRecord, { description: 'The files of this page.' }),
+      images: list(ImageRecord, 'The files of this page.'),
       ...cursorAnswer,
     }),
   },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { flag } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
@@ -14,7 +15,7 @@ export const abortUpload = route({
   schemas: { body: Type.Object(sessionFields) },
   answers: {
     200: Type.Object({
-      aborted: Type.Boolean({ description: 'Always true.' }),
+      aborted: flag('Always true.'),
       key: sessionFields.key,
       upload_id: sessionFields.upload_id,
     }),

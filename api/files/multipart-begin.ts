@@ -1,31 +1,23 @@
 import Type from 'typebox'
+import { id, integer, text } from '../http/vocabulary.ts'
 import { planParts } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
-import { uuid } from '../http/schemas.ts'
 import { giveUpUpload, reserveUpload } from './reserve.ts'
 import { sessionFields } from './session.ts'
 import { noUpload } from './upload-fault.ts'
 
 const body = Type.Object({
-  bytes: Type.Integer({
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Size of the whole file in bytes.',
-  }),
+  bytes: integer('Size of the whole file in bytes.', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   content_type: Type.Optional(
-    Type.String({
+    text('Media type of the file. Default: `application/octet-stream`.', {
       maxLength: 200,
       pattern: '^[\\w.+-]+/[\\w.+-]+( *; *[\\w.+-]+=[\\w.+-]+)*$',
-      description: 'Media type of the file. Default: `application/octet-stream`.',
     }),
   ),
   filename: Type.Optional(
-    Type.String({
-      maxLength: limits.files.fileName,
-      description: 'Name of the file. Only its extension is used.',
-    }),
+    text('Name of the file. Only its extension is used.', { maxLength: limits.files.fileName }),
   ),
 })
 
@@ -37,16 +29,16 @@ export const beginUpload = route({
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Begin a multipart upload. The board’s owner needs a paid plan.',
   schemas: {
-    query: Type.Object({ board: { ...uuid, description: 'Id of the board that the file is for.' } }),
+    query: Type.Object({ board: id('Id of the board that the file is for.') }),
     body,
   },
   answers: {
     201: Type.Object({
       key: sessionFields.key,
       upload_id: sessionFields.upload_id,
-      part_size: Type.Integer({ description: 'Size in bytes of each part except the last.' }),
-      part_count: Type.Integer({ description: 'How many parts to upload.' }),
-      content_type: Type.String({ description: 'Media type of the file.' }),
+      part_size: integer('Size in bytes of each part except the last.'),
+      part_count: integer('How many parts to upload.'),
+      content_type: text('Media type of the file.'),
     }),
   },
   async handle(context, { principal, query, body }) {

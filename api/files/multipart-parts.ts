@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { listOf } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { partBytes } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
@@ -19,11 +20,11 @@ export const signParts = route({
   schemas: {
     body: Type.Object({
       ...sessionFields,
-      part_numbers: Type.Array(partNumber, {
-        minItems: 1,
-        maxItems: limits.files.partsPerRequest,
-        description: 'Numbers of the parts to upload next, from 1.',
-      }),
+      part_numbers: listOf(
+        partNumber,
+        limits.files.partsPerRequest,
+        'Numbers of the parts to upload next, from 1.',
+      ),
     }),
   },
   answers: {

@@ -1,5 +1,5 @@
 /** Finds a multipart upload for an account that may write on its board. */
-import Type from 'typebox'
+import { text } from '../http/vocabulary.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import type { ApiContext } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
@@ -8,16 +8,8 @@ import { noUpload, type UploadFault } from './upload-fault.ts'
 /** The fields with which requests name an upload. */
 export const sessionFields = {
   board_id: boardId,
-  key: Type.String({
-    minLength: 1,
-    maxLength: 500,
-    description: 'Key of the file, from `POST /uploads/multipart`.',
-  }),
-  upload_id: Type.String({
-    minLength: 1,
-    maxLength: 2000,
-    description: 'Id of the upload, from `POST /uploads/multipart`.',
-  }),
+  key: text('Key of the file, from `POST /uploads/multipart`.', { minLength: 1, maxLength: 500 }),
+  upload_id: text('Id of the upload, from `POST /uploads/multipart`.', { minLength: 1, maxLength: 2000 }),
 }
 
 export interface SessionName {

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { integer } from '../http/vocabulary.ts'
 import { removeGroup } from '../../collab/boards/groups.ts'
 import { route } from '../http/route.ts'
 import { Group, groupParams, live } from '../http/schemas.ts'
@@ -15,7 +16,7 @@ export const deleteGroup = route({
     200: Type.Object({
       deleted: Type.Literal(true, { description: 'Always true.' }),
       group: Group,
-      ungrouped: Type.Integer({ description: 'How many cards were in it.' }),
+      ungrouped: integer('How many cards were in it.'),
       live,
     }),
   },

@@ -1,33 +1,26 @@
 /** The fields of a group that a write may carry. */
 import Type, { type Static } from 'typebox'
+import { flag, nullable, oneOf, text } from '../http/vocabulary.ts'
 import { cardFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
-import { nullable } from '../http/schemas.ts'
 
-export const name = Type.String({
-  description: `Name of the group, 1 to ${limits.name} characters. Spaces at both ends are removed.`,
-})
+export const name = text(
+  `Name of the group, 1 to ${limits.name} characters. Spaces at both ends are removed.`,
+)
 export const groupFields = {
   name: Type.Optional(name),
   color: Type.Optional(
-    nullable(
-      Type.String({
-        maxLength: cardFields.color.limit,
-        description: 'Color of the group. Null: the default.',
-      }),
-    ),
+    nullable(text('Color of the group. Null: the default.', { maxLength: cardFields.color.limit })),
   ),
   shape: Type.Optional(
-    Type.Enum([...groupShapes], {
-      description:
-        '`box` draws a rectangle around the cards, `hug` follows their outline. Default on create: `box`.',
-    }),
+    oneOf(
+      groupShapes,
+      '`box` draws a rectangle around the cards, `hug` follows their outline. Default on create: `box`.',
+    ),
   ),
-  outline: Type.Optional(
-    Type.Boolean({ description: 'Whether the outline is drawn. Default on create: true.' }),
-  ),
+  outline: Type.Optional(flag('Whether the outline is drawn. Default on create: true.')),
 }
 const body = Type.Object(groupFields)
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { list } from '../http/vocabulary.ts'
 import { readGroups } from '../../collab/boards/groups.ts'
 import { requireVisible } from '../boards/board.ts'
 import { pageEnd, pageOf } from '../http/page.ts'
@@ -13,7 +14,7 @@ export const listGroups = route({
   schemas: { params: boardParams, query: Type.Object(pageQuery) },
   answers: {
     200: Type.Object({
-      groups: Type.Array(Group, { description: 'The groups of this page.' }),
+      groups: list(Group, 'The groups of this page.'),
       ...pageAnswer,
     }),
   },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { list } from '../http/vocabulary.ts'
 import { cutPage, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { pageAnswer, pageQuery } from '../http/schemas.ts'
@@ -20,7 +21,7 @@ export const listServiceTokens = route({
   schemas: { params: accountParams, query: Type.Object(pageQuery) },
   answers: {
     200: Type.Object({
-      tokens: Type.Array(Token, { description: 'The tokens of this page.' }),
+      tokens: list(Token, 'The tokens of this page.'),
       ...pageAnswer,
     }),
   },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { list } from '../http/vocabulary.ts'
 import { cutPage, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { pageAnswer, pageQuery, workspaceId } from '../http/schemas.ts'
@@ -21,7 +22,7 @@ export const listServiceAccounts = route({
   schemas: { query },
   answers: {
     200: Type.Object({
-      service_accounts: Type.Array(ServiceAccount, { description: 'The service accounts of this page.' }),
+      service_accounts: list(ServiceAccount, 'The service accounts of this page.'),
       ...pageAnswer,
     }),
   },

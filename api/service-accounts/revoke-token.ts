@@ -1,8 +1,9 @@
 import Type from 'typebox'
+import { id } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { revokeServiceToken } from '../../sql/accounts/service-accounts.ts'
 import { route } from '../http/route.ts'
-import { deletedAnswer, uuid } from '../http/schemas.ts'
+import { deletedAnswer } from '../http/schemas.ts'
 import { accountParams, requireAccount } from './service-account.ts'
 
 export const revokeServiceTokenRoute = route({
@@ -14,7 +15,7 @@ export const revokeServiceTokenRoute = route({
   schemas: {
     params: Type.Object({
       ...accountParams.properties,
-      tokenId: { ...uuid, description: 'Id of the token.' },
+      tokenId: id('Id of the token.'),
     }),
   },
   answers: { 200: deletedAnswer('token') },

@@ -1,5 +1,6 @@
 /** Service accounts and their tokens: their rows, their form in the API, and the access checks. */
 import Type from 'typebox'
+import { id, integer, list, named, nullable, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { idsOf, secretOf, type Made } from '../../sql/made.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
@@ -8,8 +9,7 @@ import { currentOperation } from '../../sql/operation.ts'
 import { mintServiceToken, type NewServiceToken } from '../../sql/accounts/service-accounts.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
-import { named } from '../http/named.ts'
-import { createdAt, nullable, timestamp, uuid, workspaceId } from '../http/schemas.ts'
+import { createdAt, workspaceId } from '../http/schemas.ts'
 
 export interface ServiceAccountRow {
   id: string
@@ -31,45 +31,36 @@ export interface TokenRow {
   revoked_at: Date | null
 }
 
-const accountId = Type.String({ format: 'uuid', description: 'Id of the service account.' })
+const accountId = id('Id of the service account.')
 export const accountParams = Type.Object({ id: accountId })
 
 export const ServiceAccount = named(
   'ServiceAccount',
-  Type.Object({
+  'An account for an unattended integration. It belongs to a workspace and has tokens. It can’t sign in.',
+  {
     id: accountId,
     workspace_id: workspaceId,
-    name: Type.String({ description: 'Name of the service account, for people.' }),
+    name: text('Name of the service account, for people.'),
     created_at: createdAt,
-    retired_at: nullable({ ...timestamp, description: 'When it was retired. Null while it is in use.' }),
-  }),
-  'An account for an unattended integration. It belongs to a workspace and has tokens. It can’t sign in.',
+    retired_at: nullable(time('When it was retired. Null while it is in use.')),
+  },
 )
 
-export const Token = named(
-  'Token',
-  Type.Object({
-    id: { ...uuid, description: 'Id of the token.' },
-    name: Type.String({ description: 'Name of the token, for people.' }),
-    prefix: Type.String({ description: 'The first characters of the token, to recognise it by.' }),
-    scopes: Type.Array(Type.String(), { description: 'What the token may do: `read`, `write`, `delete`.' }),
-    rate_limit: nullable(
-      Type.Integer({
-        description: 'Requests that the token may send in an hour. Null: the default of this instance.',
-      }),
-    ),
-    created_at: createdAt,
-    expires_at: nullable({ ...timestamp, description: 'When it expires. Null: never.' }),
-    last_used_at: nullable({
-      ...timestamp,
-      description: 'When it was last used, to the minute. Null: never.',
-    }),
-    revoked_at: nullable({ ...timestamp, description: 'When it was revoked. Null: it was not.' }),
-  }),
-  'An access token, without its secret part.',
-)
+export const Token = named('Token', 'An access token, without its secret part.', {
+  id: id('Id of the token.'),
+  name: text('Name of the token, for people.'),
+  prefix: text('The first characters of the token, to recognise it by.'),
+  scopes: list(Type.String(), 'What the token may do: `read`, `write`, `delete`.'),
+  rate_limit: nullable(
+    integer('Requests that the token may send in an hour. Null: the default of this instance.'),
+  ),
+  created_at: createdAt,
+  expires_at: nullable(time('When it expires. Null: never.')),
+  last_used_at: nullable(time('When it was last used, to the minute. Null: never.')),
+  revoked_at: nullable(time('When it was revoked. Null: it was not.')),
+})
 
-export const accessToken = Type.String({ description: 'The token itself. It is not shown again.' })
+export const accessToken = text('The token itself. It is not shown again.')
 
 export const accountColumns = (tx: Transaction) =>
   tx`s.id, s.workspace_id, s.name, s.created_at, s.retired_at`

@@ -1,6 +1,7 @@
 import { secretOf } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
+import { text } from '../http/vocabulary.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
 import { route } from '../http/route.ts'
@@ -38,7 +39,7 @@ export const createWebhook = route({
     200: Type.Object({
       webhook: Webhook,
       secret: webhookSecret,
-      next: Type.String({ description: 'The next steps, as text for a person.' }),
+      next: text('The next steps, as text for a person.'),
     }),
   },
   async handle(context, { principal, body }) {

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { list } from '../http/vocabulary.ts'
 import { limits } from '../../core/limits.ts'
 import { route } from '../http/route.ts'
 import { cursor, cursorAnswer, pageQuery } from '../http/schemas.ts'
@@ -22,7 +23,7 @@ export const listDeliveries = route({
   schemas: { params: webhookParams, query },
   answers: {
     200: Type.Object({
-      deliveries: Type.Array(Delivery, { description: 'The entries of this page.' }),
+      deliveries: list(Delivery, 'The entries of this page.'),
       ...cursorAnswer,
     }),
   },

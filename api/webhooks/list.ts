@@ -1,7 +1,8 @@
 import Type from 'typebox'
+import { id, list } from '../http/vocabulary.ts'
 import { cutPage, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { pageAnswer, pageQuery, uuid } from '../http/schemas.ts'
+import { pageAnswer, pageQuery } from '../http/schemas.ts'
 import {
   presentWebhook,
   requireWorkspaceWriter,
@@ -11,7 +12,7 @@ import {
 } from './webhook.ts'
 
 const query = Type.Object({
-  workspace: Type.Optional({ ...uuid, description: 'Only webhooks of this workspace.' }),
+  workspace: Type.Optional(id('Only webhooks of this workspace.')),
   ...pageQuery,
 })
 
@@ -24,7 +25,7 @@ export const listWebhooks = route({
   schemas: { query },
   answers: {
     200: Type.Object({
-      webhooks: Type.Array(Webhook, { description: 'The webhooks of this page.' }),
+      webhooks: list(Webhook, 'The webhooks of this page.'),
       ...pageAnswer,
     }),
   },

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { flag } from '../http/vocabulary.ts'
 import { route } from '../http/route.ts'
 import { eventNames, requireEvents, requireUrl, webhookName, webhookUrl } from './fields.ts'
 import { presentWebhook, readWebhook, requireRoomForActive, Webhook, webhookParams } from './webhook.ts'
@@ -7,9 +8,7 @@ const body = Type.Object({
   url: Type.Optional(webhookUrl),
   events: Type.Optional(eventNames),
   name: Type.Optional(webhookName),
-  active: Type.Optional(
-    Type.Boolean({ description: '`true`: switch it on and clear its failures. `false`: switch it off.' }),
-  ),
+  active: Type.Optional(flag('`true`: switch it on and clear its failures. `false`: switch it off.')),
 })
 
 export const patchWebhook = route({

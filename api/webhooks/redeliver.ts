@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { id } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -8,7 +9,7 @@ import { readWebhook, webhookParams } from './webhook.ts'
 
 const params = Type.Object({
   ...webhookParams.properties,
-  deliveryId: Type.String({ format: 'uuid', description: 'Id of the delivery, or of one of its attempts.' }),
+  deliveryId: id('Id of the delivery, or of one of its attempts.'),
 })
 
 export const redeliver = route({

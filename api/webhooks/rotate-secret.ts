@@ -1,10 +1,10 @@
 import Type from 'typebox'
+import { time } from '../http/vocabulary.ts'
 import { limits } from '../../core/limits.ts'
 import { secretOf } from '../../sql/made.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
 import { route } from '../http/route.ts'
-import { timestamp } from '../http/schemas.ts'
 import { makeWebhookSecret } from './secret.ts'
 import {
   presentWebhook,
@@ -27,10 +27,7 @@ export const rotateSecret = route({
     200: Type.Object({
       webhook: Webhook,
       secret: webhookSecret,
-      previous_secret_valid_until: {
-        ...timestamp,
-        description: 'Until then, deliveries are also signed with the previous secret.',
-      },
+      previous_secret_valid_until: time('Until then, deliveries are also signed with the previous secret.'),
     }),
   },
   async handle({ database, clock, webhookSecrets, answers }, { principal, params }) {
