@@ -17,7 +17,14 @@ import {
   uuid,
 } from './vocabulary.ts'
 import { describedEntries } from '../../core/board-columns.ts'
-import { cardFields, fieldEntries, type CardField, type CardInput, type FieldName } from '../../core/card.ts'
+import {
+  cardFields,
+  fieldEntries,
+  type CardField,
+  type CardInput,
+  type FieldName,
+  type ShownFields,
+} from '../../core/card.ts'
 import { errorCodes, type ErrorCode } from '../../core/errors.ts'
 import type { JsonType } from '../../core/field-types.ts'
 import { groupShapes } from '../../core/group.ts'
@@ -180,7 +187,15 @@ function typeOf<Value>({ type, format }: JsonType) {
   return Type.Unsafe<Value>(format ? { type, format } : { type })
 }
 
-export const Card = named('Card', 'A card on a board.', {
+/** A card as answers show it. */
+export type ShownCard = ShownFields & {
+  id: string
+  restore_token?: string
+  created?: boolean
+  created_at: string | null
+}
+
+const card = named('Card', 'A card on a board.', {
   id: text('Id of the card, unique on its board.'),
   ...shownFields,
   width: Type.Optional(imageFigure('width of the stored image in pixels')),
@@ -205,6 +220,8 @@ export const Card = named('Card', 'A card on a board.', {
   created_at: nullable(timestamp, 'When the card was created. Null until the card is in the index.'),
   updated_at: nullable(timestamp, 'When the card was last changed. Null until the card is in the index.'),
 })
+
+export const Card = Type.Unsafe<ShownCard>(card)
 
 export const IndexCard = named(
   'IndexCard',

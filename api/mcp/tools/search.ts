@@ -5,16 +5,7 @@ import { search as searchRoute } from '../../search/search.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
 import { items, nextOffset, oneOf, pageInput, string, workspaceId } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
-import { boardLine, showBoard, type Board } from './shown.ts'
-
-interface Hit {
-  id: string
-  board_id: string
-  kind: string
-  title: string | null
-  excerpt: string
-  updated_at: string
-}
+import { boardLine, showBoard } from './shown.ts'
 
 interface Page<Item> {
   items: Item[]
@@ -49,15 +40,9 @@ export const search = tool({
     cards: page('id, board_id, kind, title, excerpt.'),
   },
   call: ({ query, kind, workspace_id, limit, offset }) => ({
-    query: {
-      q: query,
-      limit,
-      offset,
-      ...(kind === undefined ? {} : { kind }),
-      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-    },
+    query: { q: query, limit, offset, kind, workspace: workspace_id },
   }),
-  show({ boards, cards }: { boards: Page<Board>; cards: Page<Hit> }) {
+  show({ boards, cards }) {
     const shownPage = <Item>(page: Page<Item>, show: (item: Item) => object) => {
       const items = fitting(page.items.map(show), listChars)
       return { items, offset: page.offset, ...pageEndAt(items.length, page) }
@@ -79,13 +64,6 @@ export const search = tool({
   },
 })
 
-interface Match {
-  type: 'board' | 'card' | 'image'
-  id: string
-  board_id: string
-  workspace_id: string
-}
-
 export const resolve = tool({
   name: 'resolve',
   title: 'Find by foreign identifier',
@@ -104,19 +82,9 @@ export const resolve = tool({
     ...nextOffset,
   },
   call: ({ workspace_id, ...query }) => ({
-    query: { ...query, ...(workspace_id === undefined ? {} : { workspace: workspace_id }) },
+    query: { ...query, workspace: workspace_id },
   }),
-  show: ({
-    matches,
-    offset,
-    has_more,
-    next_offset,
-  }: {
-    matches: Match[]
-    offset: number
-    has_more: boolean
-    next_offset: number | null
-  }) => ({
+  show: ({ matches, offset, has_more, next_offset }) => ({
     said: `${matches.length === 0 ? 'Nothing has this identifier.' : `${count(matches.length, 'object')}.`}${goOn({ has_more, next_offset })}`,
     lines: matches,
     content: { matches, offset, has_more, next_offset },

@@ -1,16 +1,10 @@
 /** Boards and cards as tools show them: without empty fields, and with long texts cut. */
 import type { Static } from 'typebox'
-import type { ShownFields } from '../../../core/card.ts'
-import type { Board as BoardSchema, Group as GroupSchema } from '../../http/schemas.ts'
+import type { Board as BoardSchema, Group as GroupSchema, ShownCard } from '../../http/schemas.ts'
 import { cut } from '../fit.ts'
 
 export type Board = Static<typeof BoardSchema>
-export type Card = ShownFields & {
-  id: string
-  restore_token?: string
-  created?: boolean
-  created_at: string | null
-}
+export type Card = ShownCard
 export type Group = Static<typeof GroupSchema>
 
 /** Characters of a card's text that lists show. */

@@ -3,16 +3,6 @@ import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
 import { boardId, integer, orNull, string } from '../fields.ts'
 import { tool } from '../tool.ts'
 
-interface Uploaded {
-  key: string
-  kind: string
-  content_type: string
-  bytes: number
-  width: number | null
-  height: number | null
-  file_name: string | null
-}
-
 const megabytes = (bytes: number) => `${bytes / 1024 / 1024} MB`
 
 export const uploadFromUrl = tool({
@@ -31,7 +21,7 @@ export const uploadFromUrl = tool({
     height: orNull('integer', 'Pixels; images only.'),
   },
   call: ({ board_id, url }) => ({ query: { board: board_id }, body: { url } }),
-  show: (file: Uploaded) => ({
+  show: (file) => ({
     said: `Stored. Create a card of kind ${file.kind} with the key as ${file.kind === 'image' ? 'image_key' : 'file_key'}.`,
     lines: [file],
     content: { ...file },

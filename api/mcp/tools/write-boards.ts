@@ -33,8 +33,10 @@ export const createBoard = tool({
   route: createRoute,
   input: { name, workspace_id: workspaceId, ...fields },
   call: (given) => ({ body: bodyOf(given) }),
-  show: ({ board }: { board: Board }) =>
-    shownAs(`Created board ${board.id}. Put cards on it with create_cards.`, board),
+  show(answer) {
+    const { board } = answer as Extract<typeof answer, { board: unknown }>
+    return shownAs(`Created board ${board.id}. Put cards on it with create_cards.`, board)
+  },
 })
 
 export const updateBoard = tool({
@@ -47,7 +49,7 @@ export const updateBoard = tool({
   idempotent: true,
   input: { board_id: boardId, name: Type.Optional(name), ...fields },
   call: ({ board_id, ...given }) => ({ params: { id: board_id }, body: bodyOf(given) }),
-  show: ({ board }: { board: Board }) => shownAs('Changed the board.', board),
+  show: ({ board }) => shownAs('Changed the board.', board),
 })
 
 export const moveBoards = tool({
@@ -62,7 +64,7 @@ export const moveBoards = tool({
     parent_board_id: parentId,
   },
   call: (given) => ({ body: bodyOf(given) }),
-  show: ({ moved, skipped }: { moved: string[]; skipped: { board_id: string; reason: string }[] }) => ({
+  show: ({ moved, skipped }) => ({
     said: `Moved ${count(moved.length, 'board')}${skipped.length > 0 ? `, skipped ${skipped.length}: ${reasons(skipped)}` : ''}.`,
     lines: [],
     content: { moved, skipped },
