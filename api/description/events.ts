@@ -7,6 +7,7 @@ import { Board } from '../http/schemas.ts'
 import { Webhook } from '../webhooks/webhook.ts'
 import { ImageRecord } from '../files/list.ts'
 import type { Components } from './components.ts'
+import { pascal } from './errors.ts'
 
 type Event = (typeof eventTypes)[number] | typeof testEvent
 
@@ -37,15 +38,23 @@ const imageData = named('ImageEventData', 'The file that was uploaded.', {
 })
 
 interface Kind {
+  /** Type of the resource. */
+  type: string
   resource: string
   data: TSchema
   hasBoard: boolean
 }
 const kinds: Record<string, Kind> = {
-  board: { resource: 'The board’s id.', data: boardData, hasBoard: true },
-  card: { resource: 'The board’s id. The ids of the cards are in `data`.', data: cardData, hasBoard: true },
-  image: { resource: 'The file’s key.', data: imageData, hasBoard: true },
+  board: { type: 'board', resource: 'The board’s id.', data: boardData, hasBoard: true },
+  card: {
+    type: 'board',
+    resource: 'The board’s id. The ids of the cards are in `data`.',
+    data: cardData,
+    hasBoard: true,
+  },
+  image: { type: 'image', resource: 'The file’s key.', data: imageData, hasBoard: true },
   webhook: {
+    type: 'webhook',
     resource: 'The webhook’s id.',
     data: Type.Object({}, { description: 'Empty.' }),
     hasBoard: false,
@@ -102,13 +111,12 @@ function describeEvent(event: Event, components: Components, example: unknown): 
 
 /** The schema of a delivery's body, which `payloadText` writes. */
 function eventSchema(event: Event): TSchema {
-  const type = event.split('.')[0]!
-  const { resource, data, hasBoard } = kinds[type]!
+  const { type, resource, data, hasBoard } = kinds[event.split('.')[0]!]!
   const board = Type.Object({ id: Board.properties.id })
   return named(`${pascal(event)}Event`, summaries[event], {
     type: Type.Literal(event, { description: 'Name of the event.' }),
     resource: object('The resource that the event is about.', {
-      type: Type.Literal(resourceTypes[type]!, { description: 'Type of the resource.' }),
+      type: Type.Literal(type, { description: 'Type of the resource.' }),
       id: text(resource),
     }),
     workspace: object('The workspace that the event happened in.', { id: Webhook.properties.workspace_id }),
@@ -120,13 +128,6 @@ function eventSchema(event: Event): TSchema {
     data,
     occurred_at: time('When the event happened.'),
   })
-}
-
-const resourceTypes: Record<string, string> = {
-  board: 'board',
-  card: 'board',
-  image: 'image',
-  webhook: 'webhook',
 }
 
 const header = (name: string, description: string, schema: object = { type: 'string' }) => ({
@@ -164,7 +165,3 @@ const deliveryHeaders = [
     'The signatures in the format of Standard Webhooks: `v1,<base64>`, separated by spaces.',
   ),
 ]
-
-/** `card.created` → `CardCreated` */
-const pascal = (event: string) =>
-  event.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())
