@@ -1,9 +1,9 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { boardId, cursorAnswer, workspaceId } from '../http/schemas.ts'
+import { boardId, cursorPage, workspaceId } from '../http/schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const entryAnswer = named('AuditEntry', 'A resource that was written or read.', {
@@ -30,25 +30,9 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
   ip: text('IP address of the client.'),
 })
 
-interface AuditRow {
-  id: number
-  occurred_at: Date
-  action: string
-  user_id: string
-  display_name: string | null
-  token_id: string | null
-  service_account_id: string | null
-  client_id: string | null
-  method: string
-  path: string
-  status: number
-  workspace_id: string | null
-  board_id: string | null
-  resource_type: string | null
-  resource_id: string | null
-  request_id: string
-  ip: string
-}
+type Entry = Static<typeof entryAnswer>
+type AuditRow = Omit<Entry, 'id' | 'actor' | 'resource'> &
+  Entry['actor'] & { id: number; resource_type: string | null; resource_id: string | null }
 
 /** Most entries in one row of `audit_operations`. The ids of rows are this far apart. */
 const mostEntries = 1000
@@ -61,12 +45,7 @@ export const listAudit = route({
   scope: 'read',
   summary: 'List writes and image reads, newest first. With `since`: a feed of new entries.',
   schemas: { query: Type.Object(walkQuery) },
-  answers: {
-    200: Type.Object({
-      entries: list(entryAnswer, 'The entries of this page.'),
-      ...cursorAnswer,
-    }),
-  },
+  answers: { 200: cursorPage({ entries: list(entryAnswer, 'The entries of this page.') }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, audit)
@@ -121,7 +100,7 @@ function presentEntry(row: AuditRow) {
   const { user_id, display_name, token_id, service_account_id, client_id } = row
   return {
     id: String(row.id),
-    occurred_at: row.occurred_at.toISOString(),
+    occurred_at: row.occurred_at,
     action: row.action,
     actor: { user_id, display_name, token_id, service_account_id, client_id },
     method: row.method,

@@ -55,10 +55,7 @@ export const createBoard = route({
         throw new ServiceError('bad_request', 'on_conflict goes with the batch form: send boards, a list.')
       const entry = readEntry({ ...body, name })
       const [made] = await database.asUser(principal.userId, (tx) => writeEntries(tx, [entry]))
-      return {
-        status: 201,
-        body: { board: presentBoard(made!.board, { props: true, identifiers: true }) },
-      }
+      return { status: 201, body: { board: presentBoard(made!.board) } }
     }
     const entries = boards.map((given, at) =>
       readEntry(given, {
@@ -82,7 +79,7 @@ export const createBoard = route({
     if (body.boards !== undefined) return answerOf(written, body.on_conflict !== undefined)
     const [one] = written
     if (!one) throw noBoard()
-    return { status: 201, body: { board: presentBoard(one.board, { props: true, identifiers: true }) } }
+    return { status: 201, body: { board: presentBoard(one.board) } }
   },
 })
 
@@ -93,7 +90,7 @@ function answerOf(written: WrittenBoard[], update: boolean): Answer {
     status: 201,
     body: {
       boards: written.map((one) => ({
-        ...presentBoard(one.board, { props: true, identifiers: true }),
+        ...presentBoard(one.board),
         ...(update ? { created: one.created } : {}),
       })),
       created,

@@ -29,8 +29,7 @@ export const deleteBoard = route({
       return readBoard(tx, params.id)
     })
     closeBoard(params.id)
-    const shown = presentBoard(board, { props: true, identifiers: true })
-    return { body: { deleted: true, board: shown, restorable: true } }
+    return { body: { deleted: true, board: presentBoard(board), restorable: true } }
   },
 })
 

@@ -19,16 +19,14 @@ export const entryFields = {
 }
 export const entry = named('BoardInput', 'A board to create, or to update by its identifier.', entryFields)
 
-/** The columns that were sent, as they are stored. */
-export type EntryColumns = Partial<BoardValues> & { name: string }
-
 export interface Entry {
   /** How messages name the entry: `boards[3].`, or empty. */
   where: string
   /** How messages name its workspace, which may be that of the whole batch. */
   workspaceField: string
   workspaceId?: string
-  columns: EntryColumns
+  /** The columns that were sent, as they are stored. */
+  columns: Partial<BoardValues> & { name: string }
   /** Whether nobody is notified of a change of the schedule. */
   quiet: boolean
 }

@@ -22,11 +22,7 @@ export const ownFields = {
   identifiers: Type.Optional(nullable(identifiers)),
 }
 
-/**
- * Trims and checks a name.
- *
- * @param where how messages name the board, such as `boards[3].`; empty for a single board
- */
+/** @param where how messages name the board, such as `boards[3].`; empty for a single board */
 export function trimmedName(given: string, where = ''): string {
   const trimmed = given.trim()
   if (trimmed === '') throw new ServiceError('bad_request', `${where}name must not be empty.`)

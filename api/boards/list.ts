@@ -5,7 +5,7 @@ import { since } from '../http/feed.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { Board, cursor, feedAnswer, pageAnswer, pageQuery, uuidPattern } from '../http/schemas.ts'
+import { Board, cursor, feedAnswer, offsetPage, pageQuery, uuidPattern } from '../http/schemas.ts'
 import { boardPage, type BoardPage } from './board-page.ts'
 import { presentBoard } from './board.ts'
 import { readBoardFeed } from './feed.ts'
@@ -40,7 +40,7 @@ export const listBoards = route({
     'Without `since` or `cursor`: boards by the time of their creation, in pages by `offset`. With one of them: a change feed, in pages by `cursor`.',
   schemas: { query },
   answers: {
-    200: Type.Union([Type.Object({ boards, ...pageAnswer }), Type.Object({ boards, ...feedAnswer })]),
+    200: Type.Union([offsetPage({ boards }), Type.Object({ boards, ...feedAnswer })]),
   },
   async handle({ database }, { principal, query }) {
     const include = includeOf(query.include, ['props', 'identifiers'])

@@ -45,7 +45,7 @@ export const moveBoards = route({
     const parentId = given.parent_board_id?.toLowerCase() ?? null
     const body = await database.asUser(principal.userId, async (tx) => {
       const { moved, skipped, boards } = await move(tx, ids, parentId)
-      const shown = moved.map((id) => presentBoard(boards.get(id)!, { props: true, identifiers: true }))
+      const shown = moved.map((id) => presentBoard(boards.get(id)!))
       const answer = { moved, boards: shown, skipped }
       currentOperation()?.answers(answer)
       return answer

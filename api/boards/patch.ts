@@ -52,7 +52,7 @@ export const patchBoard = route({
       if (Object.keys(changes).length > 0) await updateBoards(tx, [{ id: params.id, ...changes }])
       return readBoard(tx, params.id)
     })
-    return { body: { board: presentBoard(board, { props: true, identifiers: true }) } }
+    return { body: { board: presentBoard(board) } }
   },
 })
 

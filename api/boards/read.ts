@@ -38,7 +38,7 @@ export const readBoardById = route({
         readBoard(tx, params.id),
         readCapacity(tx, params.id, freeCardCap),
       ])
-      return { body: { board: presentBoard(board, { props: true, identifiers: true }), capacity } }
+      return { body: { board: presentBoard(board), capacity } }
     })
   },
 })

@@ -7,7 +7,7 @@ import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { since } from '../http/feed.ts'
 import { showImages } from '../files/show-images.ts'
-import { includeOf, pageEnd, pageOf } from '../http/page.ts'
+import { cutAfter, includeOf, pageEnd, pageOf } from '../http/page.ts'
 import { route, type Answer, type ApiContext } from '../http/route.ts'
 import {
   boardId,
@@ -16,7 +16,7 @@ import {
   cursor,
   cursorAnswer,
   IndexCard,
-  pageAnswer,
+  offsetPage,
   pageQuery,
   RemovedCard,
 } from '../http/schemas.ts'
@@ -55,11 +55,10 @@ export const listCards = route({
   schemas: { params: boardParams, query: listQuery },
   answers: {
     200: Type.Union([
-      Type.Object({
+      offsetPage({
         board_id: boardId,
         cards: list(Card, 'The cards of this page.'),
         total: integer('How many cards are on the board.'),
-        ...pageAnswer,
       }),
       Type.Object({
         board_id: boardId,
@@ -130,18 +129,8 @@ async function listIndex(
       limit ${limit + 1}`
     return (await Promise.all([visible, rows]))[1]
   })
-  const cards = rows.slice(0, limit).map((row) => ({ ...row, updated_at: row.updated_at.toISOString() }))
-  const more = rows.length > limit
-  return {
-    body: {
-      board_id: boardId,
-      source: 'index',
-      cards,
-      limit,
-      has_more: more,
-      next_cursor: more ? `${boardId}|${cards.at(-1)!.id}` : null,
-    },
-  }
+  const { shown, end } = cutAfter(rows, limit, ({ id }) => `${boardId}|${id}`)
+  return { body: { board_id: boardId, source: 'index', cards: shown, ...end } }
 }
 
 /** Returns the last card of the previous page. @throws ServiceError `bad_request` for the cursor of another list */

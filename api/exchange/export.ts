@@ -70,7 +70,7 @@ export const exportBoard = route({
         ...capture,
         html: context.live.html,
         account: principal.userId,
-        board: presentBoard(row, { props: true, identifiers: true }),
+        board: presentBoard(row),
         children,
         exportedAt: new Date(context.clock.now()).toISOString(),
         times: await cardTimes(

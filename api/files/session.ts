@@ -12,12 +12,6 @@ export const sessionFields = {
   upload_id: text('Id of the upload, from `POST /uploads/multipart`.', { minLength: 1, maxLength: 2000 }),
 }
 
-export interface SessionName {
-  board_id: string
-  key: string
-  upload_id: string
-}
-
 export interface Session {
   contentType: string
   bytes: number
@@ -29,7 +23,7 @@ export interface Session {
 export async function findSession(
   { database, clock }: ApiContext,
   account: string,
-  { board_id, key, upload_id }: SessionName,
+  { board_id, key, upload_id }: Record<keyof typeof sessionFields, string>,
 ): Promise<Session> {
   const [fault, session] = await database.asUser(account, async (tx) => {
     const [board] = await tx<{ fault: UploadFault | null }[]>`select board_write_fault(${board_id}) as fault`

@@ -1,9 +1,9 @@
 /** The caller’s account and workspaces, and the list of endpoints. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { id, integer, list, named, nullable, object, text } from './vocabulary.ts'
 import { cutPage, pageOf } from './page.ts'
 import { route, type Route } from './route.ts'
-import { createdAt, pageAnswer, pageQuery, workspaceId } from './schemas.ts'
+import { createdAt, offsetPage, pageQuery, workspaceId } from './schemas.ts'
 
 const scopeNames = list(Type.String(), 'What the token may do: `read`, `write`, `delete`.')
 
@@ -71,25 +71,19 @@ export const listWorkspaces = route({
   scope: 'read',
   summary: 'List the workspaces that the account can see.',
   schemas: { query: Type.Object(pageQuery) },
-  answers: {
-    200: Type.Object({
-      workspaces: list(Workspace, 'The workspaces of this page.'),
-      ...pageAnswer,
-    }),
-  },
+  answers: { 200: offsetPage({ workspaces: list(Workspace, 'The workspaces of this page.') }) },
   async handle({ database }, { principal, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(
       principal.userId,
-      (tx) => tx<{ id: string; name: string; created_at: Date }[]>`
+      (tx) => tx<Static<typeof Workspace>[]>`
         select id, name, created_at
         from workspaces
         order by created_at, id
         limit ${page.limit + 1} offset ${page.offset}`,
     )
     const { shown, end } = cutPage(page, rows)
-    const workspaces = shown.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
-    return { body: { workspaces, ...end } }
+    return { body: { workspaces: shown, ...end } }
   },
 })
 

@@ -1,7 +1,7 @@
 /**
  * Schemas that several operations share. They validate requests and describe answers.
  */
-import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import Type, { type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import {
   describeSchema,
   flag,
@@ -77,6 +77,10 @@ export const cursorAnswer = {
   has_more: hasMore,
   next_cursor: nullable(text('The `cursor` of the next page. Null when there is no next page.')),
 }
+
+/** The answer of a list: its fields, and the end of the page. */
+export const offsetPage = <T extends TProperties>(fields: T) => Type.Object({ ...fields, ...pageAnswer })
+export const cursorPage = <T extends TProperties>(fields: T) => Type.Object({ ...fields, ...cursorAnswer })
 
 /** The end of a page of a change feed. */
 export const feedAnswer = {

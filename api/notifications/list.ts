@@ -5,7 +5,7 @@ import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { limits } from '../../core/limits.ts'
-import { boardId, createdAt, cursorAnswer, uuidPattern, workspaceId } from '../http/schemas.ts'
+import { boardId, createdAt, cursorPage, uuidPattern, workspaceId } from '../http/schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const Notification = named('Notification', 'A message to the account about a change.', {
@@ -37,12 +37,7 @@ export const listNotifications = route({
   summary: 'List the notifications of the account, newest first. With `since`: a feed of new ones.',
   description: `Notifications are kept for ${limits.notificationDays} days.`,
   schemas: { query: Type.Object(walkQuery) },
-  answers: {
-    200: Type.Object({
-      notifications: list(Notification, 'The notifications of this page.'),
-      ...cursorAnswer,
-    }),
-  },
+  answers: { 200: cursorPage({ notifications: list(Notification, 'The notifications of this page.') }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, notifications)

@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts'
 import { requireFilter } from '../boards/require-filter.ts'
 import { cutPage, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { boardId, pageAnswer, pageQuery, workspaceId } from '../http/schemas.ts'
+import { boardId, offsetPage, pageQuery, workspaceId } from '../http/schemas.ts'
 
 const types = ['board', 'card', 'image'] as const
 
@@ -40,11 +40,10 @@ export const resolveIdentifier = route({
     'Find boards and cards by their identifier in another system. An image card also matches as an image.',
   schemas: { query },
   answers: {
-    200: Type.Object({
+    200: offsetPage({
       scope: text('The `scope` of the request.'),
       value: text('The `value` of the request.'),
       matches: list(Match, 'The matches of this page.'),
-      ...pageAnswer,
     }),
   },
   async handle({ database }, { principal, query }) {

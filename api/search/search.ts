@@ -86,7 +86,10 @@ export const search = route({
     return {
       body: {
         query: q,
-        boards: { items: found.map((row) => presentBoard(row)), ...boards.end },
+        boards: {
+          items: found.map((row) => presentBoard(row, { props: false, identifiers: false })),
+          ...boards.end,
+        },
         cards: { items: cards.shown, ...cards.end },
       },
     }

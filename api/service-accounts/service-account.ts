@@ -1,5 +1,5 @@
 /** Service accounts and their tokens: their rows, their form in the API, and the access checks. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { id, integer, list, named, nullable, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { idsOf, secretOf, type Made } from '../../sql/made.ts'
@@ -7,29 +7,8 @@ import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { mintServiceToken, type NewServiceToken } from '../../sql/accounts/service-accounts.ts'
-import type { Scope } from '../../sql/accounts/tokens.ts'
 import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
 import { createdAt, workspaceId } from '../http/schemas.ts'
-
-export interface ServiceAccountRow {
-  id: string
-  workspace_id: string
-  name: string
-  created_at: Date
-  retired_at: Date | null
-}
-
-export interface TokenRow {
-  id: string
-  name: string
-  prefix: string
-  scopes: Scope[]
-  rate_limit: number | null
-  created_at: Date
-  expires_at: Date | null
-  last_used_at: Date | null
-  revoked_at: Date | null
-}
 
 const accountId = id('Id of the service account.')
 export const accountParams = Type.Object({ id: accountId })
@@ -60,6 +39,10 @@ export const Token = named('Token', 'An access token, without its secret part.',
   revoked_at: nullable(time('When it was revoked. Null: it was not.')),
 })
 
+/** Rows are answers as they are. */
+export type ServiceAccountRow = Static<typeof ServiceAccount>
+export type TokenRow = Static<typeof Token>
+
 export const accessToken = text('The token itself. It is not shown again.')
 
 export const accountColumns = (tx: Transaction) =>
@@ -67,22 +50,6 @@ export const accountColumns = (tx: Transaction) =>
 
 export const tokenColumns = (tx: Transaction) => tx`
   t.id, t.name, t.prefix, t.scopes, t.rate_limit, t.created_at, t.expires_at, t.last_used_at, t.revoked_at`
-
-const iso = (time: Date | null) => time?.toISOString() ?? null
-
-export const presentAccount = (row: ServiceAccountRow) => ({
-  ...row,
-  created_at: iso(row.created_at),
-  retired_at: iso(row.retired_at),
-})
-
-export const presentToken = (row: TokenRow) => ({
-  ...row,
-  created_at: iso(row.created_at),
-  expires_at: iso(row.expires_at),
-  last_used_at: iso(row.last_used_at),
-  revoked_at: iso(row.revoked_at),
-})
 
 /** @throws ServiceError `not_found` when the account can't see the workspace; `forbidden` when it does not own it */
 export async function requireOwner(tx: Transaction, workspaceId: string): Promise<void> {
@@ -108,7 +75,7 @@ export async function mint(
   tx: Transaction,
   answers: Encryption,
   token: NewServiceToken,
-): Promise<{ token: ReturnType<typeof presentToken>; access_token: string }> {
+): Promise<{ token: TokenRow; access_token: string }> {
   const minted = await mintServiceToken(tx, token)
   if (!minted) throw new ServiceError('conflict', 'This service account is retired. Create a new one.')
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${minted.id}`
@@ -117,7 +84,7 @@ export async function mint(
     { type: 'new', id: token.accountId },
     { type: 'secret', id: minted.id, sealed },
   ])
-  return { token: presentToken(row!), access_token: minted.value }
+  return { token: row!, access_token: minted.value }
 }
 
 /** The result of an earlier `mint` again, for a repeated request. */
@@ -125,7 +92,7 @@ export async function remint(tx: Transaction, answers: Encryption, made: Made[])
   const { id, sealed } = secretOf(made)
   await requireAccount(tx, idsOf(made)[0]!)
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${id}`
-  return { token: presentToken(row!), access_token: openSecret(answers, id, sealed) }
+  return { token: row!, access_token: openSecret(answers, id, sealed) }
 }
 
 const noAccount = () => new ServiceError('not_found', 'There is no service account with this id.')

@@ -2,30 +2,12 @@
  * The delivery log of a webhook: an entry for each attempt, and one for each delivery that waits or is being sent. Newest
  * first. Pending entries sort by their due time, so they come before past attempts.
  */
+import type { Static } from 'typebox'
 import { id, integer, named, nullable, oneOf, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { uuidPattern } from '../http/schemas.ts'
-
-export interface DeliveryRow {
-  id: string
-  delivery_id: string
-  webhook_id: string
-  event: string
-  status: string
-  attempt: number
-  attempts_left: number
-  status_code: number | null
-  duration_ms: number | null
-  error: string | null
-  payload: string
-  created_at: Date
-  attempted_at: Date | null
-  next_attempt_at: Date | null
-  /** The time by which the log is sorted, with microseconds. */
-  position: string
-}
 
 export const Delivery = named(
   'Delivery',
@@ -53,15 +35,12 @@ export const Delivery = named(
   },
 )
 
-export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
-  const { position: _position, ...fields } = row
-  return {
-    ...fields,
-    created_at: row.created_at.toISOString(),
-    attempted_at: row.attempted_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-  }
+export type DeliveryRow = Static<typeof Delivery> & {
+  /** The time by which the log is sorted, with microseconds. */
+  position: string
 }
+
+export const presentDelivery = ({ position: _position, ...entry }: DeliveryRow) => entry
 
 /** Entries after a cursor. Each part reads an index in order, so a long log costs no more than a short one. */
 export function readLog(

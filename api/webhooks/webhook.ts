@@ -1,24 +1,11 @@
 /** A webhook: its row, its form in the API, and the access checks. The API never shows its secret. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { flag, id, list, named, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { locks } from '../../sql/locks.ts'
 import { createdAt, updatedAt, workspaceId } from '../http/schemas.ts'
-
-export interface WebhookRow {
-  id: string
-  workspace_id: string
-  url: string
-  events: string[]
-  name: string
-  active: boolean
-  disabled_reason: string | null
-  previous_secret_until: Date | null
-  created_at: Date
-  updated_at: Date
-}
 
 export const webhookParams = Type.Object({ id: id('Id of the webhook.') })
 export const webhookSecret = text('The secret that signs deliveries, `whsec_…`. It is not shown again.')
@@ -38,6 +25,11 @@ export const Webhook = named('Webhook', 'A URL that events are posted to.', {
   updated_at: updatedAt,
 })
 
+export type WebhookRow = Omit<Static<typeof Webhook>, 'disabled_reason' | 'previous_secret_valid_until'> & {
+  disabled_reason: string | null
+  previous_secret_until: Date | null
+}
+
 export const webhookColumns = (tx: Transaction) => tx`
   w.id, w.workspace_id, w.url, w.events, w.name, w.active, w.disabled_reason, w.previous_secret_until, w.created_at, w.updated_at`
 
@@ -47,9 +39,7 @@ export function presentWebhook(row: WebhookRow, now: number): Record<string, unk
   return {
     ...fields,
     ...(reason === null ? {} : { disabled_reason: reason }),
-    ...(until === null || until.getTime() <= now ? {} : { previous_secret_valid_until: until.toISOString() }),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    ...(until === null || until.getTime() <= now ? {} : { previous_secret_valid_until: until }),
   }
 }
 

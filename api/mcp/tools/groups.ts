@@ -1,15 +1,17 @@
 import { limits } from '../../../core/limits.ts'
 import Type from 'typebox'
-import { createGroupRoute } from '../../groups/create.ts'
-import { deleteGroup } from '../../groups/delete.ts'
-import { listGroups as listRoute } from '../../groups/list.ts'
-import { patchGroupRoute } from '../../groups/patch.ts'
+import {
+  createGroupRoute,
+  deleteGroup,
+  listGroups as listRoute,
+  patchGroupRoute,
+} from '../../groups/groups.ts'
 import { fitting, pageEndAt } from '../fit.ts'
-import { boardId, groupFields, groupId, items, nextOffset, pageInput, string } from '../fields.ts'
+import { boardId, groupFields, groupId, items, nextOffset, pageInput, text } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 import type { Group } from './shown.ts'
 
-const name = string(`Name, 1 to ${limits.name} characters.`)
+const name = text(`Name, 1 to ${limits.name} characters.`)
 
 export const listGroups = tool({
   name: 'list_groups',

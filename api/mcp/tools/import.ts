@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { importRoute } from '../../exchange/import.ts'
-import { boardId, flag, importFields, integer, items, layout, listOf, string } from '../fields.ts'
+import { boardId, flag, importFields, integer, items, layout, listOf, text } from '../fields.ts'
 import { count, tool } from '../tool.ts'
 import { showPlaced } from './shown.ts'
 
@@ -18,7 +18,7 @@ export const importUrls = tool({
   input: {
     board_id: boardId,
     items: listOf(
-      Type.Object({ url: string('Public https URL to fetch.'), ...importFields }),
+      Type.Object({ url: text('Public https URL to fetch.'), ...importFields }),
       itemsPerCall,
       'URLs to import. Given fields override fetched ones.',
     ),

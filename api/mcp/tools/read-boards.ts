@@ -15,7 +15,7 @@ import {
   object,
   orNull,
   pageInput,
-  string,
+  text,
   workspaceId,
 } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
@@ -29,9 +29,7 @@ export const listBoards = tool({
   route: listRoute,
   input: {
     workspace_id: workspaceId,
-    parent_board_id: Type.Optional(
-      string('Only boards directly below this one; root: only top-level boards.'),
-    ),
+    parent_board_id: Type.Optional(text('Only boards directly below this one; root: only top-level boards.')),
     trash: flag('List boards in the trash instead of live ones.'),
     ...pageInput(50),
   },

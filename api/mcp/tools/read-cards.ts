@@ -3,7 +3,7 @@ import { cardFields } from '../../../core/card.ts'
 import { listCards } from '../../cards/list.ts'
 import { readCard as readRoute } from '../../cards/read.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
-import { boardId, integer, items, nextOffset, object, orNull, pageInput, string } from '../fields.ts'
+import { boardId, integer, items, nextOffset, object, orNull, pageInput, text } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 import { bodyChars, cardLine, showCard, withoutEmpty } from './shown.ts'
 
@@ -52,7 +52,7 @@ export const readCard = tool({
   route: readRoute,
   input: {
     board_id: boardId,
-    card_id: string('Id of the card, from read_cards.'),
+    card_id: text('Id of the card, from read_cards.'),
     text_from: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -3,13 +3,13 @@ import Type from 'typebox'
 import { cardFields } from '../../../core/card.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { deleteManyCards } from '../../cards/delete.ts'
-import { boardId, cardIds, id, ids, integer, items, listOf, number, string } from '../fields.ts'
+import { boardId, cardIds, id, ids, integer, items, listOf, number, text } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
 import { missingNote } from './write-cards.ts'
 import { showPlaced, withoutEmpty } from './shown.ts'
 
 const removedCard = {
-  kind: string('As returned by delete_cards.'),
+  kind: text('As returned by delete_cards.'),
   x: number(cardFields.x.tells),
   y: number(cardFields.y.tells),
   restore_token: id('As returned by delete_cards.'),

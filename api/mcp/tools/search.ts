@@ -3,7 +3,7 @@ import { limits } from '../../../core/limits.ts'
 import { resolveIdentifier } from '../../search/resolve.ts'
 import { search as searchRoute } from '../../search/search.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
-import { items, nextOffset, oneOf, pageInput, string, workspaceId } from '../fields.ts'
+import { items, nextOffset, oneOf, pageInput, text, workspaceId } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 import { boardLine, showBoard } from './shown.ts'
 
@@ -71,8 +71,8 @@ export const resolve = tool({
     'Finds boards and cards by their identifier in another system, such as {"scope": "jira", "value": "CB-12"}. An image card also matches as an image.',
   route: resolveIdentifier,
   input: {
-    scope: string('Name of the other system.'),
-    value: string('Id in that system.'),
+    scope: text('Name of the other system.'),
+    value: text('Id in that system.'),
     type: Type.Optional(oneOf(['board', 'card', 'image'], 'Only matches of this type.')),
     workspace_id: workspaceId,
     ...pageInput(50),

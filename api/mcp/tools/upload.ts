@@ -1,6 +1,6 @@
 import { limits } from '../../../core/limits.ts'
 import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
-import { boardId, integer, orNull, string } from '../fields.ts'
+import { boardId, integer, orNull, text } from '../fields.ts'
 import { tool } from '../tool.ts'
 
 const megabytes = (bytes: number) => `${bytes / 1024 / 1024} MB`
@@ -11,11 +11,11 @@ export const uploadFromUrl = tool({
   description: `Fetches the file at a public https URL and stores it for a board. Images can have up to ${megabytes(limits.files.uploadBytes)}, other files ${megabytes(limits.import.fileBytes)}. Returns the file key for create_cards and update_cards. For web pages use import_urls.`,
   route: uploadRoute,
   openWorld: true,
-  input: { board_id: boardId, url: string('Public https URL of the file.') },
+  input: { board_id: boardId, url: text('Public https URL of the file.') },
   output: {
-    key: string('Value for image_key or file_key.'),
-    kind: string('Kind of card for this file.'),
-    content_type: string('Media type of the file.'),
+    key: text('Value for image_key or file_key.'),
+    kind: text('Kind of card for this file.'),
+    content_type: text('Media type of the file.'),
     bytes: integer,
     width: orNull('integer', 'Pixels; images only.'),
     height: orNull('integer', 'Pixels; images only.'),

@@ -3,11 +3,11 @@ import { limits } from '../../../core/limits.ts'
 import { createBoard as createRoute } from '../../boards/create.ts'
 import { moveBoards as moveRoute } from '../../boards/move.ts'
 import { patchBoard } from '../../boards/patch.ts'
-import { boardFields, boardId, listOf, parentId, string, workspaceId } from '../fields.ts'
+import { boardFields, boardId, listOf, parentId, text, workspaceId } from '../fields.ts'
 import { boardsPerCall, count, tool } from '../tool.ts'
 import { boardLine, showBoard, type Board } from './shown.ts'
 
-const name = string(`Name, 1 to ${limits.boardName} characters.`)
+const name = text(`Name, 1 to ${limits.boardName} characters.`)
 const fields = { parent_board_id: Type.Optional(parentId), ...boardFields }
 
 /** The API writes null for the top level, and for a field to clear. Agents write `root` and an empty string. */

@@ -4,7 +4,7 @@ import { limits } from '../../../core/limits.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { moveCardsRoute } from '../../cards/move.ts'
 import { patchManyCards } from '../../cards/patch.ts'
-import { boardId, cardIds, cardParameters, flag, id, kind, listOf, oneOf, string } from '../fields.ts'
+import { boardId, cardIds, cardParameters, flag, id, kind, listOf, oneOf, text } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
 import { showPlaced } from './shown.ts'
 
@@ -12,7 +12,7 @@ const { defaultW, defaultH } = limits.cardSize
 
 const newCard = Type.Object({ kind, ...cardParameters })
 const changedCard = Type.Object({
-  id: string('Id of the card.'),
+  id: text('Id of the card.'),
   kind: Type.Optional(kind),
   ...cardParameters,
 })
