@@ -18,36 +18,35 @@ import { patchCard, patchManyCards } from './cards/patch.ts'
 import { exportBoard } from './exchange/export.ts'
 import { importRoute } from './exchange/import.ts'
 import { uploadFromUrl } from './exchange/upload-from-url.ts'
-import { createGroupRoute } from './groups/create.ts'
-import { deleteGroup } from './groups/delete.ts'
-import { listGroups } from './groups/list.ts'
-import { patchGroupRoute } from './groups/patch.ts'
+import { createGroupRoute, deleteGroup, listGroups, patchGroupRoute } from './groups/groups.ts'
 import { listWorkspaces, readMe, readRoot } from './http/identity.ts'
 import { listNotifications } from './notifications/list.ts'
 import { resolveIdentifier } from './search/resolve.ts'
-import { abortUpload } from './files/multipart-abort.ts'
-import { beginUpload } from './files/multipart-begin.ts'
+import { abortUpload, beginUpload, signParts } from './files/multipart.ts'
 import { completeUpload } from './files/multipart-complete.ts'
-import { signParts } from './files/multipart-parts.ts'
 import { listFiles } from './files/list.ts'
 import { readFile } from './files/read.ts'
 import { uploadImage } from './files/upload.ts'
 import { mcpRoute } from './mcp/endpoint.ts'
 import type { Route } from './http/route.ts'
-import { createServiceAccountRoute } from './service-accounts/create.ts'
-import { listServiceTokens } from './service-accounts/list-tokens.ts'
-import { listServiceAccounts } from './service-accounts/list.ts'
-import { mintServiceTokenRoute } from './service-accounts/mint-token.ts'
-import { retireServiceAccountRoute } from './service-accounts/retire.ts'
-import { revokeServiceTokenRoute } from './service-accounts/revoke-token.ts'
-import { createWebhook } from './webhooks/create.ts'
-import { deleteWebhook } from './webhooks/delete.ts'
-import { listDeliveries } from './webhooks/deliveries.ts'
-import { listWebhooks } from './webhooks/list.ts'
-import { patchWebhook } from './webhooks/patch.ts'
-import { redeliver } from './webhooks/redeliver.ts'
-import { rotateSecret } from './webhooks/rotate-secret.ts'
-import { testWebhook } from './webhooks/test.ts'
+import {
+  createServiceAccountRoute,
+  listServiceAccounts,
+  retireServiceAccountRoute,
+} from './service-accounts/accounts.ts'
+import {
+  listServiceTokens,
+  mintServiceTokenRoute,
+  revokeServiceTokenRoute,
+} from './service-accounts/tokens.ts'
+import { listDeliveries, redeliver, testWebhook } from './webhooks/deliveries.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  patchWebhook,
+  rotateSecret,
+} from './webhooks/webhooks.ts'
 import { search } from './search/search.ts'
 
 export const routes: Route[] = [

@@ -1,76 +1,38 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { named } from '../http/named.ts'
-import { boardId, cursorAnswer, nullable, timestamp, uuid, workspaceId } from '../http/schemas.ts'
+import { boardId, cursorPage, workspaceId } from '../http/schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
-const entryAnswer = named(
-  'AuditEntry',
-  Type.Object({
-    id: Type.String({ description: 'Id of the entry.' }),
-    occurred_at: { ...timestamp, description: 'When it happened.' },
-    action: Type.String({
-      description: 'What was done, such as `board.create`, `card.update`, `image.read`.',
-    }),
-    actor: Type.Object(
-      {
-        user_id: { ...uuid, description: 'Id of the account.' },
-        display_name: nullable(Type.String({ description: 'Name of the account at that time.' })),
-        token_id: nullable({
-          ...uuid,
-          description: 'Id of the token. Null when none was used, as in the settings.',
-        }),
-        service_account_id: nullable({
-          ...uuid,
-          description: 'Id of the service account. Null when a person did it.',
-        }),
-        client_id: nullable(
-          Type.String({
-            description: 'OAuth client id of the connected application. Null for other tokens.',
-          }),
-        ),
-      },
-      { description: 'Who did it.' },
-    ),
-    method: Type.String({ description: 'Method of the request.' }),
-    path: Type.String({ description: 'Path of the request, without its query.' }),
-    status: Type.Integer({ description: 'HTTP status of the answer.' }),
-    workspace_id: nullable(workspaceId),
-    board_id: nullable(boardId),
-    resource: Type.Object(
-      {
-        type: nullable(Type.String({ description: 'Type of the resource, such as `card`.' })),
-        id: nullable(Type.String({ description: 'Id of the resource.' })),
-      },
-      { description: 'What was written or read.' },
-    ),
-    request_id: Type.String({ description: 'Id of the request, as in the header `x-request-id`.' }),
-    ip: Type.String({ description: 'IP address of the client.' }),
+const entryAnswer = named('AuditEntry', 'A resource that was written or read.', {
+  id: text('Id of the entry.'),
+  occurred_at: time('When it happened.'),
+  action: text('What was done, such as `board.create`, `card.update`, `image.read`.'),
+  actor: object('Who did it.', {
+    user_id: id('Id of the account.'),
+    display_name: nullable(text('Name of the account at that time.')),
+    token_id: nullable(id('Id of the token. Null when none was used, as in the settings.')),
+    service_account_id: nullable(id('Id of the service account. Null when a person did it.')),
+    client_id: nullable(text('OAuth client id of the connected application. Null for other tokens.')),
   }),
-  'A resource that was written or read.',
-)
+  method: text('Method of the request.'),
+  path: text('Path of the request, without its query.'),
+  status: integer('HTTP status of the answer.'),
+  workspace_id: nullable(workspaceId),
+  board_id: nullable(boardId),
+  resource: object('What was written or read.', {
+    type: nullable(text('Type of the resource, such as `card`.')),
+    id: nullable(text('Id of the resource.')),
+  }),
+  request_id: text('Id of the request, as in the header `x-request-id`.'),
+  ip: text('IP address of the client.'),
+})
 
-interface AuditRow {
-  id: number
-  occurred_at: Date
-  action: string
-  user_id: string
-  display_name: string | null
-  token_id: string | null
-  service_account_id: string | null
-  client_id: string | null
-  method: string
-  path: string
-  status: number
-  workspace_id: string | null
-  board_id: string | null
-  resource_type: string | null
-  resource_id: string | null
-  request_id: string
-  ip: string
-}
+type Entry = Static<typeof entryAnswer>
+type AuditRow = Omit<Entry, 'id' | 'actor' | 'resource'> &
+  Entry['actor'] & { id: number; resource_type: string | null; resource_id: string | null }
 
 /** Most entries in one row of `audit_operations`. The ids of rows are this far apart. */
 const mostEntries = 1000
@@ -83,12 +45,7 @@ export const listAudit = route({
   scope: 'read',
   summary: 'List writes and image reads, newest first. With `since`: a feed of new entries.',
   schemas: { query: Type.Object(walkQuery) },
-  answers: {
-    200: Type.Object({
-      entries: Type.Array(entryAnswer, { description: 'The entries of this page.' }),
-      ...cursorAnswer,
-    }),
-  },
+  answers: { 200: cursorPage({ entries: list(entryAnswer, 'The entries of this page.') }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, audit)
@@ -143,7 +100,7 @@ function presentEntry(row: AuditRow) {
   const { user_id, display_name, token_id, service_account_id, client_id } = row
   return {
     id: String(row.id),
-    occurred_at: row.occurred_at.toISOString(),
+    occurred_at: row.occurred_at,
     action: row.action,
     actor: { user_id, display_name, token_id, service_account_id, client_id },
     method: row.method,

@@ -35,9 +35,10 @@ export const boardsWithParent = (tx: Transaction) => tx`
   boards b
   left join boards p on p.id = b.parent_board_id and (p.deleted_at is null or b.deleted_at is not null)`
 
+/** @param include only lists leave fields out */
 export function presentBoard(
   row: BoardRow,
-  include: { props?: boolean; identifiers?: boolean } = {},
+  include = { props: true, identifiers: true },
 ): Record<string, unknown> {
   const { props, identifiers, ...fields } = row
   return {
@@ -50,11 +51,7 @@ export function presentBoard(
   }
 }
 
-/**
- * Reads a board.
- *
- * @throws ServiceError `not_found` when the board does not exist, or the caller may not see it
- */
+/** @throws ServiceError `not_found` when the board does not exist, or the caller may not see it */
 export async function readBoard(tx: Transaction, id: string): Promise<BoardRow> {
   const [row] = await tx<BoardRow[]>`
     select ${selectBoard(tx)}
@@ -97,11 +94,7 @@ export async function changeQuietly(tx: Transaction, boardIds: string[]): Promis
   await tx`select set_config('corkboard.quiet_boards', ${boardIds.join(',')}, true)`
 }
 
-/**
- * Checks that the caller may see the board.
- *
- * @throws ServiceError `not_found`
- */
+/** @throws ServiceError `not_found` when the caller may not see the board */
 export async function requireVisible(tx: Transaction, id: string): Promise<void> {
   const rows = await tx`select from boards where id = ${id}`
   if (rows.length === 0) throw noBoard()

@@ -9,8 +9,6 @@ export interface Capacity {
 }
 
 /**
- * Reads the capacity for cards.
- *
  * @param cap the card limit of plans that have one
  * @returns null when the owner's plan has no limit, or the caller can't see the board
  */

@@ -1,9 +1,10 @@
 import Type from 'typebox'
+import { id, integer, list, listOf } from '../http/vocabulary.ts'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { route, type Answer } from '../http/route.ts'
-import { Board, uuid } from '../http/schemas.ts'
+import { Board } from '../http/schemas.ts'
 import { idsOf } from '../../sql/made.ts'
 import { presentBoard, readBoards } from './board.ts'
 import { entry, entryFields, readEntry } from './entry.ts'
@@ -12,11 +13,11 @@ import { writeEntries, type WrittenBoard } from './write-entries.ts'
 const body = Type.Object({
   ...entryFields,
   name: Type.Optional(entryFields.name),
-  workspace_id: Type.Optional({
-    ...uuid,
-    description:
+  workspace_id: Type.Optional(
+    id(
       'Id of the workspace to create the board in. Without it: the workspace of the parent, else your own. In the batch form: the default for entries without `workspace_id`.',
-  }),
+    ),
+  ),
   on_conflict: Type.Optional(
     Type.Literal('identifier', {
       description:
@@ -24,11 +25,7 @@ const body = Type.Object({
     }),
   ),
   boards: Type.Optional(
-    Type.Array(entry, {
-      minItems: 1,
-      maxItems: limits.boardsPerRequest,
-      description: 'The batch form: all of these boards are written, or none.',
-    }),
+    listOf(entry, limits.boardsPerRequest, 'The batch form: all of these boards are written, or none.'),
   ),
 })
 
@@ -43,11 +40,9 @@ export const createBoard = route({
     201: Type.Union([
       Type.Object({ board: Board }),
       Type.Object({
-        boards: Type.Array(Board, { description: 'The boards, in the order of the entries.' }),
-        created: Type.Integer({ description: 'How many boards are new.' }),
-        updated: Type.Optional(
-          Type.Integer({ description: 'With `on_conflict`: how many boards were updated.' }),
-        ),
+        boards: list(Board, 'The boards, in the order of the entries.'),
+        created: integer('How many boards are new.'),
+        updated: Type.Optional(integer('With `on_conflict`: how many boards were updated.')),
       }),
     ]),
   },
@@ -60,10 +55,7 @@ export const createBoard = route({
         throw new ServiceError('bad_request', 'on_conflict goes with the batch form: send boards, a list.')
       const entry = readEntry({ ...body, name })
       const [made] = await database.asUser(principal.userId, (tx) => writeEntries(tx, [entry]))
-      return {
-        status: 201,
-        body: { board: presentBoard(made!.board, { props: true, identifiers: true }) },
-      }
+      return { status: 201, body: { board: presentBoard(made!.board) } }
     }
     const entries = boards.map((given, at) =>
       readEntry(given, {
@@ -87,7 +79,7 @@ export const createBoard = route({
     if (body.boards !== undefined) return answerOf(written, body.on_conflict !== undefined)
     const [one] = written
     if (!one) throw noBoard()
-    return { status: 201, body: { board: presentBoard(one.board, { props: true, identifiers: true }) } }
+    return { status: 201, body: { board: presentBoard(one.board) } }
   },
 })
 
@@ -98,7 +90,7 @@ function answerOf(written: WrittenBoard[], update: boolean): Answer {
     status: 201,
     body: {
       boards: written.map((one) => ({
-        ...presentBoard(one.board, { props: true, identifiers: true }),
+        ...presentBoard(one.board),
         ...(update ? { created: one.created } : {}),
       })),
       created,

@@ -1,9 +1,10 @@
 import Type from 'typebox'
+import { flag, list, listOf, oneOf, uuid } from '../http/vocabulary.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
-import { Board, boardId, boardParams, uuid } from '../http/schemas.ts'
+import { Board, boardId, boardParams } from '../http/schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
 import { trashBoards } from './trash.ts'
 
@@ -18,7 +19,7 @@ export const deleteBoard = route({
     200: Type.Object({
       deleted: Type.Literal(true, { description: 'Always true.' }),
       board: Board,
-      restorable: Type.Boolean({ description: 'Whether the board can be restored.' }),
+      restorable: flag('Whether the board can be restored.'),
     }),
   },
   async handle({ database, closeBoard }, { principal, params }) {
@@ -28,8 +29,7 @@ export const deleteBoard = route({
       return readBoard(tx, params.id)
     })
     closeBoard(params.id)
-    const shown = presentBoard(board, { props: true, identifiers: true })
-    return { body: { deleted: true, board: shown, restorable: true } }
+    return { body: { deleted: true, board: presentBoard(board), restorable: true } }
   },
 })
 
@@ -40,22 +40,18 @@ export const deleteManyBoards = route({
   summary: `Put up to ${limits.boardsPerRequest} boards into the trash. Each can be restored for ${limits.trashDays} days.`,
   schemas: {
     body: Type.Object({
-      board_ids: Type.Array(uuid, {
-        minItems: 1,
-        maxItems: limits.boardsPerRequest,
-        description: 'Ids of the boards to delete.',
-      }),
+      board_ids: listOf(uuid, limits.boardsPerRequest, 'Ids of the boards to delete.'),
     }),
   },
   answers: {
     200: Type.Object({
-      deleted: Type.Array(uuid, { description: 'Ids of the boards that are in the trash now.' }),
-      skipped: Type.Array(
+      deleted: list(uuid, 'Ids of the boards that are in the trash now.'),
+      skipped: list(
         Type.Object({
           board_id: boardId,
-          reason: Type.Enum(['no-write', 'missing'], { description: 'Why it was not deleted.' }),
+          reason: oneOf(['no-write', 'missing'], 'Why it was not deleted.'),
         }),
-        { description: 'The boards that were not deleted.' },
+        'The boards that were not deleted.',
       ),
     }),
   },

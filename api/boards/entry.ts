@@ -1,24 +1,15 @@
 /** A board that a client sends to create it, or to update it by its identifier. */
 import Type, { type Static } from 'typebox'
+import { id, named, nullable } from '../http/vocabulary.ts'
 import { acceptColumns, type BoardValues } from '../../core/board-columns.ts'
-import { named } from '../http/named.ts'
-import { nullable } from '../http/schemas.ts'
 import { name, ownFields, requireProps, requireSchedule, trimmedName } from './fields.ts'
 
 export const entryFields = {
   name,
   workspace_id: Type.Optional(
-    Type.String({
-      format: 'uuid',
-      description:
-        'Id of the workspace to create the board in. Without it: the workspace of the parent, else your own.',
-    }),
+    id('Id of the workspace to create the board in. Without it: the workspace of the parent, else your own.'),
   ),
-  parent_board_id: Type.Optional(
-    nullable(
-      Type.String({ format: 'uuid', description: 'Id of the board above it. Null for a top-level board.' }),
-    ),
-  ),
+  parent_board_id: Type.Optional(nullable(id('Id of the board above it. Null for a top-level board.'))),
   view: Type.Optional(
     Type.Unknown({
       description: 'How clients show the board: `list`, or `canvas`, which any other value stands for.',
@@ -26,14 +17,7 @@ export const entryFields = {
   ),
   ...ownFields,
 }
-export const entry = named(
-  'BoardInput',
-  Type.Object(entryFields),
-  'A board to create, or to update by its identifier.',
-)
-
-/** The columns that were sent, as they are stored. */
-export type EntryColumns = Partial<BoardValues> & { name: string }
+export const entry = named('BoardInput', 'A board to create, or to update by its identifier.', entryFields)
 
 export interface Entry {
   /** How messages name the entry: `boards[3].`, or empty. */
@@ -41,7 +25,8 @@ export interface Entry {
   /** How messages name its workspace, which may be that of the whole batch. */
   workspaceField: string
   workspaceId?: string
-  columns: EntryColumns
+  /** The columns that were sent, as they are stored. */
+  columns: Partial<BoardValues> & { name: string }
   /** Whether nobody is notified of a change of the schedule. */
   quiet: boolean
 }

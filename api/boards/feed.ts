@@ -54,11 +54,7 @@ const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 const cursorOf = ({ at, id }: FeedPosition) => `${at.toISOString()}|${id ?? beforeAll}`
 
-/**
- * Parses a cursor.
- *
- * @throws ServiceError `bad_request`, also for the cursor of another feed
- */
+/** @throws ServiceError `bad_request`, also for the cursor of another feed */
 function cursorPosition(cursor: string): FeedPosition {
   const [time = '', id = '', ...more] = cursor.split('|')
   const at = parseTime(time)

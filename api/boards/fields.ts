@@ -1,14 +1,13 @@
 /** The fields of a board that clients may write. */
 import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import { flag, nullable, text } from '../http/vocabulary.ts'
 import { describedEntries, type describedColumns } from '../../core/board-columns.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { propsFault } from '../../core/card-values.ts'
-import { identifiers, nullable, props } from '../http/schemas.ts'
+import { identifiers, props } from '../http/schemas.ts'
 
-export const name = Type.String({
-  description: `1 to ${limits.boardName} characters, after spaces at both ends are removed.`,
-})
+export const name = text(`1 to ${limits.boardName} characters, after spaces at both ends are removed.`)
 
 /** The fields that every write of a board accepts, except name, parent and view. */
 export const ownFields = {
@@ -18,18 +17,12 @@ export const ownFields = {
       return [name, Type.Optional(schema)]
     }),
   ) as { [Name in keyof typeof describedColumns]: TOptional<TUnsafe<string | null>> }),
-  notify: Type.Optional(
-    Type.Boolean({ description: '`false`: nobody is notified of the change of schedule.' }),
-  ),
+  notify: Type.Optional(flag('`false`: nobody is notified of the change of schedule.')),
   props: Type.Optional(nullable(props)),
   identifiers: Type.Optional(nullable(identifiers)),
 }
 
-/**
- * Trims and checks a name.
- *
- * @param where how messages name the board, such as `boards[3].`; empty for a single board
- */
+/** @param where how messages name the board, such as `boards[3].`; empty for a single board */
 export function trimmedName(given: string, where = ''): string {
   const trimmed = given.trim()
   if (trimmed === '') throw new ServiceError('bad_request', `${where}name must not be empty.`)

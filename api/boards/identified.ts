@@ -30,11 +30,7 @@ export async function readCarriers(tx: Transaction, wanted: Carried[]): Promise<
   )
 }
 
-/**
- * Checks that no other board has these identifiers.
- *
- * @throws ServiceError `conflict`
- */
+/** @throws ServiceError `conflict` when another board has one of the identifiers */
 export async function requireFree(
   tx: Transaction,
   board: { boardId: string; workspaceId: string; identifiers: Identifier[] },

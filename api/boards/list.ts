@@ -1,39 +1,34 @@
 import Type from 'typebox'
+import { id, list, oneOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { since } from '../http/feed.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { Board, cursor, feedAnswer, pageAnswer, pageQuery, uuid, uuidPattern } from '../http/schemas.ts'
+import { Board, cursor, feedAnswer, offsetPage, pageQuery, uuidPattern } from '../http/schemas.ts'
 import { boardPage, type BoardPage } from './board-page.ts'
 import { presentBoard } from './board.ts'
 import { readBoardFeed } from './feed.ts'
 import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
-  workspace: Type.Optional({ ...uuid, description: 'Only boards of this workspace.' }),
+  workspace: Type.Optional(id('Only boards of this workspace.')),
   parent: Type.Optional(
-    Type.String({
-      description: 'Only boards directly below this one, by its id; or `root`: only top-level boards.',
-    }),
+    text('Only boards directly below this one, by its id; or `root`: only top-level boards.'),
   ),
   deleted: Type.Optional(
-    Type.Enum(['1', '0'], {
-      description:
-        '`1`: list the trash instead of live boards. With `since`: list both, and show each board’s parent even when that is in the trash.',
-    }),
+    oneOf(
+      ['1', '0'],
+      '`1`: list the trash instead of live boards. With `since`: list both, and show each board’s parent even when that is in the trash.',
+    ),
   ),
   since,
   cursor,
-  include: Type.Optional(
-    Type.String({
-      description: 'Which fields to add to each board: a comma list of `props`, `identifiers`.',
-    }),
-  ),
+  include: Type.Optional(text('Which fields to add to each board: a comma list of `props`, `identifiers`.')),
   ...pageQuery,
 })
 
-const boards = Type.Array(Board, { description: 'The boards of this page.' })
+const boards = list(Board, 'The boards of this page.')
 
 export const listBoards = route({
   method: 'GET',
@@ -45,7 +40,7 @@ export const listBoards = route({
     'Without `since` or `cursor`: boards by the time of their creation, in pages by `offset`. With one of them: a change feed, in pages by `cursor`.',
   schemas: { query },
   answers: {
-    200: Type.Union([Type.Object({ boards, ...pageAnswer }), Type.Object({ boards, ...feedAnswer })]),
+    200: Type.Union([offsetPage({ boards }), Type.Object({ boards, ...feedAnswer })]),
   },
   async handle({ database }, { principal, query }) {
     const include = includeOf(query.include, ['props', 'identifiers'])

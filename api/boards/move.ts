@@ -1,10 +1,11 @@
 import Type from 'typebox'
+import { id, list, listOf, nullable, oneOf, uuid } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
-import { Board, boardId, nullable, uuid } from '../http/schemas.ts'
+import { Board, boardId } from '../http/schemas.ts'
 import { presentBoard, readBoards, type BoardRow } from './board.ts'
 import { noParent, parentInTrash } from './place.ts'
 import { lockBoards, lockStructure, readAbove } from './structure.ts'
@@ -20,29 +21,22 @@ export const moveBoards = route({
   summary: `Move up to ${limits.boardsPerRequest} boards below another one, or to the top level.`,
   schemas: {
     body: Type.Object({
-      board_ids: Type.Array(uuid, {
-        minItems: 1,
-        maxItems: limits.boardsPerRequest,
-        description: 'Ids of the boards to move.',
-      }),
+      board_ids: listOf(uuid, limits.boardsPerRequest, 'Ids of the boards to move.'),
       parent_board_id: Type.Optional(
-        nullable({
-          ...uuid,
-          description: 'Id of the board to move them below. Null or absent: the top level.',
-        }),
+        nullable(id('Id of the board to move them below. Null or absent: the top level.')),
       ),
     }),
   },
   answers: {
     200: Type.Object({
-      moved: Type.Array(uuid, { description: 'Ids of the boards that were moved.' }),
-      boards: Type.Array(Board, { description: 'The boards that were moved, as they are now.' }),
-      skipped: Type.Array(
+      moved: list(uuid, 'Ids of the boards that were moved.'),
+      boards: list(Board, 'The boards that were moved, as they are now.'),
+      skipped: list(
         Type.Object({
           board_id: boardId,
-          reason: Type.Enum([...reasons], { description: 'Why it was not moved.' }),
+          reason: oneOf(reasons, 'Why it was not moved.'),
         }),
-        { description: 'The boards that were not moved.' },
+        'The boards that were not moved.',
       ),
     }),
   },
@@ -51,7 +45,7 @@ export const moveBoards = route({
     const parentId = given.parent_board_id?.toLowerCase() ?? null
     const body = await database.asUser(principal.userId, async (tx) => {
       const { moved, skipped, boards } = await move(tx, ids, parentId)
-      const shown = moved.map((id) => presentBoard(boards.get(id)!, { props: true, identifiers: true }))
+      const shown = moved.map((id) => presentBoard(boards.get(id)!))
       const answer = { moved, boards: shown, skipped }
       currentOperation()?.answers(answer)
       return answer

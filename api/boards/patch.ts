@@ -1,11 +1,12 @@
 import Type from 'typebox'
+import { id, nullable } from '../http/vocabulary.ts'
 import { acceptColumns } from '../../core/board-columns.ts'
 import { inTrash, notWritable } from '../../core/board.ts'
 import { distinctIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
-import { Board, boardParams, boardView, nullable, uuid } from '../http/schemas.ts'
+import { Board, boardParams, boardView } from '../http/schemas.ts'
 import { changeQuietly, presentBoard, readBoard, updateBoards, type BoardRow } from './board.ts'
 import { name, ownFields, requireProps, requireSchedule, trimmedName } from './fields.ts'
 import { requireFree } from './identified.ts'
@@ -15,9 +16,7 @@ import { findCycle, lockStructure, readAbove } from './structure.ts'
 const patch = Type.Object({
   name: Type.Optional(name),
   view: Type.Optional(boardView),
-  parent_board_id: Type.Optional(
-    nullable({ ...uuid, description: 'Id of the board to move it below. Null: the top level.' }),
-  ),
+  parent_board_id: Type.Optional(nullable(id('Id of the board to move it below. Null: the top level.'))),
   ...ownFields,
 })
 
@@ -53,7 +52,7 @@ export const patchBoard = route({
       if (Object.keys(changes).length > 0) await updateBoards(tx, [{ id: params.id, ...changes }])
       return readBoard(tx, params.id)
     })
-    return { body: { board: presentBoard(board, { props: true, identifiers: true }) } }
+    return { body: { board: presentBoard(board) } }
   },
 })
 

@@ -1,20 +1,16 @@
 import Type from 'typebox'
-import { named } from '../http/named.ts'
+import { integer, named, nullable, text } from '../http/vocabulary.ts'
 import { includeOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { Board, boardParams, nullable } from '../http/schemas.ts'
+import { Board, boardParams } from '../http/schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
 import { readCapacity } from './capacity.ts'
 
-const Capacity = named(
-  'Capacity',
-  Type.Object({
-    limit: Type.Integer({ description: 'How many cards the owner’s plan allows.' }),
-    used: Type.Integer({ description: 'How many cards the owner has, on all boards outside the trash.' }),
-    remaining: Type.Integer({ description: 'How many cards can be added.' }),
-  }),
-  'How many cards the owner of the board may still have.',
-)
+const Capacity = named('Capacity', 'How many cards the owner of the board may still have.', {
+  limit: integer('How many cards the owner’s plan allows.'),
+  used: integer('How many cards the owner has, on all boards outside the trash.'),
+  remaining: integer('How many cards can be added.'),
+})
 
 export const readBoardById = route({
   method: 'GET',
@@ -25,19 +21,14 @@ export const readBoardById = route({
     params: boardParams,
     query: Type.Object({
       include: Type.Optional(
-        Type.String({
-          description: 'A comma list of `props`, `identifiers`. A single board has both in any case.',
-        }),
+        text('A comma list of `props`, `identifiers`. A single board has both in any case.'),
       ),
     }),
   },
   answers: {
     200: Type.Object({
       board: Board,
-      capacity: {
-        ...nullable(Capacity),
-        description: 'Null when the plan of the board’s owner has no limit on cards.',
-      },
+      capacity: nullable(Capacity, 'Null when the plan of the board’s owner has no limit on cards.'),
     }),
   },
   async handle({ database, freeCardCap }, { principal, params, query }) {
@@ -47,7 +38,7 @@ export const readBoardById = route({
         readBoard(tx, params.id),
         readCapacity(tx, params.id, freeCardCap),
       ])
-      return { body: { board: presentBoard(board, { props: true, identifiers: true }), capacity } }
+      return { body: { board: presentBoard(board), capacity } }
     })
   },
 })

@@ -1,15 +1,14 @@
 import Type from 'typebox'
+import { flag, list } from '../http/vocabulary.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { trashCutoff } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
 import { Board, boardParams, Identifier } from '../http/schemas.ts'
-import { presentBoard, readBoard, type BoardRow } from './board.ts'
+import { presentBoard, readBoard } from './board.ts'
 import { carriedKey, readCarriers } from './identified.ts'
 import { lockStructure } from './structure.ts'
-
-const shown = (board: BoardRow) => presentBoard(board, { props: true, identifiers: true })
 
 export const restoreBoard = route({
   method: 'POST',
@@ -21,10 +20,11 @@ export const restoreBoard = route({
   answers: {
     200: Type.Object({
       board: Board,
-      restored: Type.Boolean({ description: 'False when the board was not in the trash.' }),
-      dropped_identifiers: Type.Array(Identifier, {
-        description: 'Identifiers that another board has by now. This board came back without them.',
-      }),
+      restored: flag('False when the board was not in the trash.'),
+      dropped_identifiers: list(
+        Identifier,
+        'Identifiers that another board has by now. This board came back without them.',
+      ),
     }),
   },
   async handle({ database, clock, freeCardCap }, { principal, params }) {
@@ -43,7 +43,8 @@ export const restoreBoard = route({
       if (!own) throw notWritable()
       if (own.gone) throw noBoard() // its time in the trash is over, even if it is not purged yet
       const before = await readBoard(tx, params.id)
-      if (!before.deleted) return { body: { board: shown(before), restored: false, dropped_identifiers: [] } }
+      if (!before.deleted)
+        return { body: { board: presentBoard(before), restored: false, dropped_identifiers: [] } }
       const [owner] = await tx<
         { tier: string; used: number | null }[]
       >`select tier, used from lock_board_owner(${params.id})`
@@ -65,7 +66,7 @@ export const restoreBoard = route({
         set deleted_at = null
           ${dropped.length === 0 ? tx`` : tx`, identifiers = ${tx.json(bare(kept))}`}
         where id = ${params.id}`
-      const board = shown(await readBoard(tx, params.id))
+      const board = presentBoard(await readBoard(tx, params.id))
       const body = { board, restored: true, dropped_identifiers: bare(dropped) }
       currentOperation()?.answers(body)
       return { body }

@@ -2,13 +2,8 @@
 import type { Transaction } from '../../sql/database.ts'
 import { lockBoards, lockStructure } from './structure.ts'
 
-export interface Trashed {
-  deleted: string[]
-  skipped: { board_id: string; reason: 'no-write' | 'missing' }[]
-}
-
 /** @param boardIds without duplicates, in lower case */
-export async function trashBoards(tx: Transaction, boardIds: string[]): Promise<Trashed> {
+export async function trashBoards(tx: Transaction, boardIds: string[]) {
   const rows = await tx<{ id: string; workspace_id: string; own: boolean }[]>`
     select id, workspace_id, workspace_id in (select writable_workspaces(current_user_id())) as own
     from boards

@@ -1,40 +1,34 @@
 import Type, { type Static } from 'typebox'
+import { flag, id, integer, list, named, nullable, oneOf, text, timestamp } from '../http/vocabulary.ts'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { named } from '../http/named.ts'
 import { route } from '../http/route.ts'
-import { boardId, nullable, timestamp, uuid } from '../http/schemas.ts'
+import { boardId } from '../http/schemas.ts'
 import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
-  root: Type.Optional({ ...uuid, description: 'Id of the board to start from. Send this or `workspace`.' }),
-  workspace: Type.Optional({ ...uuid, description: 'Id of the workspace to read. Send this or `root`.' }),
+  root: Type.Optional(id('Id of the board to start from. Send this or `workspace`.')),
+  workspace: Type.Optional(id('Id of the workspace to read. Send this or `root`.')),
   depth: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limits.treeDepth.max,
-      default: limits.treeDepth.default,
-      description: `How many levels to read below the root, or below the top-level boards of the workspace. 1 to ${limits.treeDepth.max}; ${limits.treeDepth.default} when absent.`,
-    }),
+    integer(
+      `How many levels to read below the root, or below the top-level boards of the workspace. 1 to ${limits.treeDepth.max}; ${limits.treeDepth.default} when absent.`,
+      { minimum: 1, maximum: limits.treeDepth.max, default: limits.treeDepth.default },
+    ),
   ),
-  deleted: Type.Optional(Type.Enum(['1', '0'], { description: '`1`: include boards in the trash.' })),
+  deleted: Type.Optional(oneOf(['1', '0'], '`1`: include boards in the trash.')),
 })
 
-const treeBoard = named(
-  'TreeEntry',
-  Type.Object({
-    id: boardId,
-    parent_board_id: nullable({ ...uuid, description: 'Id of the board above it. Null at the top level.' }),
-    name: Type.String({ description: 'Its name.' }),
-    depth: Type.Integer({ description: 'Levels below the root, or below the top level, which is 0.' }),
-    card_count: Type.Integer({ description: 'How many cards are on it.' }),
-    updated_at: nullable({ ...timestamp, description: 'When the board itself was last changed.' }),
-    deleted: Type.Boolean({ description: 'Whether it is in the trash.' }),
-  }),
-  'A board in a tree.',
-)
+const treeBoard = named('TreeEntry', 'A board in a tree.', {
+  id: boardId,
+  parent_board_id: nullable(id('Id of the board above it. Null at the top level.')),
+  name: text('Its name.'),
+  depth: integer('Levels below the root, or below the top level, which is 0.'),
+  card_count: integer('How many cards are on it.'),
+  updated_at: nullable(timestamp, 'When the board itself was last changed.'),
+  deleted: flag('Whether it is in the trash.'),
+})
 
 type TreeBoard = Static<typeof treeBoard>
 
@@ -48,11 +42,9 @@ export const readTree = route({
   schemas: { query },
   answers: {
     200: Type.Object({
-      root: nullable({ ...uuid, description: 'The `root` of the request. Null when a workspace was read.' }),
-      count: Type.Integer({ description: 'How many boards the answer has.' }),
-      boards: Type.Array(treeBoard, {
-        description: 'Parents before their children, siblings in the order of their creation.',
-      }),
+      root: nullable(id('The `root` of the request. Null when a workspace was read.')),
+      count: integer('How many boards the answer has.'),
+      boards: list(treeBoard, 'Parents before their children, siblings in the order of their creation.'),
     }),
   },
   async handle({ database }, { principal, query }) {

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox'
+import { flag, integer, list, listOf, named, nullable } from '../http/vocabulary.ts'
 import { arrangeCards } from '../../collab/boards/arrange.ts'
 import { defaultOptions, type LayoutOptions } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { named } from '../http/named.ts'
 import { route } from '../http/route.ts'
-import { boardId, boardParams, cardId, layout, live, notFound, nullable } from '../http/schemas.ts'
+import { boardId, boardParams, cardId, layout, live, notFound } from '../http/schemas.ts'
 
 const option = ({ min, max }: { min: number; max: number }, description: string) =>
   Type.Optional(Type.Number({ minimum: min, maximum: max, description }))
@@ -13,11 +13,11 @@ const option = ({ min, max }: { min: number; max: number }, description: string)
 const options = Type.Object({
   layout: Type.Optional({ ...layout, description: 'How the cards are arranged; `justified` when absent.' }),
   card_ids: Type.Optional(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: limits.cardsPerRequest,
-      description: 'Ids of the cards to arrange. Without it the whole board is arranged.',
-    }),
+    listOf(
+      Type.String(),
+      limits.cardsPerRequest,
+      'Ids of the cards to arrange. Without it the whole board is arranged.',
+    ),
   ),
   gap: option(
     limits.arrange.gap,
@@ -29,20 +29,16 @@ const options = Type.Object({
     `Preferred height of a row in canvas pixels, of \`justified\` only; ${defaultOptions.rowHeight} when absent. Rounded.`,
   ),
   columns: option(limits.arrange.columns, 'The most columns, of `grid` and `masonry` only. Rounded down.'),
-  dry_run: Type.Optional(Type.Boolean({ description: '`true`: compute the layout and write nothing.' })),
+  dry_run: Type.Optional(flag('`true`: compute the layout and write nothing.')),
 })
 
-const cardPlace = named(
-  'CardPlace',
-  Type.Object({
-    id: cardId,
-    x: Type.Integer({ description: 'Left edge in canvas pixels.' }),
-    y: Type.Integer({ description: 'Top edge in canvas pixels.' }),
-    w: Type.Integer({ description: 'Width in canvas pixels.' }),
-    h: Type.Integer({ description: 'Height in canvas pixels.' }),
-  }),
-  'Where a layout puts a card.',
-)
+const cardPlace = named('CardPlace', 'Where a layout puts a card.', {
+  id: cardId,
+  x: integer('Left edge in canvas pixels.'),
+  y: integer('Top edge in canvas pixels.'),
+  w: integer('Width in canvas pixels.'),
+  h: integer('Height in canvas pixels.'),
+})
 
 export const arrangeBoard = route({
   method: 'POST',
@@ -55,10 +51,10 @@ export const arrangeBoard = route({
     200: Type.Object({
       board_id: boardId,
       layout,
-      cards: Type.Array(cardPlace, { description: 'The cards that the layout is for.' }),
-      moved: Type.Integer({ description: 'How many cards get another place or size by it.' }),
+      cards: list(cardPlace, 'The cards that the layout is for.'),
+      moved: integer('How many cards get another place or size by it.'),
       not_found: notFound,
-      dry_run: Type.Boolean({ description: 'True when nothing was written.' }),
+      dry_run: flag('True when nothing was written.'),
       live,
     }),
   },

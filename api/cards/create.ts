@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { id, integer, list, listOf, named } from '../http/vocabulary.ts'
 import { requireAlive } from '../../collab/boards/named-files.ts'
 import type { NewCard } from '../../collab/canvas/new-cards.ts'
 import { readCards } from '../../collab/boards/read.ts'
@@ -13,32 +14,22 @@ import { requireVisible } from '../boards/board.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
-import { named } from '../http/named.ts'
 import { route, type ApiContext } from '../http/route.ts'
 import { boardId, boardParams, Card, cardInput, layout, live } from '../http/schemas.ts'
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
-const card = named(
-  'CardInput',
-  Type.Object({
-    ...cardInput,
-    restore_token: Type.Optional(
-      Type.String({
-        format: 'uuid',
-        description: `The \`restore_token\` of a removed card, at most ${limits.trashDays} days old. What the API does not show of that card is restored with it.`,
-      }),
+const card = named('CardInput', 'A card to create.', {
+  ...cardInput,
+  restore_token: Type.Optional(
+    id(
+      `The \`restore_token\` of a removed card, at most ${limits.trashDays} days old. What the API does not show of that card is restored with it.`,
     ),
-  }),
-  'A card to create.',
-)
+  ),
+})
 const body = Type.Object({
   ...card.properties,
   cards: Type.Optional(
-    Type.Array(card, {
-      minItems: 1,
-      maxItems: limits.cardsPerRequest,
-      description: 'The batch form: all of these cards are created, or none.',
-    }),
+    listOf(card, limits.cardsPerRequest, 'The batch form: all of these cards are created, or none.'),
   ),
   layout: Type.Optional(layout),
   on_conflict: Type.Optional(
@@ -48,8 +39,7 @@ const body = Type.Object({
   ),
 })
 
-const count = (what: string) =>
-  Type.Optional(Type.Integer({ description: `With \`on_conflict\`: how many cards ${what}.` }))
+const count = (what: string) => Type.Optional(integer(`With \`on_conflict\`: how many cards ${what}.`))
 
 export const createCardsRoute = route({
   method: 'POST',
@@ -61,7 +51,7 @@ export const createCardsRoute = route({
   answers: {
     201: Type.Object({
       board_id: boardId,
-      cards: Type.Array(Card, { description: 'The cards, in the order of the request.' }),
+      cards: list(Card, 'The cards, in the order of the request.'),
       created: count('are new'),
       updated: count('were changed'),
       live,

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { integer, list, listOf, text } from '../http/vocabulary.ts'
 import { removeCards } from '../../collab/boards/write.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -6,7 +7,7 @@ import { showWritten } from '../files/show-images.ts'
 import { route } from '../http/route.ts'
 import { boardId, boardParams, Card, cardParams, live, notFound } from '../http/schemas.ts'
 
-const restoreWith = Type.String({ description: 'The operation that restores what was removed.' })
+const restoreWith = text('The operation that restores what was removed.')
 const hint = (boardId: string) => `POST /boards/${boardId}/cards`
 
 export const deleteCard = route({
@@ -46,18 +47,14 @@ export const deleteManyCards = route({
   schemas: {
     params: boardParams,
     body: Type.Object({
-      card_ids: Type.Array(Type.String(), {
-        minItems: 1,
-        maxItems: limits.cardsPerRequest,
-        description: 'Ids of the cards to remove.',
-      }),
+      card_ids: listOf(Type.String(), limits.cardsPerRequest, 'Ids of the cards to remove.'),
     }),
   },
   answers: {
     200: Type.Object({
       board_id: boardId,
-      deleted: Type.Integer({ description: 'How many cards were removed.' }),
-      cards: Type.Array(Card, { description: 'The cards that were removed, each with its `restore_token`.' }),
+      deleted: integer('How many cards were removed.'),
+      cards: list(Card, 'The cards that were removed, each with its `restore_token`.'),
       not_found: notFound,
       restore_with: restoreWith,
       live,

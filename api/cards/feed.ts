@@ -55,10 +55,8 @@ export function cardFeed(
     limit ${limit + 1}`
 }
 
-function presentChange({ deleted, ...card }: CardFeedRow): Record<string, unknown> {
-  const updated_at = card.updated_at.toISOString()
-  return deleted ? { id: card.id, deleted: true, updated_at } : { ...card, updated_at }
-}
+const presentChange = ({ deleted, ...card }: CardFeedRow) =>
+  deleted ? { id: card.id, deleted: true, updated_at: card.updated_at } : card
 
 /** Whether a cursor belongs to the feed. Cursors of the list by id have another form. */
 export const isFeedCursor = (cursor: string) => parseTime(cursor.split('|')[0] ?? '') !== null

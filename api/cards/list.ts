@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { integer, list, oneOf, text } from '../http/vocabulary.ts'
 import { readPage } from '../../collab/boards/read.ts'
 import { isCardId, type IndexedFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -6,7 +7,7 @@ import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { since } from '../http/feed.ts'
 import { showImages } from '../files/show-images.ts'
-import { includeOf, pageEnd, pageOf } from '../http/page.ts'
+import { cutAfter, includeOf, pageEnd, pageOf } from '../http/page.ts'
 import { route, type Answer, type ApiContext } from '../http/route.ts'
 import {
   boardId,
@@ -15,7 +16,7 @@ import {
   cursor,
   cursorAnswer,
   IndexCard,
-  pageAnswer,
+  offsetPage,
   pageQuery,
   RemovedCard,
 } from '../http/schemas.ts'
@@ -30,16 +31,16 @@ const listQuery = Type.Object({
   ),
   since,
   deleted: Type.Optional(
-    Type.Enum(['1', '0'], {
-      description: `\`1\`, with \`since\`: include the cards that were removed or moved away in the last ${limits.trashDays} days.`,
-    }),
+    oneOf(
+      ['1', '0'],
+      `\`1\`, with \`since\`: include the cards that were removed or moved away in the last ${limits.trashDays} days.`,
+    ),
   ),
   cursor,
   include: Type.Optional(
-    Type.String({
-      description:
-        'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
-    }),
+    text(
+      'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
+    ),
   ),
   ...pageQuery,
 })
@@ -54,16 +55,15 @@ export const listCards = route({
   schemas: { params: boardParams, query: listQuery },
   answers: {
     200: Type.Union([
-      Type.Object({
+      offsetPage({
         board_id: boardId,
-        cards: Type.Array(Card, { description: 'The cards of this page.' }),
-        total: Type.Integer({ description: 'How many cards are on the board.' }),
-        ...pageAnswer,
+        cards: list(Card, 'The cards of this page.'),
+        total: integer('How many cards are on the board.'),
       }),
       Type.Object({
         board_id: boardId,
         source: Type.Literal('index', { description: 'Always `index`.' }),
-        cards: Type.Array(Type.Union([IndexCard, RemovedCard]), { description: 'The cards of this page.' }),
+        cards: list(Type.Union([IndexCard, RemovedCard]), 'The cards of this page.'),
         ...cursorAnswer,
       }),
     ]),
@@ -129,18 +129,8 @@ async function listIndex(
       limit ${limit + 1}`
     return (await Promise.all([visible, rows]))[1]
   })
-  const cards = rows.slice(0, limit).map((row) => ({ ...row, updated_at: row.updated_at.toISOString() }))
-  const more = rows.length > limit
-  return {
-    body: {
-      board_id: boardId,
-      source: 'index',
-      cards,
-      limit,
-      has_more: more,
-      next_cursor: more ? `${boardId}|${cards.at(-1)!.id}` : null,
-    },
-  }
+  const { shown, end } = cutAfter(rows, limit, ({ id }) => `${boardId}|${id}`)
+  return { body: { board_id: boardId, source: 'index', cards: shown, ...end } }
 }
 
 /** Returns the last card of the previous page. @throws ServiceError `bad_request` for the cursor of another list */

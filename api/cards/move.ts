@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { id, integer, list, listOf } from '../http/vocabulary.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -6,7 +7,7 @@ import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showWritten } from '../files/show-images.ts'
 import { route } from '../http/route.ts'
-import { boardParams, Card, live, notFound, uuid } from '../http/schemas.ts'
+import { boardParams, Card, live, notFound } from '../http/schemas.ts'
 
 export const moveCardsRoute = route({
   method: 'POST',
@@ -17,19 +18,15 @@ export const moveCardsRoute = route({
   schemas: {
     params: boardParams,
     body: Type.Object({
-      to_board_id: { ...uuid, description: 'Id of the board to move the cards to.' },
-      card_ids: Type.Array(Type.String(), {
-        minItems: 1,
-        maxItems: limits.cardsPerRequest,
-        description: 'Ids of the cards to move.',
-      }),
+      to_board_id: id('Id of the board to move the cards to.'),
+      card_ids: listOf(Type.String(), limits.cardsPerRequest, 'Ids of the cards to move.'),
     }),
   },
   answers: {
     200: Type.Object({
-      to_board_id: { ...uuid, description: 'Id of the board that the cards are on now.' },
-      moved: Type.Integer({ description: 'How many cards were moved.' }),
-      cards: Type.Array(Card, { description: 'The cards that were moved, as they are now.' }),
+      to_board_id: id('Id of the board that the cards are on now.'),
+      moved: integer('How many cards were moved.'),
+      cards: list(Card, 'The cards that were moved, as they are now.'),
       not_found: notFound,
       renamed: Type.Record(Type.String(), Type.String(), {
         description: 'New ids by old ids, for cards whose id was already on the target board.',

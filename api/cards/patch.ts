@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { integer, list, named, nullable, text } from '../http/vocabulary.ts'
 import type { CardPatch } from '../../collab/boards/build.ts'
 import { patchCards } from '../../collab/boards/write.ts'
 import { cardFields } from '../../core/card.ts'
@@ -8,34 +9,22 @@ import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
-import { named } from '../http/named.ts'
-import { route } from '../http/route.ts'
-import {
-  boardId,
-  boardParams,
-  Card,
-  cardId,
-  cardInput,
-  cardParams,
-  live,
-  notFound,
-  nullable,
-} from '../http/schemas.ts'
+import { route, type ApiContext } from '../http/route.ts'
+import { boardId, boardParams, Card, cardId, cardInput, cardParams, live, notFound } from '../http/schemas.ts'
 import { cardChange, sanitizeChanges } from './card-input.ts'
 
 const patchFields = {
   ...cardInput,
   body_base: Type.Optional(
     nullable(
-      Type.String({
-        maxLength: cardFields.body.limit,
-        description:
-          'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs. A merged text that would be longer than `body` may be is refused.',
-      }),
+      text(
+        'The `body` that your edit started from. With it your edit is merged into what others wrote since; without it `body` replaces theirs. A merged text that would be longer than `body` may be is refused.',
+        { maxLength: cardFields.body.limit },
+      ),
     ),
   ),
 }
-const patch = named('CardPatch', Type.Object(patchFields), 'The fields of a card to change.')
+const patch = named('CardPatch', 'The fields of a card to change.', patchFields)
 
 function toPatch(id: string, input: Static<typeof patch>, where: string): CardPatch {
   const change = cardChange(input, where)
@@ -54,12 +43,9 @@ export const patchCard = route({
   opensDocument: true,
   refuseEarly: refuseUnwritable,
   async handle(context, { principal, params, body }) {
-    const patch = toPatch(params.cardId, body, '')
-    const target = { account: principal.userId, boardId: params.id }
-    const files = await nameFiles(context, target, [patch.change], () => '')
-    await sanitizeChanges(context, { ...target, adds: 0 }, [patch.change], () => '')
-    const { cards, live } = await patchCards(context.live, { ...target, patches: [patch], files })
-    const [card] = await showWritten(context, principal.userId, cards)
+    const patches = [toPatch(params.cardId, body, '')]
+    const { cards, live } = await write(context, principal.userId, params.id, patches, () => '')
+    const [card] = cards
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { card, live } }
   },
@@ -84,8 +70,8 @@ export const patchManyCards = route({
   answers: {
     200: Type.Object({
       board_id: boardId,
-      cards: Type.Array(Card, { description: 'The cards that were found, as they are now.' }),
-      updated: Type.Integer({ description: 'How many cards were found.' }),
+      cards: list(Card, 'The cards that were found, as they are now.'),
+      updated: integer('How many cards were found.'),
       not_found: notFound,
       live,
     }),
@@ -94,14 +80,24 @@ export const patchManyCards = route({
   opensDocument: true,
   refuseEarly: refuseUnwritable,
   async handle(context, { principal, params, body }) {
-    const patches = await mapInTurns(body.cards, (input, at) => toPatch(input.id, input, `cards[${at}].`))
-    const target = { account: principal.userId, boardId: params.id }
     const where = (at: number) => `cards[${at}].`
-    const changes = patches.map(({ change }) => change)
-    const files = await nameFiles(context, target, changes, where)
-    await sanitizeChanges(context, { ...target, adds: 0 }, changes, where)
-    const { cards, notFound, live } = await patchCards(context.live, { ...target, patches, files })
-    const shown = await showWritten(context, principal.userId, cards)
-    return { body: { board_id: params.id, cards: shown, updated: cards.length, not_found: notFound, live } }
+    const patches = await mapInTurns(body.cards, (input, at) => toPatch(input.id, input, where(at)))
+    const { cards, notFound, live } = await write(context, principal.userId, params.id, patches, where)
+    return { body: { board_id: params.id, cards, updated: cards.length, not_found: notFound, live } }
   },
 })
+
+async function write(
+  context: ApiContext,
+  account: string,
+  boardId: string,
+  patches: CardPatch[],
+  where: (at: number) => string,
+) {
+  const target = { account, boardId }
+  const changes = patches.map(({ change }) => change)
+  const files = await nameFiles(context, target, changes, where)
+  await sanitizeChanges(context, { ...target, adds: 0 }, changes, where)
+  const written = await patchCards(context.live, { ...target, patches, files })
+  return { ...written, cards: await showWritten(context, account, written.cards) }
+}

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { text } from '../http/vocabulary.ts'
 import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
@@ -16,10 +17,9 @@ export const readCard = route({
     params: cardParams,
     query: Type.Object({
       include: Type.Optional(
-        Type.String({
-          description:
-            'Which fields to add: a comma list of `props`, `identifiers`, `raw`. A single card has the first two in any case.',
-        }),
+        text(
+          'Which fields to add: a comma list of `props`, `identifiers`, `raw`. A single card has the first two in any case.',
+        ),
       ),
     }),
   },

@@ -49,7 +49,7 @@ function describe(routes: Route[]) {
     paths: describePaths(routes, { components, errors, examples: examples.operations }),
     webhooks: describeEvents(components, examples.events),
     components: {
-      headers: headerComponents(),
+      headers: headerComponents,
       responses: errors.responses,
       schemas: components.schemas,
     },

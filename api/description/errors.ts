@@ -86,5 +86,6 @@ function headersOf(status: number): HeaderName[] {
   return headers
 }
 
-/** `not_found` → `NotFound` */
-const pascal = (code: string) => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+/** `not_found` → `NotFound`, `card.created` → `CardCreated` */
+export const pascal = (name: string) =>
+  name.replace(/(?:^|[_.])([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,60 +1,60 @@
 /** The `webhooks` section of the API description: the request that each event posts to a webhook's URL. */
 import Type, { type TSchema } from 'typebox'
+import { nullable, id, integer, list, named, object, text, time, uuid } from '../http/vocabulary.ts'
 import { eventTypes, testEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
-import { named } from '../http/named.ts'
-import { Board, nullable, timestamp, uuid } from '../http/schemas.ts'
+import { Board } from '../http/schemas.ts'
 import { Webhook } from '../webhooks/webhook.ts'
 import { ImageRecord } from '../files/list.ts'
 import type { Components } from './components.ts'
+import { pascal } from './errors.ts'
 
 type Event = (typeof eventTypes)[number] | typeof testEvent
 
 const { name, parent_board_id, view } = Board.properties
 const { bytes, width, height, content_type } = ImageRecord.properties
 
-const boardData = named(
-  'BoardEventData',
-  Type.Object({
-    name,
-    parent_board_id,
-    view,
-    changed: Type.Array(Type.Enum(['name', 'view', 'parent_board_id', 'deleted']), {
-      description: 'The fields that changed. Empty when the board is new or was removed permanently.',
-    }),
+const boardData = named('BoardEventData', 'The board after the change.', {
+  name,
+  parent_board_id,
+  view,
+  changed: list(
+    Type.Enum(['name', 'view', 'parent_board_id', 'deleted']),
+    'The fields that changed. Empty when the board is new or was removed permanently.',
+  ),
+})
+const cardData = named('CardEventData', 'The cards that one operation changed on a board.', {
+  count: integer('How many cards the event is about.'),
+  card_ids: list(Type.String(), `Ids of the first ${limits.eventCardIds} of these cards.`, {
+    maxItems: limits.eventCardIds,
   }),
-  'The board after the change.',
-)
-const cardData = named(
-  'CardEventData',
-  Type.Object({
-    count: Type.Integer({ description: 'How many cards the event is about.' }),
-    card_ids: Type.Array(Type.String(), {
-      maxItems: limits.eventCardIds,
-      description: `Ids of the first ${limits.eventCardIds} of these cards.`,
-    }),
-    from_board_id: Type.Optional(
-      Type.String({ format: 'uuid', description: 'Only for `card.moved`: the previous board of the cards.' }),
-    ),
-  }),
-  'The cards that one operation changed on a board.',
-)
-const imageData = named(
-  'ImageEventData',
-  Type.Object({ bytes, width, height, content_type }),
-  'The file that was uploaded.',
-)
+  from_board_id: Type.Optional(id('Only for `card.moved`: the previous board of the cards.')),
+})
+const imageData = named('ImageEventData', 'The file that was uploaded.', {
+  bytes,
+  width,
+  height,
+  content_type,
+})
 
 interface Kind {
+  /** Type of the resource. */
+  type: string
   resource: string
   data: TSchema
   hasBoard: boolean
 }
 const kinds: Record<string, Kind> = {
-  board: { resource: 'The board’s id.', data: boardData, hasBoard: true },
-  card: { resource: 'The board’s id. The ids of the cards are in `data`.', data: cardData, hasBoard: true },
-  image: { resource: 'The file’s key.', data: imageData, hasBoard: true },
+  board: { type: 'board', resource: 'The board’s id.', data: boardData, hasBoard: true },
+  card: {
+    type: 'board',
+    resource: 'The board’s id. The ids of the cards are in `data`.',
+    data: cardData,
+    hasBoard: true,
+  },
+  image: { type: 'image', resource: 'The file’s key.', data: imageData, hasBoard: true },
   webhook: {
+    type: 'webhook',
     resource: 'The webhook’s id.',
     data: Type.Object({}, { description: 'Empty.' }),
     hasBoard: false,
@@ -111,41 +111,23 @@ function describeEvent(event: Event, components: Components, example: unknown): 
 
 /** The schema of a delivery's body, which `payloadText` writes. */
 function eventSchema(event: Event): TSchema {
-  const type = event.split('.')[0]!
-  const { resource, data, hasBoard } = kinds[type]!
+  const { type, resource, data, hasBoard } = kinds[event.split('.')[0]!]!
   const board = Type.Object({ id: Board.properties.id })
-  return named(
-    `${pascal(event)}Event`,
-    Type.Object({
-      type: Type.Literal(event, { description: 'Name of the event.' }),
-      resource: Type.Object(
-        {
-          type: Type.Literal(resourceTypes[type]!, { description: 'Type of the resource.' }),
-          id: Type.String({ description: resource }),
-        },
-        { description: 'The resource that the event is about.' },
-      ),
-      workspace: Type.Object(
-        { id: Webhook.properties.workspace_id },
-        { description: 'The workspace that the event happened in.' },
-      ),
-      board: hasBoard
-        ? type === 'image'
-          ? { ...nullable(board), description: 'The board that the file was uploaded for. Null: none.' }
-          : { ...board, description: 'The board that the event happened on.' }
-        : Type.Null({ description: 'Always null.' }),
-      data,
-      occurred_at: { ...timestamp, description: 'When the event happened.' },
+  return named(`${pascal(event)}Event`, summaries[event], {
+    type: Type.Literal(event, { description: 'Name of the event.' }),
+    resource: object('The resource that the event is about.', {
+      type: Type.Literal(type, { description: 'Type of the resource.' }),
+      id: text(resource),
     }),
-    summaries[event],
-  )
-}
-
-const resourceTypes: Record<string, string> = {
-  board: 'board',
-  card: 'board',
-  image: 'image',
-  webhook: 'webhook',
+    workspace: object('The workspace that the event happened in.', { id: Webhook.properties.workspace_id }),
+    board: hasBoard
+      ? type === 'image'
+        ? nullable(board, 'The board that the file was uploaded for. Null: none.')
+        : { ...board, description: 'The board that the event happened on.' }
+      : Type.Null({ description: 'Always null.' }),
+    data,
+    occurred_at: time('When the event happened.'),
+  })
 }
 
 const header = (name: string, description: string, schema: object = { type: 'string' }) => ({
@@ -183,7 +165,3 @@ const deliveryHeaders = [
     'The signatures in the format of Standard Webhooks: `v1,<base64>`, separated by spaces.',
   ),
 ]
-
-/** `card.created` → `CardCreated` */
-const pascal = (event: string) =>
-  event.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import Type from 'typebox'
+import { integer, list, oneOf, text, time } from '../http/vocabulary.ts'
 import { captureBoard } from '../../collab/boards/capture.ts'
 import { cardTimes } from '../../collab/boards/read.ts'
 import { presentBoard, readBoard, type BoardRow } from '../boards/board.ts'
 import { route, type ApiContext } from '../http/route.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
-import { Board, boardParams, Card, Group, timestamp } from '../http/schemas.ts'
+import { Board, boardParams, Card, Group } from '../http/schemas.ts'
 import { jsonExport } from './json-export.ts'
 import { omcExport } from './omc-export.ts'
 
@@ -19,9 +20,9 @@ const limitsMs = { toRead: 5 * 60_000, chunk: 30_000 }
 
 const omcEntity = Type.Object(
   {
-    schemaVersion: Type.String({ description: 'Version of OMC-JSON.' }),
-    entityType: Type.String({ description: 'Type of the entity.' }),
-    identifier: Type.Array(Type.Unknown(), { description: 'Identifiers of the entity.' }),
+    schemaVersion: text('Version of OMC-JSON.'),
+    entityType: text('Type of the entity.'),
+    identifier: list(Type.Unknown(), 'Identifiers of the entity.'),
   },
   { additionalProperties: true, description: 'An OMC-JSON 2.8 entity.' },
 )
@@ -35,11 +36,11 @@ export const exportBoard = route({
     params: boardParams,
     query: Type.Object({
       format: Type.Optional(
-        Type.Enum(['json', 'omc'], {
-          default: 'json',
-          description:
-            '`json` (default): the board, its groups and cards, each card with its `raw`. `omc`: a list of OMC-JSON 2.8 entities.',
-        }),
+        oneOf(
+          ['json', 'omc'],
+          '`json` (default): the board, its groups and cards, each card with its `raw`. `omc`: a list of OMC-JSON 2.8 entities.',
+          { default: 'json' },
+        ),
       ),
     }),
   },
@@ -47,11 +48,11 @@ export const exportBoard = route({
     200: Type.Union([
       Type.Object({
         format: Type.Literal('json', { description: 'Always `json`.' }),
-        version: Type.Integer({ description: 'Version of this format.' }),
-        exported_at: { ...timestamp, description: 'When the export was made.' },
+        version: integer('Version of this format.'),
+        exported_at: time('When the export was made.'),
         board: Board,
-        groups: Type.Array(Group, { description: 'All groups of the board.' }),
-        cards: Type.Array(Card, { description: 'All cards of the board, each with its `raw`.' }),
+        groups: list(Group, 'All groups of the board.'),
+        cards: list(Card, 'All cards of the board, each with its `raw`.'),
       }),
       Type.Array(omcEntity),
     ]),
@@ -69,7 +70,7 @@ export const exportBoard = route({
         ...capture,
         html: context.live.html,
         account: principal.userId,
-        board: presentBoard(row, { props: true, identifiers: true }),
+        board: presentBoard(row),
         children,
         exportedAt: new Date(context.clock.now()).toISOString(),
         times: await cardTimes(

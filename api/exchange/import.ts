@@ -1,33 +1,26 @@
 import Type from 'typebox'
+import { flag, integer, list, listOf, named, nullable, oneOf, text } from '../http/vocabulary.ts'
 import { requireWritable } from '../../collab/access.ts'
 import { errorCodes } from '../../core/errors.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { route } from '../http/route.ts'
-import { named } from '../http/named.ts'
-import { boardId, boardParams, Card, layout, live, nullable } from '../http/schemas.ts'
+import { boardId, boardParams, Card, layout, live } from '../http/schemas.ts'
 import { ImportProgress } from './import-progress.ts'
 import { importItem } from './import-item.ts'
 import { runImport } from './run-import.ts'
 
-const ImportResult = named(
-  'ImportResult',
-  Type.Object({
-    url: Type.String({ description: 'The URL of the item.' }),
-    status: Type.Enum(['created', 'existing', 'failed', 'valid'], {
-      description:
-        '`existing`: the board already has a card for it. `valid`: it passed the checks of `dry_run`.',
-    }),
-    card_id: nullable(Type.String({ description: 'Id of the card. Null without one.' })),
-    error: nullable(Type.String({ description: 'Why the item failed, as text. Null when it did not.' })),
-    code: {
-      ...nullable(Type.Enum(errorCodes)),
-      description: 'Why the item failed, as an error code. Null when it did not.',
-    },
-  }),
-  'The result of one item of an import.',
-)
+const ImportResult = named('ImportResult', 'The result of one item of an import.', {
+  url: text('The URL of the item.'),
+  status: oneOf(
+    ['created', 'existing', 'failed', 'valid'],
+    '`existing`: the board already has a card for it. `valid`: it passed the checks of `dry_run`.',
+  ),
+  card_id: nullable(text('Id of the card. Null without one.')),
+  error: nullable(text('Why the item failed, as text. Null when it did not.')),
+  code: nullable(Type.Enum(errorCodes), 'Why the item failed, as an error code. Null when it did not.'),
+})
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
 
@@ -45,19 +38,13 @@ export const importRoute = route({
   schemas: {
     params: boardParams,
     body: Type.Object({
-      items: Type.Array(importItem, {
-        minItems: 1,
-        maxItems: limits.import.items,
-        description: 'The URLs to import.',
-      }),
-      dry_run: Type.Optional(
-        Type.Boolean({ description: '`true`: only validate the items. Nothing is fetched or created.' }),
-      ),
+      items: listOf(importItem, limits.import.items, 'The URLs to import.'),
+      dry_run: Type.Optional(flag('`true`: only validate the items. Nothing is fetched or created.')),
       layout: Type.Optional(
-        Type.Enum([...layoutNames], {
-          description:
-            'How to arrange the cards of items without both `x` and `y`. Default: `justified`. Other cards get their `x` and `y`.',
-        }),
+        oneOf(
+          layoutNames,
+          'How to arrange the cards of items without both `x` and `y`. Default: `justified`. Other cards get their `x` and `y`.',
+        ),
       ),
     }),
   },
@@ -65,14 +52,12 @@ export const importRoute = route({
     200: Type.Object({
       board_id: boardId,
       layout,
-      dry_run: Type.Boolean({ description: 'The `dry_run` of the request.' }),
-      created: Type.Integer({ description: 'How many cards were created.' }),
-      existing: Type.Integer({ description: 'How many items the board already had.' }),
-      failed: Type.Integer({ description: 'How many items failed.' }),
-      results: Type.Array(ImportResult, {
-        description: 'One result for each item, in the order of the items.',
-      }),
-      cards: Type.Array(Card, { description: 'The cards that were created.' }),
+      dry_run: flag('The `dry_run` of the request.'),
+      created: integer('How many cards were created.'),
+      existing: integer('How many items the board already had.'),
+      failed: integer('How many items failed.'),
+      results: list(ImportResult, 'One result for each item, in the order of the items.'),
+      cards: list(Card, 'The cards that were created.'),
       live,
     }),
   },

@@ -1,13 +1,8 @@
 /** Reads the title and description from the head of a web page. */
 import { Parser } from 'htmlparser2'
 
-export interface PageHead {
-  title: string | null
-  description: string | null
-}
-
 /** @param bytes the beginning of the page. @param contentType the server's header */
-export function readPageHead(bytes: Buffer, contentType: string | undefined): PageHead {
+export function readPageHead(bytes: Buffer, contentType: string | undefined) {
   const said: Record<string, string> = {}
   const keep = (key: string, text: string) => {
     const clean = text.replace(/\s+/g, ' ').trim()

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { withKnownSize } from '../../platform/storage/known-size.ts'
-import { finishUpload, giveUpUpload, reserveUpload } from '../files/reserve.ts'
+import { dropUpload, finishUpload, reserveUpload } from '../files/reserve.ts'
 import { uploadRefused } from '../files/upload-fault.ts'
 import type { ApiContext } from '../http/route.ts'
 
@@ -54,12 +54,7 @@ export async function storeFile(
       const { fault } = await finishUpload(context, account, file, () => finished?.({ key, bytes }))
       if (fault) throw uploadRefused(fault, { used: null, quota: null, bytes })
     } catch (error) {
-      await giveUpUpload(context, account, key).catch((left: unknown) =>
-        context.log.warn(
-          { err: left, key },
-          'cleanup of a failed upload failed; it is removed when it expires',
-        ),
-      )
+      await dropUpload(context, account, key)
       throw error
     }
     return { key, bytes }

@@ -1,34 +1,21 @@
 import Type from 'typebox'
+import { id, integer, nullable, oneOf, text } from '../http/vocabulary.ts'
 import { requireWritable } from '../../collab/access.ts'
 import { cardFields } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
-import { nullable, uuid } from '../http/schemas.ts'
 import { fetchUrl, takeFetchTurn, type Failed, type RemoteFile } from './fetch-url.ts'
 
 const uploaded = Type.Object({
-  key: Type.String({
-    description:
-      'Key of the file: `image_key` of an image card, `file_key` of a video, audio, pdf or file card.',
-  }),
-  kind: Type.Enum(['image', 'video', 'audio', 'pdf', 'file'], {
-    description: 'The kind of card that shows this file.',
-  }),
-  content_type: Type.String({ description: 'Media type of the file, detected from its bytes.' }),
-  bytes: Type.Integer({ description: 'Size in bytes.' }),
-  width: nullable(
-    Type.Integer({
-      description: 'Width in pixels. Null when the file is not an image or its size is unknown.',
-    }),
-  ),
-  height: nullable(
-    Type.Integer({
-      description: 'Height in pixels. Null when the file is not an image or its size is unknown.',
-    }),
-  ),
-  file_name: nullable(Type.String({ description: 'Last part of the URL’s path.' })),
+  key: text('Key of the file: `image_key` of an image card, `file_key` of a video, audio, pdf or file card.'),
+  kind: oneOf(['image', 'video', 'audio', 'pdf', 'file'], 'The kind of card that shows this file.'),
+  content_type: text('Media type of the file, detected from its bytes.'),
+  bytes: integer('Size in bytes.'),
+  width: nullable(integer('Width in pixels. Null when the file is not an image or its size is unknown.')),
+  height: nullable(integer('Height in pixels. Null when the file is not an image or its size is unknown.')),
+  file_name: nullable(text('Last part of the URL’s path.')),
 })
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
@@ -40,14 +27,13 @@ export const uploadFromUrl = route({
   refuses: ['not_found', 'forbidden', 'limit_reached', 'upstream_error', 'upstream_rejected'],
   summary: `Fetch the file at a public https URL and store it: an image of up to ${megabytes(limits.files.uploadBytes)} MB, another file of up to ${megabytes(limits.import.fileBytes)} MB.`,
   schemas: {
-    query: Type.Object({ board: { ...uuid, description: 'Id of the board that the file is for.' } }),
+    query: Type.Object({ board: id('Id of the board that the file is for.') }),
     body: Type.Object({
-      url: Type.String({
-        maxLength: cardFields.url.limit,
-        description:
-          `An https URL on a public host. Up to ${limits.import.redirects} redirects are followed. Fetching may take ${limits.import.itemMs / 1000} seconds. ` +
+      url: text(
+        `An https URL on a public host. Up to ${limits.import.redirects} redirects are followed. Fetching may take ${limits.import.itemMs / 1000} seconds. ` +
           'A web page is refused with 415: import it as a link card.',
-      }),
+        { maxLength: cardFields.url.limit },
+      ),
     }),
   },
   answers: { 201: uploaded },

@@ -1,45 +1,31 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { id, list, named, nullable, time } from '../http/vocabulary.ts'
 import { fileKeyPattern } from '../../core/file.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireFilter } from '../boards/require-filter.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { named } from '../http/named.ts'
-import { cursorAnswer, nullable, timestamp, uuid, uuidPattern, workspaceId } from '../http/schemas.ts'
+import { cursorPage, uuidPattern, workspaceId } from '../http/schemas.ts'
 import { fileFields, fileType } from './fields.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const query = Type.Object({
-  workspace: Type.Optional({ ...uuid, description: 'Only files of this workspace.' }),
-  board: Type.Optional({ ...uuid, description: 'Only files that were uploaded for this board.' }),
+  workspace: Type.Optional(id('Only files of this workspace.')),
+  board: Type.Optional(id('Only files that were uploaded for this board.')),
   ...walkQuery,
 })
 
 export const ImageRecord = named(
   'ImageRecord',
-  Type.Object({
+  'A file of any type. The name says image for historical reasons.',
+  {
     ...fileFields,
-    board_id: nullable({
-      ...uuid,
-      description: 'Id of the board that the file was uploaded for. Null: none.',
-    }),
+    board_id: nullable(id('Id of the board that the file was uploaded for. Null: none.')),
     workspace_id: workspaceId,
     content_type: fileType,
-    created_at: { ...timestamp, description: 'When it was uploaded.' },
-  }),
-  'A file of any type. The name says image for historical reasons.',
+    created_at: time('When it was uploaded.'),
+  },
 )
-
-interface FileRow {
-  image_key: string
-  bytes: number | null
-  width: number | null
-  height: number | null
-  board_id: string | null
-  workspace_id: string
-  content_type: string
-  created_at: Date
-}
 
 /** The id in a cursor is `<key>|<workspace>`, because a file can be in several workspaces. */
 const files: WalkedList = {
@@ -58,12 +44,7 @@ export const listFiles = route({
   refuses: ['not_found'],
   summary: 'List files, newest first. With `since`: a feed of new uploads.',
   schemas: { query },
-  answers: {
-    200: Type.Object({
-      images: Type.Array(ImageRecord, { description: 'The files of this page.' }),
-      ...cursorAnswer,
-    }),
-  },
+  answers: { 200: cursorPage({ images: list(ImageRecord, 'The files of this page.') }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, files)
@@ -76,8 +57,7 @@ export const listFiles = route({
       at: row.created_at,
       id: `${row.image_key}|${row.workspace_id}`,
     }))
-    const images = page.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
-    return { body: { images, ...end } }
+    return { body: { images: page, ...end } }
   },
 })
 
@@ -106,7 +86,7 @@ function readFiles(
     ${bound}
     order by ${order}
     limit ${limit + 1}`
-  return tx<FileRow[]>`
+  return tx<Static<typeof ImageRecord>[]>`
     select f.*
     from (
       select f.* from readable_workspaces(current_user_id()) w(id)

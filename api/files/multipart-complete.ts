@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import Type from 'typebox'
+import { integer, listOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
@@ -12,24 +13,15 @@ import { findSession, sessionFields, type Session } from './session.ts'
 import { noUpload, uploadRefused } from './upload-fault.ts'
 
 const part = Type.Object({
-  part_number: Type.Integer({
-    minimum: 1,
-    maximum: limits.files.parts,
-    description: 'Number of the part, from 1.',
-  }),
-  etag: Type.String({
+  part_number: integer('Number of the part, from 1.', { minimum: 1, maximum: limits.files.parts }),
+  etag: text('The `etag` in the response to the part’s PUT, with or without quotes.', {
     minLength: 1,
     maxLength: 200,
-    description: 'The `etag` in the response to the part’s PUT, with or without quotes.',
   }),
 })
 const body = Type.Object({
   ...sessionFields,
-  parts: Type.Array(part, {
-    minItems: 1,
-    maxItems: limits.files.parts,
-    description: 'All parts of the upload.',
-  }),
+  parts: listOf(part, limits.files.parts, 'All parts of the upload.'),
 })
 
 export const completeUpload = route({

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import Type, { type TSchema } from 'typebox'
+import { oneOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import {
   fileKeyPattern,
@@ -39,18 +40,16 @@ export const readFile = route({
   scope: 'read',
   summary: 'Read a file, or a resized image.',
   schemas: {
-    params: Type.Object({ key: Type.String({ description: 'Key of the file.' }) }),
+    params: Type.Object({ key: text('Key of the file.') }),
     query: Type.Object({
       w: Type.Optional(
-        Type.Enum(resizeWidths.map(String), {
-          description:
-            'Returns the image resized to at most this width in pixels. An image is never enlarged.',
-        }),
+        oneOf(
+          resizeWidths.map(String),
+          'Returns the image resized to at most this width in pixels. An image is never enlarged.',
+        ),
       ),
       format: Type.Optional(
-        Type.Enum([...resizeFormats], {
-          description: 'Format of the resized image. Default: `webp`. Requires `w`.',
-        }),
+        oneOf(resizeFormats, 'Format of the resized image. Default: `webp`. Requires `w`.'),
       ),
     }),
   },

@@ -53,6 +53,12 @@ async function reserve(context: ApiContext, key: string, upload: Reservation): P
 export const giveUpUpload = (context: ApiContext, account: string, key: string): Promise<boolean> =>
   withoutOperation(() => endUpload(context, account, key))
 
+/** The same after an error, which matters more: that this failed is only logged. */
+export const dropUpload = (context: ApiContext, account: string, key: string): Promise<unknown> =>
+  giveUpUpload(context, account, key).catch((error: unknown) =>
+    context.log.warn({ err: error, key }, 'cleanup of a failed upload failed; it is removed when it expires'),
+  )
+
 /** @param ended called in the transaction that ends the upload */
 export async function endUpload(
   context: ApiContext,

@@ -1,5 +1,5 @@
 /** Finds a multipart upload for an account that may write on its board. */
-import Type from 'typebox'
+import { text } from '../http/vocabulary.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import type { ApiContext } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
@@ -8,22 +8,8 @@ import { noUpload, type UploadFault } from './upload-fault.ts'
 /** The fields with which requests name an upload. */
 export const sessionFields = {
   board_id: boardId,
-  key: Type.String({
-    minLength: 1,
-    maxLength: 500,
-    description: 'Key of the file, from `POST /uploads/multipart`.',
-  }),
-  upload_id: Type.String({
-    minLength: 1,
-    maxLength: 2000,
-    description: 'Id of the upload, from `POST /uploads/multipart`.',
-  }),
-}
-
-export interface SessionName {
-  board_id: string
-  key: string
-  upload_id: string
+  key: text('Key of the file, from `POST /uploads/multipart`.', { minLength: 1, maxLength: 500 }),
+  upload_id: text('Id of the upload, from `POST /uploads/multipart`.', { minLength: 1, maxLength: 2000 }),
 }
 
 export interface Session {
@@ -37,7 +23,7 @@ export interface Session {
 export async function findSession(
   { database, clock }: ApiContext,
   account: string,
-  { board_id, key, upload_id }: SessionName,
+  { board_id, key, upload_id }: Record<keyof typeof sessionFields, string>,
 ): Promise<Session> {
   const [fault, session] = await database.asUser(account, async (tx) => {
     const [board] = await tx<{ fault: UploadFault | null }[]>`select board_write_fault(${board_id}) as fault`

@@ -6,7 +6,7 @@ import { imageTypes, type ImageHeader } from '../../platform/images/image-header
 import { withKnownSize } from '../../platform/storage/known-size.ts'
 import type { ApiContext } from '../http/route.ts'
 import { peekImage } from './peek-image.ts'
-import { finishUpload, giveUpUpload, reserveUpload } from './reserve.ts'
+import { dropUpload, finishUpload, giveUpUpload, reserveUpload } from './reserve.ts'
 import { uploadRefused, type UploadFault } from './upload-fault.ts'
 
 export interface IncomingImage {
@@ -90,12 +90,7 @@ async function storeSized(
     body.on('error', () => undefined)
     void peeking.catch(() => undefined).then(() => body.resume())
     await reserved
-    await giveUpUpload(context, account, key).catch((left: unknown) =>
-      context.log.warn(
-        { err: left, key },
-        'cleanup of a failed upload failed; it is removed when it expires',
-      ),
-    )
+    await dropUpload(context, account, key)
     throw error
   }
   const { width = null, height = null } = size ?? {}

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
+import { id, integer } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/images/image-header.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
-import { uuid } from '../http/schemas.ts'
 import { fileKey, fileType, height, width } from './fields.ts'
 import { storeImage } from './store-image.ts'
 
@@ -16,7 +16,7 @@ export const uploadImage = route({
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: `Upload an image of up to ${limits.files.uploadBytes / 1024 / 1024} MB. The body is the bytes of the image.`,
   schemas: {
-    query: Type.Object({ board: { ...uuid, description: 'Id of the board that the image is for.' } }),
+    query: Type.Object({ board: id('Id of the board that the image is for.') }),
   },
   takesBytes: imageTypes,
   described: Type.Unsafe<Buffer>({ type: 'string', format: 'binary' }),
@@ -25,7 +25,7 @@ export const uploadImage = route({
       image_key: fileKey,
       width,
       height,
-      bytes: Type.Integer({ description: 'Size in bytes.' }),
+      bytes: integer('Size in bytes.'),
       content_type: fileType,
     }),
   },

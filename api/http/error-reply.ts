@@ -15,53 +15,35 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   // The authorization server wraps errors of the database; see oauth/outage.ts.
   if (error instanceof Error && error.cause instanceof ServiceError) return error.cause
+  const as = (code: ErrorCode, message: string) => new ServiceError(code, message, { cause: error })
   const { code, validation, validationContext, statusCode } = error as FastifyError & {
     validationContext?: string
   }
-  if (validation)
-    return new ServiceError('bad_request', schemaMessage(validation as SchemaError[], validationContext), {
-      cause: error,
-    })
+  if (validation) return as('bad_request', schemaMessage(validation as SchemaError[], validationContext))
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServiceError(
+      return as(
         'payload_too_large',
         'The body is larger than this endpoint accepts. Send less in one request.',
-        { cause: error },
       )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError(
-        'unsupported_media_type',
-        'The body must be JSON, with content-type application/json.',
-        { cause: error },
-      )
+      return as('unsupported_media_type', 'The body must be JSON, with content-type application/json.')
     case '42501': // a row-level security policy or a trigger of the database
-      return new ServiceError('forbidden', 'You may see this, but not change it.', { cause: error })
+      return as('forbidden', 'You may see this, but not change it.')
     case '23505':
       // A concurrent request took the identifier after the check that names it.
       if ((error as { constraint_name?: string }).constraint_name !== 'board_identifiers_pkey') break
-      return new ServiceError(
-        'conflict',
-        'identifiers: another board already has one of these identifiers.',
-        {
-          cause: error,
-        },
-      )
+      return as('conflict', 'identifiers: another board already has one of these identifiers.')
     case heldElsewhere:
       return inProgress(error)
     case '22021':
     case '22P05':
-      return new ServiceError('bad_request', 'The request must not contain the character U+0000.', {
-        cause: error,
-      })
+      return as('bad_request', 'The request must not contain the character U+0000.')
   }
   if (isUnavailable(error)) return storageUnavailable(error)
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new ServiceError('bad_request', `The request is malformed: ${(error as Error).message}`, {
-      cause: error,
-    })
-  }
-  return new ServiceError('internal_error', '', { cause: error })
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return as('bad_request', `The request is malformed: ${(error as Error).message}`)
+  return as('internal_error', '')
 }
 
 /** Raised when another attempt with the same idempotency key has the lock; see functions/operations.sql. */

@@ -3,9 +3,9 @@
  * gets every change, despite concurrent writes; see sql/functions/feed.sql.
  */
 import Type from 'typebox'
+import { text } from './vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { timestamp } from './schemas.ts'
 
 /** The last row that a client has seen. A null `id`: the position before all rows of that time. */
 export interface FeedPosition {
@@ -14,11 +14,10 @@ export interface FeedPosition {
 }
 
 export const since = Type.Optional(
-  Type.String({
-    ...timestamp,
-    description:
-      'Starts a change feed: lists changes at or after this time, oldest first. RFC 3339, such as `2026-01-31T09:00:00Z`.',
-  }),
+  text(
+    'Starts a change feed: lists changes at or after this time, oldest first. RFC 3339, such as `2026-01-31T09:00:00Z`.',
+    { format: 'date-time' },
+  ),
 )
 
 /** @throws ServiceError `bad_request` */

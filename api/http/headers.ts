@@ -9,91 +9,60 @@ interface Header {
 /** The bytes of a key never change. */
 export const fileCaching = `private, max-age=${limits.files.cacheSeconds}, immutable`
 
-const text = { type: 'string' }
-const whole = { type: 'integer', minimum: 0 }
+const text = (description: string) => ({ description, schema: { type: 'string' } })
+const whole = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } })
+const only = (value: string, description: string) => ({
+  description,
+  schema: { type: 'string', enum: [value] },
+})
 
 /** Headers of answers that scripts of other origins may read. */
 export const exposed = {
-  'x-ratelimit-limit': {
-    description: 'Requests that the token may send in an hour.',
-    schema: whole,
-  },
-  'x-ratelimit-remaining': {
-    description: 'Requests that are left in this hour.',
-    schema: whole,
-  },
-  'x-ratelimit-reset': {
-    description: 'When the oldest counted request no longer counts, in Unix seconds.',
-    schema: whole,
-  },
-  ratelimit: {
-    description:
-      'The requests that are left and the seconds until the reset, in the format of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";r=998;t=3540`.',
-    schema: text,
-  },
-  'ratelimit-policy': {
-    description:
-      'The limit, in the format of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";q=1000;w=3600`.',
-    schema: text,
-  },
-  'retry-after': {
-    description: 'Seconds to wait before you retry the request. Sent with 429 and 503.',
-    schema: whole,
-  },
-  'idempotent-replay': {
-    description: 'Present when this is the stored answer to an earlier POST with the same `Idempotency-Key`.',
-    schema: { type: 'string', enum: ['true'] },
-  },
-  'x-request-id': {
-    description: 'Id of this request. Include it when you report a problem.',
-    schema: text,
-  },
-  etag: {
-    description:
-      'Identifies the bytes of the file. Send it in `If-None-Match` to get 304 instead of the same bytes.',
-    schema: text,
-  },
-  'x-unknown-fields': {
-    description:
-      'Names of unknown query parameters and body fields, which were ignored. Percent-encoded and separated by commas.',
-    schema: text,
-  },
-  'preference-applied': {
-    description: 'Present when the request asked for `Prefer: handling=strict`.',
-    schema: { type: 'string', enum: ['handling=strict'] },
-  },
-  'www-authenticate': {
-    description:
-      'The URL of the metadata that tells how to get a token (RFC 9728). On 403 also the required scopes (RFC 6750).',
-    schema: text,
-  },
+  'x-ratelimit-limit': whole('Requests that the token may send in an hour.'),
+  'x-ratelimit-remaining': whole('Requests that are left in this hour.'),
+  'x-ratelimit-reset': whole('When the oldest counted request no longer counts, in Unix seconds.'),
+  ratelimit: text(
+    'The requests that are left and the seconds until the reset, in the format of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";r=998;t=3540`.',
+  ),
+  'ratelimit-policy': text(
+    'The limit, in the format of draft-ietf-httpapi-ratelimit-headers-10, such as `"hour";q=1000;w=3600`.',
+  ),
+  'retry-after': whole('Seconds to wait before you retry the request. Sent with 429 and 503.'),
+  'idempotent-replay': only(
+    'true',
+    'Present when this is the stored answer to an earlier POST with the same `Idempotency-Key`.',
+  ),
+  'x-request-id': text('Id of this request. Include it when you report a problem.'),
+  etag: text(
+    'Identifies the bytes of the file. Send it in `If-None-Match` to get 304 instead of the same bytes.',
+  ),
+  'x-unknown-fields': text(
+    'Names of unknown query parameters and body fields, which were ignored. Percent-encoded and separated by commas.',
+  ),
+  'preference-applied': only(
+    'handling=strict',
+    'Present when the request asked for `Prefer: handling=strict`.',
+  ),
+  'www-authenticate': text(
+    'The URL of the metadata that tells how to get a token (RFC 9728). On 403 also the required scopes (RFC 6750).',
+  ),
 } as const satisfies Record<string, Header>
 
 const others = {
-  'cache-control': {
-    description: `How long the answer may be cached. Files: \`${fileCaching}\`, because the bytes of a key never change. Answers with a secret: \`no-store\`.`,
-    schema: text,
-  },
-  vary: { description: 'A cached copy is valid only for requests with the same token.', schema: text },
-  'accept-ranges': { description: '`bytes`: parts of the file can be requested with `Range`.', schema: text },
-  'content-range': {
-    description: 'On 206, the range that is sent. On 416, the size of the file.',
-    schema: text,
-  },
-  'content-disposition': {
-    description: 'Whether a browser may show the file (`inline`) or must download it (`attachment`).',
-    schema: text,
-  },
+  'cache-control': text(
+    `How long the answer may be cached. Files: \`${fileCaching}\`, because the bytes of a key never change. Answers with a secret: \`no-store\`.`,
+  ),
+  vary: text('A cached copy is valid only for requests with the same token.'),
+  'accept-ranges': text('`bytes`: parts of the file can be requested with `Range`.'),
+  'content-range': text('On 206, the range that is sent. On 416, the size of the file.'),
+  'content-disposition': text(
+    'Whether a browser may show the file (`inline`) or must download it (`attachment`).',
+  ),
 } as const satisfies Record<string, Header>
 
-const all: Record<string, Header> = { ...exposed, ...others }
-export type HeaderName = keyof typeof exposed | keyof typeof others
-
 /** The content of `components.headers`. */
-export const headerComponents = (): Record<string, object> =>
-  Object.fromEntries(
-    Object.entries(all).map(([name, { description, schema }]) => [name, { description, schema }]),
-  )
+export const headerComponents: Record<string, Header> = { ...exposed, ...others }
+export type HeaderName = keyof typeof exposed | keyof typeof others
 
 /** The `headers` of a response. */
 export const refer = (names: readonly HeaderName[]): Record<string, object> =>

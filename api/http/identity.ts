@@ -1,22 +1,17 @@
 /** The caller’s account and workspaces, and the list of endpoints. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { id, integer, list, named, nullable, object, text } from './vocabulary.ts'
 import { cutPage, pageOf } from './page.ts'
 import { route, type Route } from './route.ts'
-import { named } from './named.ts'
-import { createdAt, nullable, pageAnswer, pageQuery, uuid, workspaceId } from './schemas.ts'
+import { createdAt, offsetPage, pageQuery, workspaceId } from './schemas.ts'
 
-const scopeNames = Type.Array(Type.String(), {
-  description: 'What the token may do: `read`, `write`, `delete`.',
-})
+const scopeNames = list(Type.String(), 'What the token may do: `read`, `write`, `delete`.')
 
 const bytesUsed = (used: string) =>
-  Type.Object(
-    {
-      used: Type.Integer({ description: 'Bytes in use.' }),
-      limit: Type.Integer({ description: 'Bytes that the plan allows.' }),
-    },
-    { description: used },
-  )
+  object(used, {
+    used: integer('Bytes in use.'),
+    limit: integer('Bytes that the plan allows.'),
+  })
 
 export const readMe = route({
   method: 'GET',
@@ -26,21 +21,16 @@ export const readMe = route({
   schemas: {},
   answers: {
     200: Type.Object({
-      user_id: { ...uuid, description: 'Id of the account.' },
-      display_name: nullable(Type.String({ description: 'Name of the account. Null when it has none.' })),
-      email: Type.String({ description: 'E-mail address of the account.' }),
-      tier: Type.String({ description: 'Plan of the account: `free` or `pro`.' }),
+      user_id: id('Id of the account.'),
+      display_name: nullable(text('Name of the account. Null when it has none.')),
+      email: text('E-mail address of the account.'),
+      tier: text('Plan of the account: `free` or `pro`.'),
       scopes: scopeNames,
-      rate_limit: Type.Object(
-        {
-          limit: Type.Integer({ description: 'Requests that the token may send in an hour.' }),
-          remaining: Type.Integer({ description: 'Requests that are left in this hour.' }),
-          reset: Type.Integer({
-            description: 'When the oldest counted request no longer counts, in Unix seconds.',
-          }),
-        },
-        { description: 'The rate limit of this token.' },
-      ),
+      rate_limit: object('The rate limit of this token.', {
+        limit: integer('Requests that the token may send in an hour.'),
+        remaining: integer('Requests that are left in this hour.'),
+        reset: integer('When the oldest counted request no longer counts, in Unix seconds.'),
+      }),
       storage: bytesUsed('Storage of files in all workspaces that the account owns. Running uploads count.'),
       documents: bytesUsed(
         'Storage of boards in all workspaces that the account owns: snapshots, logs of recent changes, and removed cards that can be restored. Boards in the trash count.',
@@ -69,15 +59,11 @@ export const readMe = route({
   },
 })
 
-const Workspace = named(
-  'Workspace',
-  Type.Object({
-    id: workspaceId,
-    name: Type.String({ description: 'Name of the workspace.' }),
-    created_at: createdAt,
-  }),
-  'A workspace. It contains boards, files and members.',
-)
+const Workspace = named('Workspace', 'A workspace. It contains boards, files and members.', {
+  id: workspaceId,
+  name: text('Name of the workspace.'),
+  created_at: createdAt,
+})
 
 export const listWorkspaces = route({
   method: 'GET',
@@ -85,25 +71,19 @@ export const listWorkspaces = route({
   scope: 'read',
   summary: 'List the workspaces that the account can see.',
   schemas: { query: Type.Object(pageQuery) },
-  answers: {
-    200: Type.Object({
-      workspaces: Type.Array(Workspace, { description: 'The workspaces of this page.' }),
-      ...pageAnswer,
-    }),
-  },
+  answers: { 200: offsetPage({ workspaces: list(Workspace, 'The workspaces of this page.') }) },
   async handle({ database }, { principal, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(
       principal.userId,
-      (tx) => tx<{ id: string; name: string; created_at: Date }[]>`
+      (tx) => tx<Static<typeof Workspace>[]>`
         select id, name, created_at
         from workspaces
         order by created_at, id
         limit ${page.limit + 1} offset ${page.offset}`,
     )
     const { shown, end } = cutPage(page, rows)
-    const workspaces = shown.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
-    return { body: { workspaces, ...end } }
+    return { body: { workspaces: shown, ...end } }
   },
 })
 
@@ -117,21 +97,19 @@ export function readRoot(routes: () => Route[]): Route {
     schemas: {},
     answers: {
       200: Type.Object({
-        name: Type.String({ description: 'Name of the service.' }),
-        version: Type.String({ description: 'Version of the API.' }),
-        documentation: Type.String({ description: 'URL of the documentation.' }),
-        openapi: Type.String({ description: 'URL of the API description.' }),
+        name: text('Name of the service.'),
+        version: text('Version of the API.'),
+        documentation: text('URL of the documentation.'),
+        openapi: text('URL of the API description.'),
         scopes: scopeNames,
-        endpoints: Type.Array(
+        endpoints: list(
           Type.Object({
-            method: Type.String({ description: 'HTTP method.' }),
-            path: Type.String({ description: 'Path below the root of the API.' }),
-            scope: nullable(
-              Type.String({ description: 'The scope that the operation needs. Null: it needs no token.' }),
-            ),
-            summary: Type.String({ description: 'What the operation does.' }),
+            method: text('HTTP method.'),
+            path: text('Path below the root of the API.'),
+            scope: nullable(text('The scope that the operation needs. Null: it needs no token.')),
+            summary: text('What the operation does.'),
           }),
-          { description: 'All operations.' },
+          'All operations.',
         ),
       }),
     },

@@ -5,7 +5,7 @@ import { LoopTurn } from '../../platform/work/loop-turn.ts'
 const shortList = 8
 const pieceCharacters = 64 * 1024
 
-/** The pieces of `JSON.stringify(value)`. Neither the value nor its fields may have `toJSON`. */
+/** The pieces of `JSON.stringify(value)`. The value itself must not have `toJSON`. */
 export async function jsonPieces(value: unknown): Promise<string[]> {
   if (!hasLongList(value)) return [JSON.stringify(value)]
   const turn = new LoopTurn()

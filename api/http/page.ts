@@ -17,11 +17,14 @@ export const cutPage = <Row>(page: Page, rows: readonly Row[]) => ({
   end: pageEnd(page, rows.length),
 })
 
-/**
- * The end of a page.
- *
- * @param rows the number of rows from the page's offset on. `limit + 1` stands for any greater number
- */
+/** The same for a list that is continued by the cursor of its last row. */
+export function cutAfter<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string) {
+  const shown = rows.slice(0, limit)
+  const more = rows.length > limit
+  return { shown, end: { limit, has_more: more, next_cursor: more ? cursorOf(shown.at(-1)!) : null } }
+}
+
+/** @param rows the number of rows from the page's offset on. `limit + 1` stands for any greater number */
 export function pageEnd(page: Page, rows: number) {
   const more = rows > page.limit
   return {

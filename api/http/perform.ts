@@ -1,6 +1,6 @@
 /** Runs an operation, for an HTTP request or for an MCP tool. */
-import { withOperation } from '../../sql/operation.ts'
-import { operationOf } from './operation.ts'
+import { Operation, withOperation } from '../../sql/operation.ts'
+import { actionOf, namedBy } from './action.ts'
 import type { Attempt } from './idempotency/attempts.ts'
 import type { Answer, ApiContext, Call, Route } from './route.ts'
 import { uuidPattern } from './schemas.ts'
@@ -20,8 +20,26 @@ export async function perform(
       resumed.answer ?? (await route.rebuild?.(context, call, resumed.made))
     if (answer) return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
   }
+  return withOperation(operationOf(route, call, attempt), work)
+}
+
+/** The audit entry of a request, which its transactions write. */
+function operationOf(route: Route, call: Call<never, never, never>, attempt: Attempt | null): Operation {
   const { principal, params, request } = call
-  return withOperation(operationOf(route, request, { principal, params, key: attempt?.key ?? null }), work)
+  return new Operation({
+    action: actionOf(route),
+    display_name: principal.displayName,
+    token_id: principal.tokenId,
+    service_account_id: principal.serviceAccountId,
+    client_id: principal.clientId,
+    method: request.method,
+    path: request.url.split('?', 1)[0]!.slice(0, 1000),
+    status: Number(Object.keys(route.answers)[0]),
+    request_id: request.id,
+    ip: request.ip,
+    named: namedBy(route.path, params),
+    key: attempt?.key ?? null,
+  })
 }
 
 /** UUIDs in lower case: upper case means the same id, but documents and queues compare ids as text. */

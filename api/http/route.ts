@@ -108,7 +108,7 @@ export interface Route {
   description?: string
   schemas: RouteSchemas<TSchema, TSchema, TSchema>
   /** Answers by status: the success first, then errors with a special body. */
-  answers: Record<number, TSchema>
+  answers: Answers
   /** The errors of its handler. description/errors.ts adds those that every route of its kind has. */
   refuses?: readonly ErrorCode[]
   bodyLimitBytes?: number
@@ -142,9 +142,15 @@ export interface Route {
   rebuild?(context: ApiContext, call: Call<never, never, never>, made: Made[]): Promise<Answer | null>
 }
 
-export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
-  definition: Omit<Route, 'schemas' | 'handle' | 'rebuild'> & {
+type Answers = Record<number, TSchema>
+export type RouteWith<A extends Answers> = Omit<Route, 'answers'> & { answers: A }
+/** The type of a successful answer. */
+export type AnswerOf<A extends Answers> = Static<A[keyof A & (200 | 201)]>
+
+export function route<P extends TSchema, Q extends TSchema, B extends TSchema, A extends Answers>(
+  definition: Omit<Route, 'schemas' | 'answers' | 'handle' | 'rebuild'> & {
     schemas: RouteSchemas<P, Q, B>
+    answers: A
     handle(context: ApiContext, call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Answer>
     rebuild?(
       context: ApiContext,
@@ -152,6 +158,6 @@ export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
       made: Made[],
     ): Promise<Answer | null>
   },
-): Route {
-  return definition as unknown as Route
+): RouteWith<A> {
+  return definition as unknown as RouteWith<A>
 }

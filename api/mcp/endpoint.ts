@@ -78,19 +78,15 @@ const asAnswer = ({ status, contentType, text }: Served): Answer => ({
   ...(contentType === null ? {} : { headers: { 'content-type': contentType } }),
 })
 
+const refuseBatch = (why: string) => refuse(400, rpcCodes.invalidRequest, why)
+
 /** Handles the messages in order, so that a later message sees the changes of earlier ones. */
 async function answerBatch(caller: Caller, batch: unknown[]): Promise<Answer> {
   const { request } = caller.call
   if (request.attempt)
-    return refuse(
-      400,
-      rpcCodes.invalidRequest,
-      'Idempotency-Key is not accepted with a batch. Send a single message.',
-    )
+    return refuseBatch('Idempotency-Key is not accepted with a batch. Send a single message.')
   if (batch.some(namesVersion))
-    return refuse(
-      400,
-      rpcCodes.invalidRequest,
+    return refuseBatch(
       'Invalid Request: this protocol version has no batches. Send each message in its own request.',
     )
   const answers: string[] = []

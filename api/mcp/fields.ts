@@ -10,10 +10,11 @@ import { describedEntries } from '../../core/board-columns.ts'
 import { cardFields, kinds, type CardField } from '../../core/card.ts'
 import { groupShapes } from '../../core/group.ts'
 import { layoutNames } from '../../core/layout/arrangement.ts'
+import { id, listOf, text } from '../http/vocabulary.ts'
 
 // ---- parameters
 
-export const string = (description: string) => Type.String({ description })
+export { id, listOf, text }
 export const number = (description: string) => Type.Number({ description })
 export const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const clearable = (description: string) => Type.Optional(Type.String({ nullable: true, description }))
@@ -24,18 +25,15 @@ export const oneOf = <const Name extends string>(
   options: { default?: Name } = {},
 ) => Type.Unsafe<Name>({ type: 'string', enum: [...names], ...options, description })
 
-export const id = (description: string) => Type.String({ format: 'uuid', description })
 export const boardId = id('Id of the board.')
 export const workspaceId = Type.Optional(id('Id of the workspace.'))
-export const groupId = string('Id of the group, from list_groups.')
+export const groupId = text('Id of the group, from list_groups.')
 
 export const parentId = Type.String({
   nullable: true,
   description: 'Id of the parent board; root: top level.',
 })
 
-export const listOf = <T extends TSchema>(item: T, max: number, description: string) =>
-  Type.Array(item, { minItems: 1, maxItems: max, description })
 export const cardIds = (max: number) => listOf(Type.String(), max, 'Ids of cards on the board.')
 
 /** Pages are small, because they must fit the agent's context window. */
@@ -56,7 +54,7 @@ export const ownData = {
     Type.Unsafe<object>({ type: 'object', nullable: true, description: 'Free properties.' }),
   ),
   identifiers: Type.Optional(
-    Type.Array(Type.Object({ scope: string('The other system.'), value: string('Its id in that system.') }), {
+    Type.Array(Type.Object({ scope: text('The other system.'), value: text('Its id in that system.') }), {
       nullable: true,
       description: 'All ids in other systems.',
     }),

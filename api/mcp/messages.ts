@@ -41,6 +41,7 @@ export function readMessages(
     kind: 'refused',
     answer: refuse(status, code, message),
   })
+  const invalid = (fault: string) => refused(400, rpcCodes.invalidRequest, `Invalid Request: ${fault}`)
   if (!acceptsJson(headers.accept))
     return refused(406, rpcCodes.refused, 'Not Acceptable: Accept must include application/json.')
   if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
@@ -50,22 +51,17 @@ export function readMessages(
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes ?? new Uint8Array())
     const size = boundsFault(bytes ?? new Uint8Array())
-    if (size !== null) return refused(400, rpcCodes.invalidRequest, `Invalid Request: ${size}`)
+    if (size !== null) return invalid(size)
     body = JSON.parse(text)
   } catch {
     return refused(400, rpcCodes.parseError, 'Parse error: the body must be JSON in UTF-8.')
   }
   const fault = isStorableJson(text) ? idFault(body) : unstorable
-  if (fault !== null) return refused(400, rpcCodes.invalidRequest, `Invalid Request: ${fault}`)
+  if (fault !== null) return invalid(fault)
   if (!Array.isArray(body)) return { kind: 'one', message: body }
-  if (body.length === 0)
-    return refused(400, rpcCodes.invalidRequest, 'Invalid Request: a batch must hold at least one message.')
+  if (body.length === 0) return invalid('a batch must hold at least one message.')
   if (body.length > messageLimits.batch)
-    return refused(
-      400,
-      rpcCodes.invalidRequest,
-      `Invalid Request: a batch must hold at most ${messageLimits.batch} messages.`,
-    )
+    return invalid(`a batch must hold at most ${messageLimits.batch} messages.`)
   return { kind: 'batch', messages: body }
 }
 

@@ -1,7 +1,7 @@
 /** The type of an MCP tool: an API operation with the name, description, arguments and result that agents see. */
-import Type, { type Static, type TObject, type TProperties } from 'typebox'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { limits } from '../../core/limits.ts'
-import type { Route } from '../http/route.ts'
+import type { AnswerOf, Route, RouteWith } from '../http/route.ts'
 import type { RouteInput } from './caller.ts'
 import { notice } from './untrusted.ts'
 
@@ -34,13 +34,14 @@ export interface Tool {
   show(answer: never, input: never): Shown
 }
 
-/** Makes a tool from its definition. The type of `show`'s first parameter is not checked against the operation. */
-export function tool<In extends TProperties>(
-  definition: Omit<Tool, 'input' | 'output' | 'call' | 'show'> & {
+/** Makes a tool from its definition. */
+export function tool<In extends TProperties, A extends Record<number, TSchema>>(
+  definition: Omit<Tool, 'route' | 'input' | 'output' | 'call' | 'show'> & {
+    route: RouteWith<A>
     input: In
     output?: TProperties
     call(input: Static<TObject<In>>): RouteInput
-    show(answer: never, input: Static<TObject<In>>): Shown
+    show(answer: AnswerOf<A>, input: Static<TObject<In>>): Shown
   },
 ): Tool {
   const { input, output } = definition

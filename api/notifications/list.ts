@@ -1,40 +1,28 @@
 import Type from 'typebox'
+import { id, list, named, nullable, text } from '../http/vocabulary.ts'
 import { presentNotification, type NotificationRow } from '../../core/notification.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { limits } from '../../core/limits.ts'
-import { named } from '../http/named.ts'
-import {
-  boardId,
-  createdAt,
-  cursorAnswer,
-  nullable,
-  uuid,
-  uuidPattern,
-  workspaceId,
-} from '../http/schemas.ts'
+import { boardId, createdAt, cursorPage, uuidPattern, workspaceId } from '../http/schemas.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
-const Notification = named(
-  'Notification',
-  Type.Object({
-    id: { ...uuid, description: 'Id of the notification.' },
-    type: Type.String({ description: 'What happened: `schedule.changed`.' }),
-    workspace_id: nullable(workspaceId),
-    board_id: nullable(boardId),
-    data: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          'For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`.',
-      },
-    ),
-    created_at: createdAt,
-  }),
-  'A message to the account about a change.',
-)
+const Notification = named('Notification', 'A message to the account about a change.', {
+  id: id('Id of the notification.'),
+  type: text('What happened: `schedule.changed`.'),
+  workspace_id: nullable(workspaceId),
+  board_id: nullable(boardId),
+  data: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description:
+        'For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`.',
+    },
+  ),
+  created_at: createdAt,
+})
 
 const notifications: WalkedList = {
   name: 'the notifications',
@@ -49,12 +37,7 @@ export const listNotifications = route({
   summary: 'List the notifications of the account, newest first. With `since`: a feed of new ones.',
   description: `Notifications are kept for ${limits.notificationDays} days.`,
   schemas: { query: Type.Object(walkQuery) },
-  answers: {
-    200: Type.Object({
-      notifications: Type.Array(Notification, { description: 'The notifications of this page.' }),
-      ...cursorAnswer,
-    }),
-  },
+  answers: { 200: cursorPage({ notifications: list(Notification, 'The notifications of this page.') }) },
   async handle({ database }, { principal, query }) {
     const { limit } = pageOf(query)
     const walk = walkOf(query, notifications)

@@ -4,7 +4,18 @@ import { html, type Html } from '../sign-in/html.ts'
 import type { Page } from '../sign-in/page.ts'
 import type { OwnVisit } from '../sign-in/visit.ts'
 import { isDocumentUrl } from './client-metadata.ts'
-import { whereTo, type ConsentRequest } from './consent-request.ts'
+
+/** A client's request for access, as the page shows it. */
+export interface ConsentRequest {
+  clientId: string
+  clientName: string
+  redirectUri: URL
+  scopes: Scope[]
+}
+
+/** The host of the redirect URI. For a program's own scheme, the scheme. */
+export const whereTo = ({ protocol, host }: URL): string =>
+  protocol === 'https:' || protocol === 'http:' ? host : protocol
 
 /** What each scope allows. */
 export const scopeWords: Record<Scope, string> = {

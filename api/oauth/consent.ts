@@ -12,8 +12,7 @@ import type { Scope } from '../../sql/accounts/tokens.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, PageRoute, VisitAnswer } from '../sign-in/visit.ts'
 import { grantKey } from './adapter.ts'
-import { consentPage } from './consent-page.ts'
-import { whereTo, type ConsentRequest } from './consent-request.ts'
+import { consentPage, whereTo, type ConsentRequest } from './consent-page.ts'
 import { paths } from './provider.ts'
 import { scopesToAsk } from './scopes.ts'
 
@@ -121,10 +120,7 @@ async function grant(
   for (const resource of resources) granted.addResourceScope(resource, scopes.join(' '))
   const grantId = await granted.save()
   const { clientName, redirectUri } = asked
-  const operation = formOperation(request, signedIn, {
-    action: 'application.connect',
-    named: { type: 'application', ids: [asked.clientId] },
-  })
+  const operation = formOperation(request, signedIn, 'application.connect', asked.clientId)
   await database.asSystem(async (tx) => {
     await describeGrant(tx, grantKey(grantId), { clientName, redirectHost: whereTo(redirectUri) })
     await recordFor(tx, userId, operation)

@@ -1,11 +1,11 @@
 import Type from 'typebox'
+import { id, list, named, oneOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireFilter } from '../boards/require-filter.ts'
-import { named } from '../http/named.ts'
 import { cutPage, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { boardId, pageAnswer, pageQuery, uuid, workspaceId } from '../http/schemas.ts'
+import { boardId, offsetPage, pageQuery, workspaceId } from '../http/schemas.ts'
 
 const types = ['board', 'card', 'image'] as const
 
@@ -17,31 +17,19 @@ interface Found {
 }
 
 const query = Type.Object({
-  scope: Type.String({
-    minLength: 1,
-    maxLength: limits.identifiers.scope,
-    description: 'The `scope` of the identifier.',
-  }),
-  value: Type.String({
-    minLength: 1,
-    maxLength: limits.identifiers.value,
-    description: 'The `value` of the identifier.',
-  }),
-  type: Type.Optional(Type.Enum([...types], { description: 'Only matches of this type.' })),
-  workspace: Type.Optional({ ...uuid, description: 'Only matches in this workspace.' }),
+  scope: text('The `scope` of the identifier.', { minLength: 1, maxLength: limits.identifiers.scope }),
+  value: text('The `value` of the identifier.', { minLength: 1, maxLength: limits.identifiers.value }),
+  type: Type.Optional(oneOf(types, 'Only matches of this type.')),
+  workspace: Type.Optional(id('Only matches in this workspace.')),
   ...pageQuery,
 })
 
-const Match = named(
-  'IdentifierMatch',
-  Type.Object({
-    type: Type.Enum([...types], { description: 'Type of the match.' }),
-    id: Type.String({ description: 'Id of the board or the card, or key of the image.' }),
-    board_id: boardId,
-    workspace_id: workspaceId,
-  }),
-  'A board, card or image with the identifier.',
-)
+const Match = named('IdentifierMatch', 'A board, card or image with the identifier.', {
+  type: oneOf(types, 'Type of the match.'),
+  id: text('Id of the board or the card, or key of the image.'),
+  board_id: boardId,
+  workspace_id: workspaceId,
+})
 
 export const resolveIdentifier = route({
   method: 'GET',
@@ -52,11 +40,10 @@ export const resolveIdentifier = route({
     'Find boards and cards by their identifier in another system. An image card also matches as an image.',
   schemas: { query },
   answers: {
-    200: Type.Object({
-      scope: Type.String({ description: 'The `scope` of the request.' }),
-      value: Type.String({ description: 'The `value` of the request.' }),
-      matches: Type.Array(Match, { description: 'The matches of this page.' }),
-      ...pageAnswer,
+    200: offsetPage({
+      scope: text('The `scope` of the request.'),
+      value: text('The `value` of the request.'),
+      matches: list(Match, 'The matches of this page.'),
     }),
   },
   async handle({ database }, { principal, query }) {

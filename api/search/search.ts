@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import Type from 'typebox'
+import { id, list, named, nullable, object, oneOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
@@ -8,40 +9,30 @@ import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
 import { requireFilter } from '../boards/require-filter.ts'
 import { cutPage, pageOf, type Page } from '../http/page.ts'
 import { route, type ApiContext } from '../http/route.ts'
-import { named } from '../http/named.ts'
-import { Board, boardId, cardId, nullable, pageAnswer, pageQuery, updatedAt, uuid } from '../http/schemas.ts'
+import { Board, boardId, cardId, pageAnswer, pageQuery, updatedAt } from '../http/schemas.ts'
 
 const { excerpt, candidates, newestCards, catchUpMs, timeoutMs, query: queryLength } = limits.search
 
 const query = Type.Object({
-  q: Type.String({
-    minLength: queryLength.min,
-    maxLength: queryLength.max,
-    description: `The words to search for, ${queryLength.min} to ${queryLength.max} characters. Results contain all of them. Case and accents are ignored.`,
-  }),
-  kind: Type.Optional(
-    Type.Enum(['board', 'card'], {
-      description: 'Search only boards, or only cards. The list of the other kind is empty.',
-    }),
+  q: text(
+    `The words to search for, ${queryLength.min} to ${queryLength.max} characters. Results contain all of them. Case and accents are ignored.`,
+    { minLength: queryLength.min, maxLength: queryLength.max },
   ),
-  workspace: Type.Optional({ ...uuid, description: 'Search only this workspace.' }),
+  kind: Type.Optional(
+    oneOf(['board', 'card'], 'Search only boards, or only cards. The list of the other kind is empty.'),
+  ),
+  workspace: Type.Optional(id('Search only this workspace.')),
   ...pageQuery,
 })
 
-const cardHit = named(
-  'CardHit',
-  Type.Object({
-    id: cardId,
-    board_id: boardId,
-    kind: Type.String({ description: 'Kind of the card.' }),
-    title: nullable(Type.String({ description: 'Title of the card.' })),
-    excerpt: Type.String({
-      description: `Up to ${excerpt} characters of the body. A match in the body is within the excerpt.`,
-    }),
-    updated_at: updatedAt,
-  }),
-  'A card that matches a search.',
-)
+const cardHit = named('CardHit', 'A card that matches a search.', {
+  id: cardId,
+  board_id: boardId,
+  kind: text('Kind of the card.'),
+  title: nullable(text('Title of the card.')),
+  excerpt: text(`Up to ${excerpt} characters of the body. A match in the body is within the excerpt.`),
+  updated_at: updatedAt,
+})
 
 export const search = route({
   method: 'GET',
@@ -53,15 +44,9 @@ export const search = route({
   schemas: { query },
   answers: {
     200: Type.Object({
-      query: Type.String({ description: 'The query, without spaces at both ends.' }),
-      boards: Type.Object(
-        { items: Type.Array(Board, { description: 'The boards of this page.' }), ...pageAnswer },
-        { description: 'Boards that match.' },
-      ),
-      cards: Type.Object(
-        { items: Type.Array(cardHit, { description: 'The cards of this page.' }), ...pageAnswer },
-        { description: 'Cards that match.' },
-      ),
+      query: text('The query, without spaces at both ends.'),
+      boards: object('Boards that match.', { items: list(Board, 'The boards of this page.'), ...pageAnswer }),
+      cards: object('Cards that match.', { items: list(cardHit, 'The cards of this page.'), ...pageAnswer }),
     }),
   },
   async handle(context, { principal, query }) {
@@ -101,7 +86,10 @@ export const search = route({
     return {
       body: {
         query: q,
-        boards: { items: found.map((row) => presentBoard(row)), ...boards.end },
+        boards: {
+          items: found.map((row) => presentBoard(row, { props: false, identifiers: false })),
+          ...boards.end,
+        },
         cards: { items: cards.shown, ...cards.end },
       },
     }

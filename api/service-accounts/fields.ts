@@ -1,37 +1,35 @@
 /** The fields of service accounts and their tokens that a write may carry. */
 import Type from 'typebox'
+import { integer, listOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { ScopeError } from '../http/authenticate.ts'
 import type { ApiContext } from '../http/route.ts'
 import { scopes, type Principal, type Scope } from '../../sql/accounts/tokens.ts'
 
-export const accountName = Type.String({
+export const accountName = text(`Name for people, 1 to ${limits.name} characters.`, {
   maxLength: limits.name,
-  description: `Name for people, 1 to ${limits.name} characters.`,
 })
 
 export const tokenFields = {
   scopes: Type.Optional(
-    Type.Array(Type.Enum([...scopes]), {
-      minItems: 1,
-      maxItems: 10,
-      description:
-        'What the token may do. `read` is always included. The token of this request must have these scopes itself.',
-    }),
+    listOf(
+      Type.Enum([...scopes]),
+      10,
+      'What the token may do. `read` is always included. The token of this request must have these scopes itself.',
+    ),
   ),
   ttl_days: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limits.tokenLifetimeDays,
-      description: `Lifetime of the token in days, 1 to ${limits.tokenLifetimeDays}. Without it, the token is valid until it is revoked.`,
-    }),
+    integer(
+      `Lifetime of the token in days, 1 to ${limits.tokenLifetimeDays}. Without it, the token is valid until it is revoked.`,
+      { minimum: 1, maximum: limits.tokenLifetimeDays },
+    ),
   ),
   rate_limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      description: `Requests that the token may send in an hour. The operator sets the maximum, \`MAX_RATE_LIMIT_PER_HOUR\` (default ${limits.maxRateLimitPerHour.toLocaleString('en')}).`,
-    }),
+    integer(
+      `Requests that the token may send in an hour. The operator sets the maximum, \`MAX_RATE_LIMIT_PER_HOUR\` (default ${limits.maxRateLimitPerHour.toLocaleString('en')}).`,
+      { minimum: 1 },
+    ),
   ),
 }
 

@@ -1,97 +1,55 @@
 /** Service accounts and their tokens: their rows, their form in the API, and the access checks. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { id, integer, list, named, nullable, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { idsOf, secretOf, type Made } from '../../sql/made.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { mintServiceToken, type NewServiceToken } from '../../sql/accounts/service-accounts.ts'
-import type { Scope } from '../../sql/accounts/tokens.ts'
 import { openSecret, sealSecret } from '../http/idempotency/secret.ts'
-import { named } from '../http/named.ts'
-import { createdAt, nullable, timestamp, uuid, workspaceId } from '../http/schemas.ts'
+import { createdAt, workspaceId } from '../http/schemas.ts'
 
-export interface ServiceAccountRow {
-  id: string
-  workspace_id: string
-  name: string
-  created_at: Date
-  retired_at: Date | null
-}
-
-export interface TokenRow {
-  id: string
-  name: string
-  prefix: string
-  scopes: Scope[]
-  rate_limit: number | null
-  created_at: Date
-  expires_at: Date | null
-  last_used_at: Date | null
-  revoked_at: Date | null
-}
-
-const accountId = Type.String({ format: 'uuid', description: 'Id of the service account.' })
+const accountId = id('Id of the service account.')
 export const accountParams = Type.Object({ id: accountId })
 
 export const ServiceAccount = named(
   'ServiceAccount',
-  Type.Object({
+  'An account for an unattended integration. It belongs to a workspace and has tokens. It can’t sign in.',
+  {
     id: accountId,
     workspace_id: workspaceId,
-    name: Type.String({ description: 'Name of the service account, for people.' }),
+    name: text('Name of the service account, for people.'),
     created_at: createdAt,
-    retired_at: nullable({ ...timestamp, description: 'When it was retired. Null while it is in use.' }),
-  }),
-  'An account for an unattended integration. It belongs to a workspace and has tokens. It can’t sign in.',
+    retired_at: nullable(time('When it was retired. Null while it is in use.')),
+  },
 )
 
-export const Token = named(
-  'Token',
-  Type.Object({
-    id: { ...uuid, description: 'Id of the token.' },
-    name: Type.String({ description: 'Name of the token, for people.' }),
-    prefix: Type.String({ description: 'The first characters of the token, to recognise it by.' }),
-    scopes: Type.Array(Type.String(), { description: 'What the token may do: `read`, `write`, `delete`.' }),
-    rate_limit: nullable(
-      Type.Integer({
-        description: 'Requests that the token may send in an hour. Null: the default of this instance.',
-      }),
-    ),
-    created_at: createdAt,
-    expires_at: nullable({ ...timestamp, description: 'When it expires. Null: never.' }),
-    last_used_at: nullable({
-      ...timestamp,
-      description: 'When it was last used, to the minute. Null: never.',
-    }),
-    revoked_at: nullable({ ...timestamp, description: 'When it was revoked. Null: it was not.' }),
-  }),
-  'An access token, without its secret part.',
-)
+export const Token = named('Token', 'An access token, without its secret part.', {
+  id: id('Id of the token.'),
+  name: text('Name of the token, for people.'),
+  prefix: text('The first characters of the token, to recognise it by.'),
+  scopes: list(Type.String(), 'What the token may do: `read`, `write`, `delete`.'),
+  rate_limit: nullable(
+    integer('Requests that the token may send in an hour. Null: the default of this instance.'),
+  ),
+  created_at: createdAt,
+  expires_at: nullable(time('When it expires. Null: never.')),
+  last_used_at: nullable(time('When it was last used, to the minute. Null: never.')),
+  revoked_at: nullable(time('When it was revoked. Null: it was not.')),
+})
 
-export const accessToken = Type.String({ description: 'The token itself. It is not shown again.' })
+/** Rows are answers as they are. */
+export type ServiceAccountRow = Static<typeof ServiceAccount>
+export type TokenRow = Static<typeof Token>
+
+export const accessToken = text('The token itself. It is not shown again.')
 
 export const accountColumns = (tx: Transaction) =>
   tx`s.id, s.workspace_id, s.name, s.created_at, s.retired_at`
 
 export const tokenColumns = (tx: Transaction) => tx`
   t.id, t.name, t.prefix, t.scopes, t.rate_limit, t.created_at, t.expires_at, t.last_used_at, t.revoked_at`
-
-const iso = (time: Date | null) => time?.toISOString() ?? null
-
-export const presentAccount = (row: ServiceAccountRow) => ({
-  ...row,
-  created_at: iso(row.created_at),
-  retired_at: iso(row.retired_at),
-})
-
-export const presentToken = (row: TokenRow) => ({
-  ...row,
-  created_at: iso(row.created_at),
-  expires_at: iso(row.expires_at),
-  last_used_at: iso(row.last_used_at),
-  revoked_at: iso(row.revoked_at),
-})
 
 /** @throws ServiceError `not_found` when the account can't see the workspace; `forbidden` when it does not own it */
 export async function requireOwner(tx: Transaction, workspaceId: string): Promise<void> {
@@ -117,7 +75,7 @@ export async function mint(
   tx: Transaction,
   answers: Encryption,
   token: NewServiceToken,
-): Promise<{ token: ReturnType<typeof presentToken>; access_token: string }> {
+): Promise<{ token: TokenRow; access_token: string }> {
   const minted = await mintServiceToken(tx, token)
   if (!minted) throw new ServiceError('conflict', 'This service account is retired. Create a new one.')
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${minted.id}`
@@ -126,7 +84,7 @@ export async function mint(
     { type: 'new', id: token.accountId },
     { type: 'secret', id: minted.id, sealed },
   ])
-  return { token: presentToken(row!), access_token: minted.value }
+  return { token: row!, access_token: minted.value }
 }
 
 /** The result of an earlier `mint` again, for a repeated request. */
@@ -134,7 +92,7 @@ export async function remint(tx: Transaction, answers: Encryption, made: Made[])
   const { id, sealed } = secretOf(made)
   await requireAccount(tx, idsOf(made)[0]!)
   const [row] = await tx<TokenRow[]>`select ${tokenColumns(tx)} from tokens t where t.id = ${id}`
-  return { token: presentToken(row!), access_token: openSecret(answers, id, sealed) }
+  return { token: row!, access_token: openSecret(answers, id, sealed) }
 }
 
 const noAccount = () => new ServiceError('not_found', 'There is no service account with this id.')

@@ -5,10 +5,10 @@ import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
-import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
-import { confirmationPage } from './confirmation.ts'
+import type { OwnVisit } from '../sign-in/visit.ts'
+import { actionPages, type ConfirmedAction } from './confirmed-action.ts'
 import type { Section } from './section.ts'
-import { rowAction, table, type RowAction } from './table.ts'
+import { rowAction, table } from './table.ts'
 import { time } from './time.ts'
 
 interface ApplicationRow {
@@ -24,60 +24,7 @@ export const applicationsSection: Section = {
   id: 'applications',
   title: 'Connected applications',
   show: showApplications,
-  pages: (context) => [
-    {
-      method: 'GET',
-      path: disconnecting.path,
-      needs: 'session',
-      handle: (visit) => askToDisconnect(context, visit),
-    },
-    {
-      method: 'POST',
-      path: disconnecting.path,
-      needs: 'session',
-      handle: (visit) => disconnect(context, visit),
-    },
-  ],
-}
-
-async function askToDisconnect(
-  { database }: SignInContext,
-  { query, csrf, signedIn }: OwnVisit,
-): Promise<VisitAnswer> {
-  const clientId = query.get('client_id') ?? ''
-  if (clientId === '' || clientId.includes('\0')) return { redirect: '/settings#applications' }
-  const [application] = await database.asUser(
-    signedIn.userId,
-    (tx) => tx<{ client_name: string }[]>`
-      select client_name from oauth_grants
-      where user_id = ${signedIn.userId} and client_id = ${clientId} and revoked_at is null and ends_at > now()
-      order by created_at desc
-      limit 1`,
-  )
-  if (!application) return { redirect: '/settings#applications' }
-  const confirmation = {
-    question: `Disconnect “${application.client_name}”?`,
-    consequence: 'Its access to your account ends at once. To use it again, you must connect it again.',
-    ...{ action: disconnecting.path, fields: { client_id: clientId }, label: 'Disconnect' },
-    section: 'applications',
-  }
-  return confirmationPage(confirmation, csrf)
-}
-
-async function disconnect(
-  { database }: SignInContext,
-  { request, form, signedIn }: OwnVisit,
-): Promise<VisitAnswer> {
-  const clientId = form.get('client_id') ?? ''
-  if (clientId === '' || clientId.includes('\0')) return { redirect: '/settings#applications' }
-  const operation = formOperation(request, signedIn, {
-    action: 'application.disconnect',
-    named: { type: 'application', ids: [clientId.slice(0, 1000)] },
-  })
-  await withOperation(operation, () =>
-    database.asUser(signedIn.userId, (tx) => disconnectApplication(tx, clientId)),
-  )
-  return { redirect: '/settings#applications' }
+  pages: (context) => actionPages(context, disconnecting),
 }
 
 /** Shows each application once, even if it was connected several times. */
@@ -119,8 +66,24 @@ const applicationTable = (rows: ApplicationRow[]) =>
     { head: 'Action', cell: (row) => rowAction(disconnecting, row.client_id, row.client_name) },
   ])
 
-const disconnecting: RowAction = {
+const disconnecting: ConfirmedAction<{ client_name: string }> = {
   path: '/settings/applications/disconnect',
+  section: 'applications',
   field: 'client_id',
   label: 'Disconnect',
+  isName: (clientId) => clientId !== '' && !clientId.includes('\0'),
+  find: (tx, userId, clientId) => tx`
+    select client_name from oauth_grants
+    where user_id = ${userId} and client_id = ${clientId} and revoked_at is null and ends_at > now()
+    order by created_at desc
+    limit 1`,
+  ask: ({ client_name }) => ({
+    question: `Disconnect “${client_name}”?`,
+    consequence: 'Its access to your account ends at once. To use it again, you must connect it again.',
+    label: 'Disconnect',
+  }),
+  perform: ({ database }, { request, signedIn }, clientId) =>
+    withOperation(formOperation(request, signedIn, 'application.disconnect', clientId.slice(0, 1000)), () =>
+      database.asUser(signedIn.userId, (tx) => disconnectApplication(tx, clientId)),
+    ),
 }

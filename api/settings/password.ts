@@ -59,10 +59,7 @@ async function changePassword(
   const secret = await database.asSystem(async (tx) => {
     if (!(await holdPassword(tx, userId, phc))) return null
     await setPassword(tx, userId, hashed)
-    const operation = formOperation(request, signedIn, {
-      action: 'password.update',
-      named: { type: 'password', ids: [null] },
-    })
+    const operation = formOperation(request, signedIn, 'password.update', null)
     await recordFor(tx, userId, operation)
     return begin(context, tx, request, signedIn)
   })

@@ -8,8 +8,9 @@ import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
 import { uuidPattern } from '../http/schemas.ts'
 import { browserName } from './browser-name.ts'
 import { confirmationPage } from './confirmation.ts'
+import { actionPages, type ConfirmedAction } from './confirmed-action.ts'
 import type { Section } from './section.ts'
-import { rowAction, table, type RowAction } from './table.ts'
+import { rowAction, table } from './table.ts'
 import { time } from './time.ts'
 
 interface SessionRow {
@@ -25,52 +26,9 @@ export const sessionsSection: Section = {
   title: 'Sessions',
   show: showSessions,
   pages: (context) => [
-    {
-      method: 'GET',
-      path: ending.path,
-      needs: 'session',
-      handle: (visit) => askToEnd(context, visit),
-    },
+    ...actionPages(context, ending),
     { method: 'GET', path: endingAll, needs: 'session', handle: ({ csrf }) => askToEndAll(csrf) },
-    {
-      method: 'POST',
-      path: ending.path,
-      needs: 'session',
-      async handle({ request, form, signedIn }) {
-        const id = form.get('id') ?? ''
-        const operation = formOperation(request, signedIn, {
-          action: 'session.delete',
-          named: { type: 'session', ids: [id.toLowerCase()] },
-        })
-        if (uuidPattern.test(id))
-          await context.database.asSystem(async (tx) => {
-            if (await endSession(tx, signedIn.userId, id)) await recordFor(tx, signedIn.userId, operation)
-          })
-        return { redirect: '/settings#sessions' }
-      },
-    },
   ],
-}
-
-async function askToEnd(
-  { database }: SignInContext,
-  { query, csrf, signedIn }: OwnVisit,
-): Promise<VisitAnswer> {
-  const id = query.get('id') ?? ''
-  if (!uuidPattern.test(id)) return { redirect: '/settings#sessions' }
-  const [session] = await database.asUser(
-    signedIn.userId,
-    (tx) => tx<Pick<SessionRow, 'ip' | 'user_agent'>[]>`
-      select ip, user_agent from sessions
-      where id = ${id} and user_id = ${signedIn.userId} and expires_at > now()`,
-  )
-  if (!session) return { redirect: '/settings#sessions' }
-  const confirmation = {
-    question: `End the session in ${browserName(session.user_agent)}?`,
-    consequence: `The browser at ${session.ip} is signed out, and its open canvases close.`,
-    ...{ action: ending.path, fields: { id }, label: 'End session', section: 'sessions' },
-  }
-  return confirmationPage(confirmation, csrf)
 }
 
 const askToEndAll = (csrf: Html): VisitAnswer => {
@@ -113,5 +71,25 @@ const sessionTable = (rows: SessionRow[], own: string) =>
     },
   ])
 
-const ending: RowAction = { path: '/settings/sessions/end', field: 'id', label: 'End' }
+const ending: ConfirmedAction<Pick<SessionRow, 'ip' | 'user_agent'>> = {
+  path: '/settings/sessions/end',
+  section: 'sessions',
+  field: 'id',
+  label: 'End',
+  isName: (id) => uuidPattern.test(id),
+  find: (tx, userId, id) => tx`
+    select ip, user_agent from sessions
+    where id = ${id} and user_id = ${userId} and expires_at > now()`,
+  ask: ({ ip, user_agent }) => ({
+    question: `End the session in ${browserName(user_agent)}?`,
+    consequence: `The browser at ${ip} is signed out, and its open canvases close.`,
+    label: 'End session',
+  }),
+  async perform({ database }, { request, signedIn: account }, id) {
+    const operation = formOperation(request, account, 'session.delete', id.toLowerCase())
+    await database.asSystem(async (tx) => {
+      if (await endSession(tx, account.userId, id)) await recordFor(tx, account.userId, operation)
+    })
+  },
+}
 const endingAll = '/settings/sessions/end-all'

@@ -13,9 +13,9 @@ import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
-import { confirmationPage } from './confirmation.ts'
+import { actionPages, type ConfirmedAction } from './confirmed-action.ts'
 import type { Section, Settings } from './section.ts'
-import { rowAction, table, type RowAction } from './table.ts'
+import { rowAction, table } from './table.ts'
 import { time } from './time.ts'
 
 interface TokenRow {
@@ -40,18 +40,7 @@ export const tokensSection: Section = {
       needs: 'session',
       handle: (visit) => createToken(context, settings, visit),
     },
-    {
-      method: 'GET',
-      path: revoking.path,
-      needs: 'session',
-      handle: (visit) => askToRevoke(context, visit),
-    },
-    {
-      method: 'POST',
-      path: revoking.path,
-      needs: 'session',
-      handle: (visit) => revokeToken(context, visit),
-    },
+    ...actionPages(context, revoking),
   ],
 }
 
@@ -68,10 +57,7 @@ async function createToken(
       body: html`<p class="fault" role="alert">${token}</p>`,
       status: 422,
     })
-  const operation = formOperation(request, signedIn, {
-    action: 'token.create',
-    named: { type: 'token', ids: [token.id] },
-  })
+  const operation = formOperation(request, signedIn, 'token.create', token.id)
   const value = await withOperation(operation, () =>
     database.asUser(signedIn.userId, (tx) => makePersonalToken(tx, token)),
   )
@@ -98,41 +84,6 @@ function readToken(form: URLSearchParams): NewPersonalToken | string {
   if (ttlDays !== null && (ttlDays < 1 || ttlDays > limits.tokenLifetimeDays))
     return `Lifetime must be 1 to ${limits.tokenLifetimeDays} days. Leave it empty for a token that is valid until you revoke it.`
   return { id, name, ttlDays, scopes: scopes.filter((scope) => scope === 'read' || named.includes(scope)) }
-}
-
-async function askToRevoke(
-  { database }: SignInContext,
-  { query, csrf, signedIn }: OwnVisit,
-): Promise<VisitAnswer> {
-  const id = query.get('id') ?? ''
-  if (!uuidPattern.test(id)) return { redirect: '/settings#api' }
-  const [token] = await database.asUser(
-    signedIn.userId,
-    (tx) => tx<{ name: string }[]>`
-      select name from tokens
-      where id = ${id} and user_id = ${signedIn.userId} and revoked_at is null and grant_id is null`,
-  )
-  if (!token) return { redirect: '/settings#api' }
-  const confirmation = {
-    question: `Revoke the token “${token.name}”?`,
-    consequence: 'Programs that use it lose access at once. A revoked token cannot be restored.',
-    ...{ action: revoking.path, fields: { id }, label: 'Revoke token', section: 'api' },
-  }
-  return confirmationPage(confirmation, csrf)
-}
-
-async function revokeToken(
-  { database }: SignInContext,
-  { request, form, signedIn }: OwnVisit,
-): Promise<VisitAnswer> {
-  const id = form.get('id') ?? ''
-  if (!uuidPattern.test(id)) return { redirect: '/settings#api' }
-  const operation = formOperation(request, signedIn, {
-    action: 'token.delete',
-    named: { type: 'token', ids: [id.toLowerCase()] },
-  })
-  await withOperation(operation, () => database.asUser(signedIn.userId, (tx) => revokePersonalToken(tx, id)))
-  return { redirect: '/settings#api' }
 }
 
 async function showTokens({ database }: SignInContext, { signedIn, csrf }: OwnVisit): Promise<Html> {
@@ -186,4 +137,22 @@ const tokenTable = (rows: TokenRow[]) =>
     { head: 'Action', cell: (row) => rowAction(revoking, row.id, `the token ${row.name}`) },
   ])
 
-const revoking: RowAction = { path: '/settings/tokens/revoke', field: 'id', label: 'Revoke' }
+const revoking: ConfirmedAction<{ name: string }> = {
+  path: '/settings/tokens/revoke',
+  section: 'api',
+  field: 'id',
+  label: 'Revoke',
+  isName: (id) => uuidPattern.test(id),
+  find: (tx, userId, id) => tx`
+    select name from tokens
+    where id = ${id} and user_id = ${userId} and revoked_at is null and grant_id is null`,
+  ask: ({ name }) => ({
+    question: `Revoke the token “${name}”?`,
+    consequence: 'Programs that use it lose access at once. A revoked token cannot be restored.',
+    label: 'Revoke token',
+  }),
+  perform: ({ database }, { request, signedIn }, id) =>
+    withOperation(formOperation(request, signedIn, 'token.delete', id.toLowerCase()), () =>
+      database.asUser(signedIn.userId, (tx) => revokePersonalToken(tx, id)),
+    ),
+}

@@ -45,10 +45,7 @@ async function follow(context: SignInContext, visit: OpenVisit): Promise<VisitAn
     const userId = await takeLink(tx, code)
     if (userId === null) return null
     await setPassword(tx, userId, phc)
-    const operation = formOperation(request, link, {
-      action: 'password.update',
-      named: { type: 'password', ids: [null] },
-    })
+    const operation = formOperation(request, link, 'password.update', null)
     await recordFor(tx, userId, operation)
     return { userId, secret: await begin(context, tx, request, link) }
   })

@@ -17,10 +17,12 @@ export function logoutPages({ database, sessions }: SignInContext): PageRoute[] 
         await database.asSystem(async (tx) => {
           if (isEverywhere) await endSessions(tx, userId)
           else await endSession(tx, userId, sessionId)
-          const operation = formOperation(request, signedIn, {
-            action: 'session.delete',
-            named: { type: 'session', ids: [isEverywhere ? null : sessionId] },
-          })
+          const operation = formOperation(
+            request,
+            signedIn,
+            'session.delete',
+            isEverywhere ? null : sessionId,
+          )
           await recordFor(tx, userId, operation)
         })
         sessions.takeAway(reply)

@@ -1,12 +1,13 @@
 /** The audit entry for a form that was sent. */
 import type { FastifyRequest } from 'fastify'
-import { Operation, type Resources } from '../../sql/operation.ts'
+import { Operation } from '../../sql/operation.ts'
 
-/** @param named the resource. `concerns` may set its ids later */
+/** @param action `<type of the resource>.<verb>`. @param id of the resource */
 export function formOperation(
   request: FastifyRequest,
   account: { name: string | null },
-  { action, named }: { action: string; named: Resources },
+  action: string,
+  id: string | null,
 ): Operation {
   return new Operation({
     action,
@@ -19,7 +20,7 @@ export function formOperation(
     status: 200,
     request_id: request.id,
     ip: request.ip,
-    named,
+    named: { type: action.split('.', 1)[0]!, ids: [id] },
     key: null,
   })
 }

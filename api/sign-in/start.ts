@@ -26,10 +26,7 @@ export async function begin(
   const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
   const { userId } = account
   const { secret, sessionId } = await startSession(tx, { userId, ip: request.ip, userAgent })
-  const operation = formOperation(request, account, {
-    action: 'session.create',
-    named: { type: 'session', ids: [sessionId] },
-  })
+  const operation = formOperation(request, account, 'session.create', sessionId)
   await recordFor(tx, userId, operation)
   return secret
 }

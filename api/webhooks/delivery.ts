@@ -2,78 +2,45 @@
  * The delivery log of a webhook: an entry for each attempt, and one for each delivery that waits or is being sent. Newest
  * first. Pending entries sort by their due time, so they come before past attempts.
  */
-import Type from 'typebox'
+import type { Static } from 'typebox'
+import { id, integer, named, nullable, oneOf, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
-import { named } from '../http/named.ts'
-import { nullable, timestamp, uuid, uuidPattern } from '../http/schemas.ts'
+import { uuidPattern } from '../http/schemas.ts'
 
-export interface DeliveryRow {
-  id: string
-  delivery_id: string
-  webhook_id: string
-  event: string
-  status: string
-  attempt: number
-  attempts_left: number
-  status_code: number | null
-  duration_ms: number | null
-  error: string | null
-  payload: string
-  created_at: Date
-  attempted_at: Date | null
-  next_attempt_at: Date | null
+export const Delivery = named(
+  'Delivery',
+  'An entry of the delivery log: an attempt, or a delivery that waits or is being sent.',
+  {
+    id: id('Id of this entry.'),
+    delivery_id: id(
+      'Id of the delivery, as in the header `X-Service-Delivery`. All its attempts have the same id.',
+    ),
+    webhook_id: id('Id of the webhook.'),
+    event: text('Name of the event, such as `card.created`.'),
+    status: oneOf(
+      ['waiting', 'sending', 'succeeded', 'failed', 'given_up'],
+      '`failed`: another attempt follows. `given_up`: no other attempt follows.',
+    ),
+    attempt: integer(`Number of the attempt, 1 to ${limits.webhooks.attempts}.`),
+    attempts_left: integer('How many attempts may follow this one.'),
+    status_code: nullable(integer('HTTP status of the receiver’s response. Null without a response.')),
+    duration_ms: nullable(integer('Duration of the attempt in milliseconds. Null until it has ended.')),
+    error: nullable(text('What went wrong. Null without an error.')),
+    payload: text('The exact request body.'),
+    created_at: time('When the delivery was queued.'),
+    attempted_at: nullable(time('When the attempt was made. Null before it is made.')),
+    next_attempt_at: nullable(time('When the next attempt is due. Null when no attempt is due.')),
+  },
+)
+
+export type DeliveryRow = Static<typeof Delivery> & {
   /** The time by which the log is sorted, with microseconds. */
   position: string
 }
 
-export const Delivery = named(
-  'Delivery',
-  Type.Object({
-    id: { ...uuid, description: 'Id of this entry.' },
-    delivery_id: Type.String({
-      format: 'uuid',
-      description:
-        'Id of the delivery, as in the header `X-Service-Delivery`. All its attempts have the same id.',
-    }),
-    webhook_id: { ...uuid, description: 'Id of the webhook.' },
-    event: Type.String({ description: 'Name of the event, such as `card.created`.' }),
-    status: Type.Enum(['waiting', 'sending', 'succeeded', 'failed', 'given_up'], {
-      description: '`failed`: another attempt follows. `given_up`: no other attempt follows.',
-    }),
-    attempt: Type.Integer({ description: `Number of the attempt, 1 to ${limits.webhooks.attempts}.` }),
-    attempts_left: Type.Integer({ description: 'How many attempts may follow this one.' }),
-    status_code: nullable(
-      Type.Integer({ description: 'HTTP status of the receiver’s response. Null without a response.' }),
-    ),
-    duration_ms: nullable(
-      Type.Integer({ description: 'Duration of the attempt in milliseconds. Null until it has ended.' }),
-    ),
-    error: nullable(Type.String({ description: 'What went wrong. Null without an error.' })),
-    payload: Type.String({ description: 'The exact request body.' }),
-    created_at: { ...timestamp, description: 'When the delivery was queued.' },
-    attempted_at: nullable({
-      ...timestamp,
-      description: 'When the attempt was made. Null before it is made.',
-    }),
-    next_attempt_at: nullable({
-      ...timestamp,
-      description: 'When the next attempt is due. Null when no attempt is due.',
-    }),
-  }),
-  'An entry of the delivery log: an attempt, or a delivery that waits or is being sent.',
-)
-
-export function presentDelivery(row: DeliveryRow): Record<string, unknown> {
-  const { position: _position, ...fields } = row
-  return {
-    ...fields,
-    created_at: row.created_at.toISOString(),
-    attempted_at: row.attempted_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-  }
-}
+export const presentDelivery = ({ position: _position, ...entry }: DeliveryRow) => entry
 
 /** Entries after a cursor. Each part reads an index in order, so a long log costs no more than a short one. */
 export function readLog(

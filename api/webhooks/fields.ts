@@ -1,26 +1,25 @@
 /** The fields of a webhook that a write may carry. */
 import Type from 'typebox'
+import { listOf, text } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { eventTypes, everyEvent, isEventType } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
 import type { ApiContext } from '../http/route.ts'
 
-export const webhookUrl = Type.String({
-  format: 'uri',
-  maxLength: limits.webhooks.url,
-  description: `The URL to post events to: a public https URL on the default port, at most ${limits.webhooks.url} characters.`,
-})
+export const webhookUrl = text(
+  `The URL to post events to: a public https URL on the default port, at most ${limits.webhooks.url} characters.`,
+  { format: 'uri', maxLength: limits.webhooks.url },
+)
 
-export const webhookName = Type.String({
+export const webhookName = text(`Name of the webhook, for people. At most ${limits.name} characters.`, {
   maxLength: limits.name,
-  description: `Name of the webhook, for people. At most ${limits.name} characters.`,
 })
 
-export const eventNames = Type.Array(Type.String(), {
-  minItems: 1,
-  maxItems: 100,
-  description: `The events to subscribe to: ${eventTypes.join(', ')}. Or \`*\` alone for all events, including events added later.`,
-})
+export const eventNames = listOf(
+  Type.String(),
+  100,
+  `The events to subscribe to: ${eventTypes.join(', ')}. Or \`*\` alone for all events, including events added later.`,
+)
 
 /** The names without duplicates. @throws ServiceError `bad_request`: names the accepted events */
 export function requireEvents(given: string[]): string[] {

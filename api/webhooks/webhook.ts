@@ -1,55 +1,34 @@
 /** A webhook: its row, its form in the API, and the access checks. The API never shows its secret. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { flag, id, list, named, text, time } from '../http/vocabulary.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { locks } from '../../sql/locks.ts'
-import { named } from '../http/named.ts'
 import { createdAt, updatedAt, workspaceId } from '../http/schemas.ts'
 
-export interface WebhookRow {
-  id: string
-  workspace_id: string
-  url: string
-  events: string[]
-  name: string
-  active: boolean
-  disabled_reason: string | null
-  previous_secret_until: Date | null
-  created_at: Date
-  updated_at: Date
-}
+export const webhookParams = Type.Object({ id: id('Id of the webhook.') })
+export const webhookSecret = text('The secret that signs deliveries, `whsec_…`. It is not shown again.')
 
-const id = Type.String({ format: 'uuid', description: 'Id of the webhook.' })
-export const webhookParams = Type.Object({ id })
-export const webhookSecret = Type.String({
-  description: 'The secret that signs deliveries, `whsec_…`. It is not shown again.',
+export const Webhook = named('Webhook', 'A URL that events are posted to.', {
+  id: webhookParams.properties.id,
+  workspace_id: workspaceId,
+  url: text('The URL that events are posted to.'),
+  events: list(Type.String(), 'The events that it subscribes to. `*`: all events.'),
+  name: text('Name of the webhook, for people. It may be empty.'),
+  active: flag('Whether events are posted to it.'),
+  disabled_reason: Type.Optional(text('Why the service switched the webhook off. Absent when it did not.')),
+  previous_secret_valid_until: Type.Optional(
+    time('Until then, deliveries are also signed with the previous secret. Absent when that time is over.'),
+  ),
+  created_at: createdAt,
+  updated_at: updatedAt,
 })
 
-export const Webhook = named(
-  'Webhook',
-  Type.Object({
-    id,
-    workspace_id: workspaceId,
-    url: Type.String({ description: 'The URL that events are posted to.' }),
-    events: Type.Array(Type.String(), { description: 'The events that it subscribes to. `*`: all events.' }),
-    name: Type.String({ description: 'Name of the webhook, for people. It may be empty.' }),
-    active: Type.Boolean({ description: 'Whether events are posted to it.' }),
-    disabled_reason: Type.Optional(
-      Type.String({ description: 'Why the service switched the webhook off. Absent when it did not.' }),
-    ),
-    previous_secret_valid_until: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description:
-          'Until then, deliveries are also signed with the previous secret. Absent when that time is over.',
-      }),
-    ),
-    created_at: createdAt,
-    updated_at: updatedAt,
-  }),
-  'A URL that events are posted to.',
-)
+export type WebhookRow = Omit<Static<typeof Webhook>, 'disabled_reason' | 'previous_secret_valid_until'> & {
+  disabled_reason: string | null
+  previous_secret_until: Date | null
+}
 
 export const webhookColumns = (tx: Transaction) => tx`
   w.id, w.workspace_id, w.url, w.events, w.name, w.active, w.disabled_reason, w.previous_secret_until, w.created_at, w.updated_at`
@@ -60,9 +39,7 @@ export function presentWebhook(row: WebhookRow, now: number): Record<string, unk
   return {
     ...fields,
     ...(reason === null ? {} : { disabled_reason: reason }),
-    ...(until === null || until.getTime() <= now ? {} : { previous_secret_valid_until: until.toISOString() }),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    ...(until === null || until.getTime() <= now ? {} : { previous_secret_valid_until: until }),
   }
 }
 

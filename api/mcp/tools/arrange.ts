@@ -28,18 +28,7 @@ export const arrangeCards = tool({
     dry_run: flag('Only compute the result; write nothing.'),
   },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
-  show: ({
-    cards,
-    ...rest
-  }: {
-    board_id: string
-    layout: string
-    cards: { id: string; x: number; y: number; w: number; h: number }[]
-    moved: number
-    not_found: string[]
-    dry_run: boolean
-    live: boolean
-  }) => ({
+  show: ({ cards, ...rest }) => ({
     said: `${rest.dry_run ? 'Would move' : 'Moved'} ${count(rest.moved, 'card')} of ${cards.length}, layout ${rest.layout}.${missingNote(rest.not_found)}`,
     lines: [],
     content: { ...rest, cards: fitting(cards) },

@@ -1,15 +1,17 @@
 import { limits } from '../../../core/limits.ts'
 import Type from 'typebox'
-import { createGroupRoute } from '../../groups/create.ts'
-import { deleteGroup } from '../../groups/delete.ts'
-import { listGroups as listRoute } from '../../groups/list.ts'
-import { patchGroupRoute } from '../../groups/patch.ts'
+import {
+  createGroupRoute,
+  deleteGroup,
+  listGroups as listRoute,
+  patchGroupRoute,
+} from '../../groups/groups.ts'
 import { fitting, pageEndAt } from '../fit.ts'
-import { boardId, groupFields, groupId, items, nextOffset, pageInput, string } from '../fields.ts'
+import { boardId, groupFields, groupId, items, nextOffset, pageInput, text } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 import type { Group } from './shown.ts'
 
-const name = string(`Name, 1 to ${limits.name} characters.`)
+const name = text(`Name, 1 to ${limits.name} characters.`)
 
 export const listGroups = tool({
   name: 'list_groups',
@@ -20,7 +22,7 @@ export const listGroups = tool({
   input: { board_id: boardId, ...pageInput(50) },
   output: { groups: items('id, name, color, shape, outline, card_count.'), ...nextOffset },
   call: ({ board_id, ...query }) => ({ params: { id: board_id }, query }),
-  show({ groups, offset, has_more }: { groups: Group[]; offset: number; has_more: boolean }, { board_id }) {
+  show({ groups, offset, has_more }, { board_id }) {
     const shown = fitting(groups)
     const end = pageEndAt(shown.length, { items: groups, offset, has_more })
     return {
@@ -45,8 +47,7 @@ export const createGroup = tool({
   route: createGroupRoute,
   input: { board_id: boardId, name, ...groupFields },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
-  show: ({ group, live }: { group: Group; live: boolean }) =>
-    shownAs(`Created group ${group.id}.`, group, live),
+  show: ({ group, live }) => shownAs(`Created group ${group.id}.`, group, live),
 })
 
 export const updateGroup = tool({
@@ -58,7 +59,7 @@ export const updateGroup = tool({
   idempotent: true,
   input: { board_id: boardId, group_id: groupId, name: Type.Optional(name), ...groupFields },
   call: ({ board_id, group_id, ...body }) => ({ params: { id: board_id, groupId: group_id }, body }),
-  show: ({ group, live }: { group: Group; live: boolean }) => shownAs('Changed the group.', group, live),
+  show: ({ group, live }) => shownAs('Changed the group.', group, live),
 })
 
 export const ungroup = tool({
@@ -69,7 +70,7 @@ export const ungroup = tool({
   destructive: true,
   input: { board_id: boardId, group_id: groupId },
   call: ({ board_id, group_id }) => ({ params: { id: board_id, groupId: group_id } }),
-  show: ({ group, ungrouped, live }: { group: Group; ungrouped: number; live: boolean }) => ({
+  show: ({ group, ungrouped, live }) => ({
     said: `Removed the group. ${count(ungrouped, 'card')} stayed on the board.`,
     lines: [{ id: group.id, name: group.name }],
     content: { group, ungrouped, live },

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { importRoute } from '../../exchange/import.ts'
-import { boardId, flag, importFields, integer, items, layout, listOf, string } from '../fields.ts'
+import { boardId, flag, importFields, integer, items, layout, listOf, text } from '../fields.ts'
 import { count, tool } from '../tool.ts'
-import { showPlaced, type Card } from './shown.ts'
+import { showPlaced } from './shown.ts'
 
 /** Most items of one call. Their answer must fit the context window. */
 const itemsPerCall = 50
@@ -18,7 +18,7 @@ export const importUrls = tool({
   input: {
     board_id: boardId,
     items: listOf(
-      Type.Object({ url: string('Public https URL to fetch.'), ...importFields }),
+      Type.Object({ url: text('Public https URL to fetch.'), ...importFields }),
       itemsPerCall,
       'URLs to import. Given fields override fetched ones.',
     ),
@@ -33,31 +33,7 @@ export const importUrls = tool({
     cards: items('Cards with id, kind, title, position, size.'),
   },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
-  show({
-    board_id,
-    dry_run,
-    created,
-    existing,
-    failed,
-    results,
-    cards,
-    live,
-  }: {
-    board_id: string
-    dry_run: boolean
-    created: number
-    existing: number
-    failed: number
-    results: {
-      url: string
-      status: string
-      card_id: string | null
-      error: string | null
-      code: string | null
-    }[]
-    cards: Card[]
-    live: boolean
-  }) {
+  show({ board_id, dry_run, created, existing, failed, results, cards, live }) {
     const retry = failed > 0 ? ' To retry the failed ones, call again: existing cards are kept.' : ''
     return {
       said: `${dry_run ? 'Nothing was fetched. ' : ''}Created ${count(created, 'card')}; ${existing} existed, ${failed} failed.${retry}`,

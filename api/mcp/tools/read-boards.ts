@@ -15,11 +15,11 @@ import {
   object,
   orNull,
   pageInput,
-  string,
+  text,
   workspaceId,
 } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
-import { boardLine, showBoard, withoutEmpty, type Board } from './shown.ts'
+import { boardLine, showBoard, withoutEmpty } from './shown.ts'
 
 export const listBoards = tool({
   name: 'list_boards',
@@ -29,23 +29,19 @@ export const listBoards = tool({
   route: listRoute,
   input: {
     workspace_id: workspaceId,
-    parent_board_id: Type.Optional(
-      string('Only boards directly below this one; root: only top-level boards.'),
-    ),
+    parent_board_id: Type.Optional(text('Only boards directly below this one; root: only top-level boards.')),
     trash: flag('List boards in the trash instead of live ones.'),
     ...pageInput(50),
   },
   output: { boards: items('Boards as read_board returns them.'), ...nextOffset },
   call: ({ workspace_id, parent_board_id, trash, limit, offset }) => ({
     query: {
-      limit,
-      offset,
-      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-      ...(parent_board_id === undefined ? {} : { parent: parent_board_id }),
+      ...{ limit, offset, workspace: workspace_id, parent: parent_board_id },
       ...(trash ? { deleted: '1' } : {}),
     },
   }),
-  show({ boards, offset, has_more }: { boards: Board[]; offset: number; has_more: boolean }) {
+  show(answer) {
+    const { boards, offset, has_more } = answer as Extract<typeof answer, { offset: number }>
     const shown = fitting(boards.map(showBoard))
     const end = pageEndAt(shown.length, { items: boards, offset, has_more })
     return {
@@ -68,13 +64,7 @@ export const readBoard = tool({
     capacity: orNull('object', 'limit, used, remaining; null: no limit.'),
   },
   call: ({ board_id }) => ({ params: { id: board_id } }),
-  show: ({
-    board,
-    capacity,
-  }: {
-    board: Board
-    capacity: { limit: number; used: number; remaining: number } | null
-  }) => ({
+  show: ({ board, capacity }) => ({
     said: board.deleted
       ? 'The board is in the trash. It can be read and restored.'
       : 'The board is live.' + (capacity ? ` Its owner may add ${count(capacity.remaining, 'card')}.` : ''),
@@ -82,16 +72,6 @@ export const readBoard = tool({
     content: { board: showBoard(board), capacity },
   }),
 })
-
-interface TreeBoard {
-  id: string
-  parent_board_id: string | null
-  name: string
-  depth: number
-  card_count: number
-  updated_at: string | null
-  deleted: boolean
-}
 
 export const readBoardTree = tool({
   name: 'read_board_tree',
@@ -118,7 +98,7 @@ export const readBoardTree = tool({
       throw new ServiceError('bad_request', 'Exactly one of board_id and workspace_id is required.')
     return { query: { depth, ...(board_id ? { root: board_id } : { workspace: workspace_id }) } }
   },
-  show({ boards, count: total }: { boards: TreeBoard[]; count: number }, { limit = 100, offset = 0 }) {
+  show({ boards, count: total }, { limit = 100, offset = 0 }) {
     const items = boards
       .slice(offset, offset + limit)
       .map(({ id, name, depth, parent_board_id, card_count }) =>

@@ -3,9 +3,9 @@ import { cardFields } from '../../../core/card.ts'
 import { listCards } from '../../cards/list.ts'
 import { readCard as readRoute } from '../../cards/read.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
-import { boardId, integer, items, nextOffset, object, orNull, pageInput, string } from '../fields.ts'
+import { boardId, integer, items, nextOffset, object, orNull, pageInput, text } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
-import { bodyChars, cardLine, showCard, withoutEmpty, type Card } from './shown.ts'
+import { bodyChars, cardLine, showCard, withoutEmpty } from './shown.ts'
 
 export const readCards = tool({
   name: 'read_cards',
@@ -28,12 +28,10 @@ export const readCards = tool({
   },
   call: ({ board_id, include, limit, offset }) => ({
     params: { id: board_id },
-    query: { limit, offset, ...(include === undefined ? {} : { include: include.join(',') }) },
+    query: { limit, offset, include: include?.join(',') },
   }),
-  show(
-    { cards, total, offset, has_more }: { cards: Card[]; total: number; offset: number; has_more: boolean },
-    { board_id },
-  ) {
+  show(answer, { board_id }) {
+    const { cards, total, offset, has_more } = answer as Extract<typeof answer, { offset: number }>
     const shown = fitting(cards.map(showCard))
     const end = pageEndAt(shown.length, { items: cards, offset, has_more })
     return {
@@ -54,7 +52,7 @@ export const readCard = tool({
   route: readRoute,
   input: {
     board_id: boardId,
-    card_id: string('Id of the card, from read_cards.'),
+    card_id: text('Id of the card, from read_cards.'),
     text_from: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -69,7 +67,7 @@ export const readCard = tool({
     next_text_from: orNull('integer', 'null: there is no more text.'),
   },
   call: ({ board_id, card_id }) => ({ params: { id: board_id, cardId: card_id } }),
-  show({ card }: { card: Card }, { text_from: from = 0 }) {
+  show({ card }, { text_from: from = 0 }) {
     const field = card.body === null && card.html !== null ? 'html' : 'body'
     const text = card[field] ?? ''
     const part = cut(text.slice(from), windowChars)

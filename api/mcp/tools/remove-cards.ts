@@ -3,13 +3,13 @@ import Type from 'typebox'
 import { cardFields } from '../../../core/card.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { deleteManyCards } from '../../cards/delete.ts'
-import { boardId, cardIds, id, ids, integer, items, listOf, number, string } from '../fields.ts'
+import { boardId, cardIds, id, ids, integer, items, listOf, number, text } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
 import { missingNote } from './write-cards.ts'
-import { showPlaced, withoutEmpty, type Card } from './shown.ts'
+import { showPlaced, withoutEmpty } from './shown.ts'
 
 const removedCard = {
-  kind: string('As returned by delete_cards.'),
+  kind: text('As returned by delete_cards.'),
   x: number(cardFields.x.tells),
   y: number(cardFields.y.tells),
   restore_token: id('As returned by delete_cards.'),
@@ -29,19 +29,7 @@ export const deleteCards = tool({
     not_found: ids,
   },
   call: ({ board_id, card_ids }) => ({ params: { id: board_id }, body: { card_ids } }),
-  show({
-    board_id,
-    deleted,
-    cards,
-    not_found,
-    live,
-  }: {
-    board_id: string
-    deleted: number
-    cards: Card[]
-    not_found: string[]
-    live: boolean
-  }) {
+  show({ board_id, deleted, cards, not_found, live }) {
     const removed = cards.map(({ id, kind, title, x, y, restore_token }) =>
       withoutEmpty({ id, kind, title, x, y, restore_token }),
     )
@@ -67,7 +55,7 @@ export const restoreCards = tool({
     params: { id: board_id },
     body: { cards: cards.map(({ kind, x, y, restore_token }) => ({ kind, x, y, restore_token })) },
   }),
-  show({ board_id, cards, live }: { board_id: string; cards: Card[]; live: boolean }) {
+  show({ board_id, cards, live }) {
     const shown = cards.map(showPlaced)
     return {
       said: `Restored ${count(cards.length, 'card')}.`,

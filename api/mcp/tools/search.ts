@@ -3,18 +3,9 @@ import { limits } from '../../../core/limits.ts'
 import { resolveIdentifier } from '../../search/resolve.ts'
 import { search as searchRoute } from '../../search/search.ts'
 import { cut, fitting, pageEndAt } from '../fit.ts'
-import { items, nextOffset, oneOf, pageInput, string, workspaceId } from '../fields.ts'
+import { items, nextOffset, oneOf, pageInput, text, workspaceId } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
-import { boardLine, showBoard, type Board } from './shown.ts'
-
-interface Hit {
-  id: string
-  board_id: string
-  kind: string
-  title: string | null
-  excerpt: string
-  updated_at: string
-}
+import { boardLine, showBoard } from './shown.ts'
 
 interface Page<Item> {
   items: Item[]
@@ -49,15 +40,9 @@ export const search = tool({
     cards: page('id, board_id, kind, title, excerpt.'),
   },
   call: ({ query, kind, workspace_id, limit, offset }) => ({
-    query: {
-      q: query,
-      limit,
-      offset,
-      ...(kind === undefined ? {} : { kind }),
-      ...(workspace_id === undefined ? {} : { workspace: workspace_id }),
-    },
+    query: { q: query, limit, offset, kind, workspace: workspace_id },
   }),
-  show({ boards, cards }: { boards: Page<Board>; cards: Page<Hit> }) {
+  show({ boards, cards }) {
     const shownPage = <Item>(page: Page<Item>, show: (item: Item) => object) => {
       const items = fitting(page.items.map(show), listChars)
       return { items, offset: page.offset, ...pageEndAt(items.length, page) }
@@ -79,13 +64,6 @@ export const search = tool({
   },
 })
 
-interface Match {
-  type: 'board' | 'card' | 'image'
-  id: string
-  board_id: string
-  workspace_id: string
-}
-
 export const resolve = tool({
   name: 'resolve',
   title: 'Find by foreign identifier',
@@ -93,8 +71,8 @@ export const resolve = tool({
     'Finds boards and cards by their identifier in another system, such as {"scope": "jira", "value": "CB-12"}. An image card also matches as an image.',
   route: resolveIdentifier,
   input: {
-    scope: string('Name of the other system.'),
-    value: string('Id in that system.'),
+    scope: text('Name of the other system.'),
+    value: text('Id in that system.'),
     type: Type.Optional(oneOf(['board', 'card', 'image'], 'Only matches of this type.')),
     workspace_id: workspaceId,
     ...pageInput(50),
@@ -104,19 +82,9 @@ export const resolve = tool({
     ...nextOffset,
   },
   call: ({ workspace_id, ...query }) => ({
-    query: { ...query, ...(workspace_id === undefined ? {} : { workspace: workspace_id }) },
+    query: { ...query, workspace: workspace_id },
   }),
-  show: ({
-    matches,
-    offset,
-    has_more,
-    next_offset,
-  }: {
-    matches: Match[]
-    offset: number
-    has_more: boolean
-    next_offset: number | null
-  }) => ({
+  show: ({ matches, offset, has_more, next_offset }) => ({
     said: `${matches.length === 0 ? 'Nothing has this identifier.' : `${count(matches.length, 'object')}.`}${goOn({ has_more, next_offset })}`,
     lines: matches,
     content: { matches, offset, has_more, next_offset },

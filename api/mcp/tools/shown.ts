@@ -1,17 +1,11 @@
 /** Boards and cards as tools show them: without empty fields, and with long texts cut. */
 import type { Static } from 'typebox'
-import type { ShownFields } from '../../../core/card.ts'
-import type { boardAnswer, groupAnswer } from '../../http/schemas.ts'
+import type { Board as BoardSchema, Group as GroupSchema, ShownCard } from '../../http/schemas.ts'
 import { cut } from '../fit.ts'
 
-export type Board = Static<typeof boardAnswer>
-export type Card = ShownFields & {
-  id: string
-  restore_token?: string
-  created?: boolean
-  created_at: string | null
-}
-export type Group = Static<typeof groupAnswer>
+export type Board = Static<typeof BoardSchema>
+export type Card = ShownCard
+export type Group = Static<typeof GroupSchema>
 
 /** Characters of a card's text that lists show. */
 export const bodyChars = 600

@@ -3,7 +3,7 @@ import { deleteBoard as deleteRoute } from '../../boards/delete.ts'
 import { restoreBoard as restoreRoute } from '../../boards/restore.ts'
 import { boardId } from '../fields.ts'
 import { tool } from '../tool.ts'
-import { boardLine, showBoard, type Board } from './shown.ts'
+import { boardLine, showBoard } from './shown.ts'
 
 const restorable = `restore_board restores it within ${limits.trashDays} days.`
 
@@ -16,7 +16,7 @@ export const deleteBoard = tool({
   idempotent: true,
   input: { board_id: boardId },
   call: ({ board_id }) => ({ params: { id: board_id } }),
-  show: ({ board }: { board: Board }) => ({
+  show: ({ board }) => ({
     said: `The board is in the trash. ${restorable}`,
     lines: [boardLine(board)],
     content: { board: showBoard(board) },
@@ -31,15 +31,7 @@ export const restoreBoard = tool({
   idempotent: true,
   input: { board_id: boardId },
   call: ({ board_id }) => ({ params: { id: board_id } }),
-  show: ({
-    board,
-    restored,
-    dropped_identifiers,
-  }: {
-    board: Board
-    restored: boolean
-    dropped_identifiers: { scope: string; value: string }[]
-  }) => ({
+  show: ({ board, restored, dropped_identifiers }) => ({
     said:
       (restored ? 'The board is restored.' : 'The board was not in the trash.') +
       (dropped_identifiers.length > 0 ? ' It lost some identifiers, which another board has now.' : ''),

@@ -1,17 +1,7 @@
 import { limits } from '../../../core/limits.ts'
 import { uploadFromUrl as uploadRoute } from '../../exchange/upload-from-url.ts'
-import { boardId, integer, orNull, string } from '../fields.ts'
+import { boardId, integer, orNull, text } from '../fields.ts'
 import { tool } from '../tool.ts'
-
-interface Uploaded {
-  key: string
-  kind: string
-  content_type: string
-  bytes: number
-  width: number | null
-  height: number | null
-  file_name: string | null
-}
 
 const megabytes = (bytes: number) => `${bytes / 1024 / 1024} MB`
 
@@ -21,17 +11,17 @@ export const uploadFromUrl = tool({
   description: `Fetches the file at a public https URL and stores it for a board. Images can have up to ${megabytes(limits.files.uploadBytes)}, other files ${megabytes(limits.import.fileBytes)}. Returns the file key for create_cards and update_cards. For web pages use import_urls.`,
   route: uploadRoute,
   openWorld: true,
-  input: { board_id: boardId, url: string('Public https URL of the file.') },
+  input: { board_id: boardId, url: text('Public https URL of the file.') },
   output: {
-    key: string('Value for image_key or file_key.'),
-    kind: string('Kind of card for this file.'),
-    content_type: string('Media type of the file.'),
+    key: text('Value for image_key or file_key.'),
+    kind: text('Kind of card for this file.'),
+    content_type: text('Media type of the file.'),
     bytes: integer,
     width: orNull('integer', 'Pixels; images only.'),
     height: orNull('integer', 'Pixels; images only.'),
   },
   call: ({ board_id, url }) => ({ query: { board: board_id }, body: { url } }),
-  show: (file: Uploaded) => ({
+  show: (file) => ({
     said: `Stored. Create a card of kind ${file.kind} with the key as ${file.kind === 'image' ? 'image_key' : 'file_key'}.`,
     lines: [file],
     content: { ...file },

@@ -2,13 +2,6 @@ import { listWorkspaces as route } from '../../http/identity.ts'
 import { items, nextOffset, pageInput } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 
-interface Answer {
-  workspaces: { id: string; name: string; created_at: string }[]
-  offset: number
-  has_more: boolean
-  next_offset: number | null
-}
-
 export const listWorkspaces = tool({
   name: 'list_workspaces',
   title: 'List workspaces',
@@ -20,7 +13,7 @@ export const listWorkspaces = tool({
     ...nextOffset,
   },
   call: (query) => ({ query }),
-  show: ({ workspaces, offset, has_more, next_offset }: Answer) => ({
+  show: ({ workspaces, offset, has_more, next_offset }) => ({
     said: `${count(workspaces.length, 'workspace')}.${goOn({ has_more, next_offset })}`,
     lines: workspaces,
     content: { workspaces, offset, has_more, next_offset },

@@ -3,11 +3,11 @@ import { limits } from '../../../core/limits.ts'
 import { createBoard as createRoute } from '../../boards/create.ts'
 import { moveBoards as moveRoute } from '../../boards/move.ts'
 import { patchBoard } from '../../boards/patch.ts'
-import { boardFields, boardId, listOf, parentId, string, workspaceId } from '../fields.ts'
+import { boardFields, boardId, listOf, parentId, text, workspaceId } from '../fields.ts'
 import { boardsPerCall, count, tool } from '../tool.ts'
 import { boardLine, showBoard, type Board } from './shown.ts'
 
-const name = string(`Name, 1 to ${limits.boardName} characters.`)
+const name = text(`Name, 1 to ${limits.boardName} characters.`)
 const fields = { parent_board_id: Type.Optional(parentId), ...boardFields }
 
 /** The API writes null for the top level, and for a field to clear. Agents write `root` and an empty string. */
@@ -33,8 +33,10 @@ export const createBoard = tool({
   route: createRoute,
   input: { name, workspace_id: workspaceId, ...fields },
   call: (given) => ({ body: bodyOf(given) }),
-  show: ({ board }: { board: Board }) =>
-    shownAs(`Created board ${board.id}. Put cards on it with create_cards.`, board),
+  show(answer) {
+    const { board } = answer as Extract<typeof answer, { board: unknown }>
+    return shownAs(`Created board ${board.id}. Put cards on it with create_cards.`, board)
+  },
 })
 
 export const updateBoard = tool({
@@ -47,7 +49,7 @@ export const updateBoard = tool({
   idempotent: true,
   input: { board_id: boardId, name: Type.Optional(name), ...fields },
   call: ({ board_id, ...given }) => ({ params: { id: board_id }, body: bodyOf(given) }),
-  show: ({ board }: { board: Board }) => shownAs('Changed the board.', board),
+  show: ({ board }) => shownAs('Changed the board.', board),
 })
 
 export const moveBoards = tool({
@@ -62,7 +64,7 @@ export const moveBoards = tool({
     parent_board_id: parentId,
   },
   call: (given) => ({ body: bodyOf(given) }),
-  show: ({ moved, skipped }: { moved: string[]; skipped: { board_id: string; reason: string }[] }) => ({
+  show: ({ moved, skipped }) => ({
     said: `Moved ${count(moved.length, 'board')}${skipped.length > 0 ? `, skipped ${skipped.length}: ${reasons(skipped)}` : ''}.`,
     lines: [],
     content: { moved, skipped },

@@ -4,15 +4,15 @@ import { limits } from '../../../core/limits.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { moveCardsRoute } from '../../cards/move.ts'
 import { patchManyCards } from '../../cards/patch.ts'
-import { boardId, cardIds, cardParameters, flag, id, kind, listOf, oneOf, string } from '../fields.ts'
+import { boardId, cardIds, cardParameters, flag, id, kind, listOf, oneOf, text } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
-import { showPlaced, type Card } from './shown.ts'
+import { showPlaced } from './shown.ts'
 
 const { defaultW, defaultH } = limits.cardSize
 
 const newCard = Type.Object({ kind, ...cardParameters })
 const changedCard = Type.Object({
-  id: string('Id of the card.'),
+  id: text('Id of the card.'),
   kind: Type.Optional(kind),
   ...cardParameters,
 })
@@ -30,25 +30,9 @@ export const createCards = tool({
   },
   call: ({ board_id, cards, layout, update_existing }) => ({
     params: { id: board_id },
-    body: {
-      cards,
-      ...(layout === undefined ? {} : { layout }),
-      ...(update_existing ? { on_conflict: 'identifier' } : {}),
-    },
+    body: { cards, layout, ...(update_existing ? { on_conflict: 'identifier' } : {}) },
   }),
-  show({
-    board_id,
-    cards,
-    created = cards.length,
-    updated = 0,
-    live,
-  }: {
-    board_id: string
-    cards: Card[]
-    created?: number
-    updated?: number
-    live: boolean
-  }) {
+  show({ board_id, cards, created = cards.length, updated = 0, live }) {
     const shown = cards.map(showPlaced)
     return {
       said: `Created ${count(created, 'card')}${updated > 0 ? `, updated ${updated} existing` : ''}.${liveNote(live)}`,
@@ -71,19 +55,7 @@ export const updateCards = tool({
     cards: listOf(changedCard, cardsPerCall, 'Ids of cards, with the fields to change.'),
   },
   call: ({ board_id, cards }) => ({ params: { id: board_id }, body: { cards } }),
-  show({
-    board_id,
-    cards,
-    updated,
-    not_found,
-    live,
-  }: {
-    board_id: string
-    cards: Card[]
-    updated: number
-    not_found: string[]
-    live: boolean
-  }) {
+  show({ board_id, cards, updated, not_found, live }) {
     const shown = cards.map(showPlaced)
     return {
       said: `Changed ${count(updated, 'card')}.${missingNote(not_found)}${liveNote(live)}`,
@@ -101,21 +73,7 @@ export const moveCards = tool({
   route: moveCardsRoute,
   input: { board_id: boardId, to_board_id: id('Board to move them to.'), card_ids: cardIds(cardsPerCall) },
   call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
-  show({
-    to_board_id,
-    moved,
-    cards,
-    not_found,
-    renamed,
-    live,
-  }: {
-    to_board_id: string
-    moved: number
-    cards: Card[]
-    not_found: string[]
-    renamed: Record<string, string>
-    live: boolean
-  }) {
+  show({ to_board_id, moved, cards, not_found, renamed, live }) {
     const shown = cards.map(showPlaced)
     return {
       said: `Moved ${count(moved, 'card')}.${missingNote(not_found)}${liveNote(live)}`,

@@ -1,0 +1,49 @@
+/** An action on a row of a section. A page asks for confirmation first, and its form performs the action. */
+import type { Transaction } from '../../sql/database.ts'
+import type { SignInContext } from '../sign-in/context.ts'
+import type { OwnVisit, PageRoute } from '../sign-in/visit.ts'
+import { confirmationPage, type Confirmation } from './confirmation.ts'
+import type { RowAction } from './table.ts'
+
+export interface ConfirmedAction<Row> extends RowAction {
+  /** The section of the settings to return to. */
+  section: string
+  /** Whether a row can have this name. */
+  isName(name: string): boolean
+  find(tx: Transaction, userId: string, name: string): Promise<Row[]>
+  ask(row: Row): Pick<Confirmation, 'question' | 'consequence' | 'label'>
+  perform(context: SignInContext, visit: OwnVisit, name: string): Promise<unknown>
+}
+
+/** The page that asks, and the one that its form is sent to. For an unknown row both return to the section. */
+export function actionPages<Row>(context: SignInContext, action: ConfirmedAction<Row>): PageRoute[] {
+  const { path, field, section } = action
+  const back = { redirect: `/settings#${section}` }
+  return [
+    {
+      method: 'GET',
+      path,
+      needs: 'session',
+      async handle({ query, csrf, signedIn: { userId } }) {
+        const name = query.get(field) ?? ''
+        if (!action.isName(name)) return back
+        const [row] = await context.database.asUser(userId, (tx) => action.find(tx, userId, name))
+        if (!row) return back
+        return confirmationPage(
+          { ...action.ask(row), action: path, fields: { [field]: name }, section },
+          csrf,
+        )
+      },
+    },
+    {
+      method: 'POST',
+      path,
+      needs: 'session',
+      async handle(visit) {
+        const name = visit.form.get(field) ?? ''
+        if (action.isName(name)) await action.perform(context, visit, name)
+        return back
+      },
+    },
+  ]
+}
