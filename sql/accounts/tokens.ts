@@ -101,19 +101,6 @@ export async function revokeAccessToken(tx: Transaction, value: string): Promise
   await tx`update tokens set revoked_at = now() where hash = ${tokenHash(value)} and revoked_at is null`
 }
 
-/** Deletes tokens of OAuth applications a day after they expired. @returns their number */
-export async function purgeAccessTokens(tx: Transaction, now: Date, batch: number): Promise<number> {
-  const { count } = await tx`
-    delete from tokens
-    where id = any (array(
-      select id from tokens
-      where grant_id is not null and expires_at < ${now}::timestamptz - interval '1 day'
-      limit ${batch}
-      for update skip locked
-    ))`
-  return count
-}
-
 /** @returns false when the token does not exist or is already revoked */
 export async function revokeToken(tx: Transaction, tokenId: string): Promise<boolean> {
   endsTokens(tx)

@@ -42,13 +42,3 @@ export async function consumeArtifact(tx: Transaction, kind: string, key: Buffer
 export async function deleteArtifact(tx: Transaction, kind: string, key: Buffer): Promise<void> {
   await tx`delete from oauth_artifacts where kind = ${kind} and key = ${key}`
 }
-
-/** Deletes expired objects. @returns their number */
-export async function purgeArtifacts(tx: Transaction, now: Date, batch: number): Promise<number> {
-  const { count } = await tx`
-    delete from oauth_artifacts
-    where (kind, key) in (
-      select kind, key from oauth_artifacts where expires_at < ${now} limit ${batch} for update skip locked
-    )`
-  return count
-}

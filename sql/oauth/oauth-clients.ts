@@ -23,29 +23,3 @@ export async function clientUsed(tx: Transaction, id: string): Promise<void> {
     update oauth_clients set used_at = now()
     where client_id = ${id} and (used_at is null or used_at < now() - interval '1 day')`
 }
-
-/**
- * Deletes clients without a valid grant. A client that was never used is deleted a week after its registration, another
- * one after `idleDays` without use.
- *
- * @returns the number of deleted clients
- */
-export async function reapClients(
-  tx: Transaction,
-  { now, idleDays, batch }: { now: Date; idleDays: number; batch: number },
-): Promise<number> {
-  const { count } = await tx`
-    delete from oauth_clients
-    where client_id = any (array(
-      select c.client_id
-      from oauth_clients c
-      where c.created_at < ${now}::timestamptz - interval '7 days'
-        and (c.used_at is null or c.used_at < ${now}::timestamptz - ${idleDays} * interval '1 day')
-        and not exists (
-          select from oauth_grants g where g.client_id = c.client_id and g.revoked_at is null and g.ends_at > ${now}
-        )
-      limit ${batch}
-      for update skip locked
-    ))`
-  return count
-}

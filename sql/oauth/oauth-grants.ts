@@ -69,16 +69,3 @@ export async function disconnectApplication(tx: Transaction, clientId: string): 
   const [row] = await tx<{ count: number }[]>`select disconnect_application(${clientId}) as count`
   return row!.count
 }
-
-/** Deletes grants, with their tokens, a day after their end. @returns their number */
-export async function purgeGrants(tx: Transaction, now: Date, batch: number): Promise<number> {
-  const { count } = await tx`
-    delete from oauth_grants
-    where id = any (array(
-      select id from oauth_grants
-      where least(ends_at, revoked_at) < ${now}::timestamptz - interval '1 day'
-      limit ${batch}
-      for update skip locked
-    ))`
-  return count
-}

@@ -3,12 +3,8 @@ import { limits } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
-import { purgeArtifacts } from '../../sql/oauth/oauth-artifacts.ts'
-import { reapClients } from '../../sql/oauth/oauth-clients.ts'
-import { purgeGrants } from '../../sql/oauth/oauth-grants.ts'
-import { purgeAccessTokens } from '../../sql/accounts/tokens.ts'
-import { inBatches } from '../in-batches.ts'
-import { never, startLoop, type Loop } from '../loop.ts'
+import { deleteInBatches, type Condition } from '../in-batches.ts'
+import { startLoop, type Loop } from '../loop.ts'
 
 /** Rows of one transaction. */
 const batch = 500
@@ -26,11 +22,23 @@ export function startForgettingApplications(
 export async function forgetApplications(
   database: Database,
   now: Date,
-  stopping: AbortSignal = never,
+  stopping?: AbortSignal,
 ): Promise<void> {
-  const { idleClientDays: idleDays } = limits.oauth
-  await inBatches(database, batch, (tx) => purgeArtifacts(tx, now, batch), stopping)
-  await inBatches(database, batch, (tx) => purgeAccessTokens(tx, now, batch), stopping)
-  await inBatches(database, batch, (tx) => purgeGrants(tx, now, batch), stopping)
-  await inBatches(database, batch, (tx) => reapClients(tx, { now, idleDays, batch }), stopping)
+  for (const [table, condition] of Object.entries(forgettable(now)))
+    await deleteInBatches(database, batch, table, condition, stopping)
 }
+
+/** By table, in this order: tokens and grants are kept for a day after their end. */
+const forgettable = (now: Date): Record<string, Condition> => ({
+  oauth_artifacts: (tx) => tx`expires_at < ${now}`,
+  tokens: (tx) => tx`grant_id is not null and expires_at < ${now}::timestamptz - interval '1 day'`,
+  oauth_grants: (tx) => tx`least(ends_at, revoked_at) < ${now}::timestamptz - interval '1 day'`,
+  // Clients without a valid grant: a week after their registration if they were never used, else long after their use.
+  oauth_clients: (tx) => tx`
+    created_at < ${now}::timestamptz - interval '7 days'
+    and (used_at is null or used_at < ${now}::timestamptz - ${limits.oauth.idleClientDays} * interval '1 day')
+    and not exists (
+      select from oauth_grants g
+      where g.client_id = oauth_clients.client_id and g.revoked_at is null and g.ends_at > ${now}
+    )`,
+})

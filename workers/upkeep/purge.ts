@@ -6,7 +6,7 @@ import { trashCutoff } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
-import { inBatches } from '../in-batches.ts'
+import { deleteInBatches, inBatches } from '../in-batches.ts'
 import { startLoop, type Loop } from '../loop.ts'
 
 export interface PurgeParts {
@@ -68,37 +68,16 @@ async function purgeBoard(
   })
   if (!begun) return false
   closeBoard(boardId)
-  await inBatches(
-    database,
-    batch.rows,
-    async (tx) =>
-      (
-        await tx`
-      delete from card_index
-      where ctid = any (array(select ctid from card_index where board_id = ${boardId} limit ${batch.rows} for update skip locked))`
-      ).count,
-  )
-  await inBatches(
-    database,
-    batch.rows,
-    async (tx) =>
-      (
-        await tx`
-      delete from removed_cards
-      where ctid = any (array(select ctid from removed_cards where board_id = ${boardId} limit ${batch.rows}))`
-      ).count,
-  )
+  for (const table of ['card_index', 'removed_cards'])
+    await deleteInBatches(database, batch.rows, table, (tx) => tx`board_id = ${boardId}`)
   await inBatches(
     database,
     batch.children,
-    async (tx) =>
-      (
-        await tx`
+    (tx) => tx`
       update boards set parent_board_id = null
       where id in (
         select id from boards where parent_board_id = ${boardId} order by id limit ${batch.children} for update skip locked
-      )`
-      ).count,
+      )`,
   )
   return database.asSystem(async (tx) => {
     if (!(await lockBoard(tx, boardId))) return false
