@@ -1,4 +1,4 @@
--- Boards, the shares that open one board to one account, and the identifiers that boards carry.
+-- Boards, shares of a board with an account, and identifiers of boards.
 
 create table boards (
   id uuid primary key default gen_random_uuid(),
@@ -15,10 +15,10 @@ create table boards (
   props jsonb,
   identifiers jsonb not null default '[]',
   deleted_at timestamptz,
-  created_at timestamptz not null,     -- both times by stamp()
+  created_at timestamptz not null,     -- both times are set by stamp()
   updated_at timestamptz not null,
   unique (id, workspace_id),
-  -- a parent is in the same workspace
+  -- a parent must be in the same workspace
   foreign key (parent_board_id, workspace_id) references boards (id, workspace_id) on delete set null (parent_board_id),
   check (parent_board_id <> id),
   check (scheduled_end is null or scheduled_end >= scheduled_date),
@@ -26,14 +26,11 @@ create table boards (
 );
 create index boards_workspace on boards (workspace_id, created_at, id);
 create index boards_parent on boards (parent_board_id) where parent_board_id is not null;
--- By workspace: the changes of other tenants cost a follower nothing.
+-- By workspace, so that a follower reads no changes of other tenants.
 create index boards_feed on boards (workspace_id, updated_at, id);
 create index boards_trash on boards (deleted_at) where deleted_at is not null;
--- The trash of a workspace is listed without going through its live boards.
+-- Lists the trash of a workspace without reading its live boards.
 create index boards_trashed on boards (workspace_id, created_at, id) where deleted_at is not null;
-alter table boards enable row level security, force row level security;
-create policy system on boards to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on boards to corkboard_system;
 create policy app_select on boards for select to corkboard_app
   using (workspace_id in (select readable_workspaces(current_user_id())) or id in (select readable_shared_boards(current_user_id())));
 create policy app_insert on boards for insert to corkboard_app
@@ -82,15 +79,12 @@ create table board_shares (
   primary key (user_id, board_id)
 );
 create index board_shares_board on board_shares (board_id);
-alter table board_shares enable row level security, force row level security;
-create policy system on board_shares to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on board_shares to corkboard_system;
 create policy app_select on board_shares for select to corkboard_app using (user_id = current_user_id());
 grant select on board_shares to corkboard_app;
 
--- The identifiers of live boards as rows, for look-up. Boards hold them as JSON; triggers keep these rows equal to it.
--- One board of a workspace carries an identifier: only writers of the workspace give boards identifiers, and they see all
--- its boards, so that a violation reveals nothing.
+-- The identifiers of live boards as rows, for look-up. Triggers keep them equal to boards.identifiers. An identifier is
+-- unique in its workspace. A violation reveals nothing, because only writers of the workspace set identifiers, and they see
+-- all its boards.
 create table board_identifiers (
   workspace_id uuid not null,
   scope text collate "C" not null,
@@ -99,9 +93,6 @@ create table board_identifiers (
   primary key (workspace_id, scope, value)
 );
 create index board_identifiers_board on board_identifiers (board_id);
-alter table board_identifiers enable row level security, force row level security;
-create policy system on board_identifiers to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on board_identifiers to corkboard_system;
 create policy app_select on board_identifiers for select to corkboard_app
   using (workspace_id in (select readable_workspaces(current_user_id())) or board_id in (select readable_shared_boards(current_user_id())));
 grant select on board_identifiers to corkboard_app;

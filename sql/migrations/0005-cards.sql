@@ -1,6 +1,6 @@
--- The mirrors of what is on boards: cards, groups, and the identifiers of cards.
+-- The card index: the cards and groups of all boards, and the identifiers of cards.
 
--- The row-per-card mirror. A removed card leaves a tombstone (deleted_at), for 30 days.
+-- One row for each card. A removed card leaves a tombstone (deleted_at) for 30 days.
 create table card_index (
   board_id uuid not null,
   card_id text collate "C" not null,
@@ -20,24 +20,21 @@ create table card_index (
   poster_key text,
   url text,
   identifiers jsonb not null default '[]',
-  hash text not null,                  -- of the whole card, what only the editor knows included
-  position bigint not null,            -- the log position this row was projected at
+  hash text not null,                  -- of the whole card, with the fields that only editors know
+  position bigint not null,            -- the log position at which this row was projected
   op uuid not null,                    -- the API request or the flush that wrote it
   cause text not null check (cause in ('api', 'editor', 'move', 'rebuild')),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deleted_at timestamptz,
-  -- Where the card came from, in the row that a move makes on its target (cause 'move', the operation's op). The tombstones
-  -- that it leaves on the sources have cause 'move' too, and fire no event.
+  -- The source board of a moved card. A move writes a row on the target and a tombstone on the source, both with cause
+  -- 'move'. The tombstone fires no event.
   moved_from uuid,
   primary key (board_id, card_id)
 );
 create index card_index_live on card_index (board_id, card_id) where deleted_at is null;
 create index card_index_feed on card_index (board_id, updated_at, card_id);
 create index card_index_tombstones on card_index (deleted_at) where deleted_at is not null;
-alter table card_index enable row level security, force row level security;
-create policy system on card_index to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on card_index to corkboard_system;
 create policy app_select on card_index for select to corkboard_app
   using (workspace_id in (select readable_workspaces(current_user_id())) or board_id in (select readable_shared_boards(current_user_id())));
 grant select on card_index to corkboard_app;
@@ -65,7 +62,7 @@ create trigger card_index_search_update after update on card_index
 create trigger card_index_search_delete after delete on card_index
   referencing old table as old_rows for each statement execute function card_index_search();
 
--- The mirror of the groups.
+-- One row for each group.
 create table group_index (
   board_id uuid not null,
   group_id text collate "C" not null,
@@ -81,15 +78,12 @@ create table group_index (
   deleted_at timestamptz,
   primary key (board_id, group_id)
 );
-alter table group_index enable row level security, force row level security;
-create policy system on group_index to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on group_index to corkboard_system;
 create policy app_select on group_index for select to corkboard_app
   using (workspace_id in (select readable_workspaces(current_user_id())) or board_id in (select readable_shared_boards(current_user_id())));
 grant select on group_index to corkboard_app;
 
--- The identifiers of live cards as rows, for look-up. Cards hold them as JSON; triggers keep these rows equal to it. Not
--- unique: an editor can paste a duplicate.
+-- The identifiers of live cards as rows, for look-up. Triggers keep them equal to card_index.identifiers. They are not
+-- unique, because an editor can paste a duplicate.
 create table card_identifiers (
   board_id uuid not null,
   card_id text collate "C" not null,
@@ -99,12 +93,9 @@ create table card_identifiers (
   primary key (board_id, card_id, scope, value),
   foreign key (board_id, card_id) references card_index on delete cascade
 );
--- The workspace before anything else of a row: a common value has rows of many tenants, and a look-up reads its own.
+-- With the workspace, because many tenants may use the same value, and a look-up reads only its own rows.
 create index card_identifiers_value on card_identifiers (scope, value, workspace_id);
 create index card_identifiers_board_value on card_identifiers (board_id, scope, value);
-alter table card_identifiers enable row level security, force row level security;
-create policy system on card_identifiers to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on card_identifiers to corkboard_system;
 create policy app_select on card_identifiers for select to corkboard_app
   using (workspace_id in (select readable_workspaces(current_user_id())) or board_id in (select readable_shared_boards(current_user_id())));
 grant select on card_identifiers to corkboard_app;

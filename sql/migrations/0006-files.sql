@@ -1,7 +1,7 @@
--- Files, uploads, what of the storage is used, and which files cards refer to.
+-- Files, uploads, used storage, and references of cards to files.
 
--- A file that was uploaded. Its read rights are those of this row, never of the cards that name it. A card that moves to
--- another workspace takes its file along: that workspace has a row of its own for it.
+-- Uploaded files. A file may be read by those who may read this row, whichever cards name it. When a card moves to another
+-- workspace, that workspace gets a row of its own for the file.
 create table images (
   image_key text collate "C" not null,
   workspace_id uuid not null references workspaces,
@@ -12,10 +12,11 @@ create table images (
   height integer,
   file_name text,
   created_by uuid default current_user_id() references users on delete set null,
-  created_at timestamptz not null,     -- by stamp()
-  -- Since when nothing refers to the file; null while something does, or nobody has looked.
+  created_at timestamptz not null,     -- set by stamp()
+  -- Time since which nothing refers to the file. Null while something does, or before the first check.
   unreferenced_since timestamptz,
-  -- The sweeper has decided: for everybody else the file is gone. It looks once more before it removes the bytes.
+  -- From this time the file is hidden from everybody but the reclaiming of files, which checks once more before it deletes
+  -- the bytes.
   condemned_at timestamptz,
   primary key (image_key, workspace_id),
   foreign key (board_id, workspace_id) references boards (id, workspace_id) on delete set null (board_id)
@@ -23,9 +24,6 @@ create table images (
 create index images_workspace on images (workspace_id, created_at, image_key);
 create index images_board on images (board_id, created_at, image_key) where board_id is not null;
 create index images_unreferenced on images (unreferenced_since) where unreferenced_since is not null;
-alter table images enable row level security, force row level security;
-create policy system on images to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on images to corkboard_system;
 create policy app_select on images for select to corkboard_app
   using (workspace_id in (select readable_workspaces(current_user_id())) or board_id in (select readable_shared_boards(current_user_id())));
 create policy app_insert on images for insert to corkboard_app
@@ -44,18 +42,18 @@ create trigger images_usage_insert after insert on images
 create trigger images_usage_delete after delete on images
   referencing old table as old_rows for each statement execute function images_usage();
 
--- What is under way. The row holds the place for its bytes in the quota, so that it is never exceeded, and says that
--- bytes without a row in images may be there.
+-- Uploads in progress. A row reserves its bytes in the quota, so that the quota is never exceeded. It also tells that the
+-- store may have bytes without a row in images.
 create table uploads (
   image_key text collate "C" primary key,
-  upload_id text,                      -- of an upload in parts: the store's own id
+  upload_id text,                      -- the store's id of a multipart upload
   workspace_id uuid not null references workspaces on delete cascade,
   board_id uuid not null,
   content_type text not null,
   bytes bigint not null check (bytes >= 0),
-  part_size bigint,                    -- null: it is sent in one request
-  -- stored: the row in images is there, and a repeated completion is answered from it
-  -- ending: nobody may complete it any more; its bytes are being thrown away
+  part_size bigint,                    -- null: one request sends the whole file
+  -- stored: the row in images exists, and answers a repeated completion
+  -- ending: the upload can't be completed any more, and its bytes are being deleted
   state text not null default 'open' check (state in ('open', 'stored', 'ending')),
   created_by uuid references users on delete set null,
   created_at timestamptz not null default clock_timestamp(),
@@ -63,9 +61,6 @@ create table uploads (
 );
 create index uploads_expiry on uploads (expires_at);
 create index uploads_workspace on uploads (workspace_id);
-alter table uploads enable row level security, force row level security;
-create policy system on uploads to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on uploads to corkboard_system;
 create policy app_select on uploads for select to corkboard_app
   using (workspace_id in (select writable_workspaces(current_user_id())) or board_id in (select writable_shared_boards(current_user_id())));
 grant select on uploads to corkboard_app;
@@ -76,18 +71,15 @@ create trigger uploads_usage_update after update on uploads
 create trigger uploads_usage_delete after delete on uploads
   referencing old table as old_rows for each statement execute function uploads_usage();
 
--- Bytes by workspace, kept by triggers; an account's use is that of the workspaces it owns now.
+-- Bytes by workspace, counted by triggers. An account uses the bytes of all workspaces that it owns.
 create table storage_usage (
   workspace_id uuid primary key references workspaces on delete cascade,
   stored bigint not null default 0,
-  reserved bigint not null default 0   -- for uploads under way
+  reserved bigint not null default 0   -- for uploads in progress
 );
-alter table storage_usage enable row level security, force row level security;
-create policy system on storage_usage to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on storage_usage to corkboard_system;
 
--- Which files the cards of a board name, anywhere in them, as of the log position in file_scans. `until` is set for what
--- only a removed card names: so long it can be restored.
+-- Files that cards of a board name in any field, as of the log position in file_scans. `until` is set when only a removed
+-- card names the file: the card can be restored until then.
 create table file_references (
   board_id uuid not null references board_documents on delete cascade,
   image_key text collate "C" not null,
@@ -95,14 +87,8 @@ create table file_references (
   primary key (board_id, image_key)
 );
 create index file_references_key on file_references (image_key);
-alter table file_references enable row level security, force row level security;
-create policy system on file_references to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on file_references to corkboard_system;
 
 create table file_scans (
   board_id uuid primary key references board_documents on delete cascade,
   position bigint not null
 );
-alter table file_scans enable row level security, force row level security;
-create policy system on file_scans to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on file_scans to corkboard_system;

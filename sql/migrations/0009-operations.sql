@@ -1,63 +1,53 @@
--- The running of the service: what requests leave behind of themselves, the processes that serve the database, its key,
--- and the files that made it.
+-- Records of requests, the processes that serve the database, its key, and its schema files.
 
--- The audit: append-only. Nobody may change an entry, and only the retention may delete one. One row for an operation, not
--- one for each thing that it wrote to: 500 boards of one request share their account, path and address. Its entries are
--- the elements of `resource_ids`; their ids are `id`, `id + 1`, …. No foreign keys: what an entry tells of may be gone.
+-- The audit. Entries can't be changed, and only the retention deletes them. One row holds the entries of an operation: 500
+-- boards of one request share their account, path and address. Each element of `resource_ids` is an entry, with the ids
+-- `id`, `id + 1`, …. There are no foreign keys, because the objects may be deleted.
 create table audit_operations (
-  id bigint generated always as identity (increment by 1000) primary key, -- the most elements of a row
-  occurred_at timestamptz not null,    -- by stamp()
+  id bigint generated always as identity (increment by 1000) primary key, -- a row has at most 1,000 elements
+  occurred_at timestamptz not null,    -- set by stamp()
   action text not null,
   user_id uuid not null,
-  display_name text,                   -- as it was then
+  display_name text,                   -- at the time of the request
   token_id uuid,
   service_account_id uuid,
   client_id text,
   method text not null,
-  path text not null,                  -- without query
+  path text not null,                  -- without the query string
   status integer not null,
   workspace_id uuid,
-  board_id uuid,                       -- that the resources are on; null when they are boards
+  board_id uuid,                       -- board of the resources; null when they are boards themselves
   resource_type text,
   resource_ids text[] not null,
   request_id text not null,
   ip text not null
 );
-alter table audit_operations alter column resource_ids set storage external; -- compressing ids takes longer than storing them
+alter table audit_operations alter column resource_ids set storage external; -- compressing the ids takes longer than storing them
 create index audit_operations_user on audit_operations (user_id, occurred_at, id);
 create index audit_operations_workspace on audit_operations (workspace_id, occurred_at, id);
 create index audit_operations_age on audit_operations using brin (occurred_at) with (autosummarize = on); -- for the retention
-alter table audit_operations enable row level security, force row level security;
-create policy system on audit_operations to corkboard_system using (true) with check (true);
-grant select, insert, delete on audit_operations to corkboard_system;
 create policy app_select on audit_operations for select to corkboard_app
   using (user_id = current_user_id() or workspace_id in (select owned_workspaces(current_user_id())));
 grant select on audit_operations to corkboard_app;
 
--- The keys under which requests may be sent again.
+-- Idempotency keys.
 create table idempotency_keys (
   id bytea primary key,                -- SHA-256 of account, method, path and key
   user_id uuid not null,
   fingerprint bytea not null,          -- SHA-256 of the request
-  attempt uuid not null,               -- who may go on under this key
-  result jsonb not null default '[]',  -- ids of what was made: from them the answer is made again if it was lost
-  response bytea,                      -- encrypted; null until the work's answer is there
+  attempt uuid not null,               -- the attempt that may continue the work
+  result jsonb not null default '[]',  -- the objects that were made, to rebuild an answer that was lost
+  response bytea,                      -- encrypted answer; null until it is known
   created_at timestamptz not null
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
-alter table idempotency_keys enable row level security, force row level security;
-create policy system on idempotency_keys to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on idempotency_keys to corkboard_system;
 
--- The processes that serve this database, and which boards each has open on canvases: an API write on one of them asks
--- the others to show it.
+-- The processes that serve this database, and the boards that each has open on canvases. A process asks the others to show
+-- its API writes.
 create table nodes (
   node_id uuid primary key,
   seen_at timestamptz not null default now()
 );
-alter table nodes enable row level security, force row level security;
-create policy system on nodes to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on nodes to corkboard_system;
 
 create table open_boards (
   node_id uuid not null references nodes on delete cascade,
@@ -65,21 +55,30 @@ create table open_boards (
   primary key (board_id, node_id)
 );
 create index open_boards_node on open_boards (node_id);
-alter table open_boards enable row level security, force row level security;
-create policy system on open_boards to corkboard_system using (true) with check (true);
-grant select, insert, update, delete on open_boards to corkboard_system;
 
--- A known text, encrypted with the SECRET_KEY that this database's secrets are encrypted with. A start with another key
--- can't open it, and stops.
+-- A known text, encrypted with the SECRET_KEY of this database's secrets. A start with another key can't decrypt it, and
+-- stops.
 create table secret_canary (
-  one boolean primary key default true check (one), -- there is one row
+  one boolean primary key default true check (one), -- the table has one row
   sealed bytea not null
 );
-alter table secret_canary enable row level security, force row level security;
-create policy system on secret_canary to corkboard_system using (true) with check (true);
-grant select, insert on secret_canary to corkboard_system;
 
--- The runner's own table (sql/migrate.ts): its owner writes it, the service compares it with its files.
-alter table schema_files enable row level security, force row level security;
+-- The table of the migration runner (sql/migrate.ts). Its owner writes it, and the service compares it with its files.
 create policy runner on schema_files using (true) with check (true);
+
+-- Forces row-level security on every table, also for its owner. The service's own role may do everything. The rights of
+-- requests are beside each table.
+do $$
+declare
+  t regclass;
+begin
+  for t in select oid::regclass from pg_class where relnamespace = 'corkboard'::regnamespace and relkind = 'r' loop
+    execute format('alter table %s enable row level security, force row level security', t);
+    continue when t = 'schema_files'::regclass;
+    execute format('create policy system on %s to corkboard_system using (true) with check (true)', t);
+    execute format('grant select, insert, update, delete on %s to corkboard_system', t);
+  end loop;
+end $$;
+revoke update on audit_operations, commit_pieces, secret_canary from corkboard_system;
+revoke delete on secret_canary from corkboard_system;
 grant select on schema_files to corkboard_system;
