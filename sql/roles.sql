@@ -1,7 +1,7 @@
 -- Two roles without login do all the work, whatever role owns the tables:
---   corkboard_app     a request: sees what the policies give to the user in corkboard.user_id
---   corkboard_system  the document log, the workers, and the owner of the functions that must see more than
---                     one user: the access predicates and commit_batch. It has policies of its own, no bypass.
+--   corkboard_app     a request: sees the rows that the policies allow the user in corkboard.user_id
+--   corkboard_system  the document log and the workers. It owns the functions that must see more than one user's rows,
+--                     such as the access predicates and commit_batch. It has its own policies and doesn't bypass security.
 do $$
 declare
   role_name text;
@@ -11,12 +11,12 @@ begin
       if not exists (select from pg_roles where rolname = role_name) then
         execute format('create role %I nologin nosuperuser nobypassrls nocreatedb nocreaterole', role_name);
       end if;
-    exception when duplicate_object or unique_violation then null; -- roles are shared by all databases of a server
+    exception when duplicate_object or unique_violation then null; -- all databases of a server share its roles
     end;
     if not pg_has_role(current_user, role_name, 'member') or not (select rolsuper from pg_roles where rolname = current_user) then
       begin
         execute format('grant %I to %I', role_name, current_user);
-      exception when unique_violation or sqlstate 'XX000' then null; -- granted at the same moment from another database
+      exception when unique_violation or sqlstate 'XX000' then null; -- another database granted it at the same moment
       end;
     end if;
   end loop;

@@ -1,10 +1,9 @@
--- Who may see and do what. These predicates are the one definition: the policies use them, and so does commit_batch.
--- They return sets, to be used as `x in (select f(...))`, which is evaluated once per statement; a correlated `exists`
--- would run for each row.
+-- Access rights. The policies, commit_batch and search all use these predicates. They return sets, for use as
+-- `x in (select f(...))`, which is evaluated once per statement. A correlated `exists` would run for each row.
 
 create or replace function current_user_id() returns uuid
 language sql stable parallel safe set search_path = corkboard, pg_temp as $$
-  select nullif(current_setting('corkboard.user_id', true), '')::uuid -- '' after a transaction that had set it
+  select nullif(current_setting('corkboard.user_id', true), '')::uuid -- '' after a transaction has set it on this connection
 $$;
 
 create or replace function readable_workspaces(account uuid) returns setof uuid
@@ -36,7 +35,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select board_id from board_shares where user_id = account and role = 'editor'
 $$;
 
--- For the functions that act for many users in one statement: 'write', 'read' or null.
+-- Returns 'write', 'read' or null, for functions that act for many users in one statement.
 create or replace function board_access(account uuid, board uuid, workspace uuid) returns text
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select case
@@ -45,7 +44,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   end
 $$;
 
--- Who can read a board: board_access the other way round.
+-- Returns the accounts that can read a board. It must agree with board_access.
 create or replace function board_readers(board uuid, workspace uuid) returns setof uuid
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select owner_id from workspaces where id = workspace

@@ -1,7 +1,6 @@
 -- Personal workspaces, service accounts and personal tokens.
 
--- The workspace that boards of the caller go to when none is named: the personal one, made on demand; of a service
--- account the one that it belongs to.
+-- The caller's default workspace for new boards: that of a service account, or a person's personal one, made on demand.
 create or replace function personal_workspace() returns uuid
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -18,7 +17,7 @@ begin
   return found_id;
 end $$;
 
--- What the caller may do with a service account: 'write', 'read' (nothing but knowing of it) or null.
+-- The caller's access to a service account: 'write', 'read' (may only know that it exists) or null.
 create or replace function service_account_access(account uuid) returns text
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select case
@@ -33,15 +32,15 @@ create or replace function create_service_account(account uuid, workspace uuid, 
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if workspace not in (select owned_workspaces(current_user_id())) then
-    raise exception 'not the owner of the workspace' using errcode = '42501';
+    raise exception 'only the owner of the workspace may manage its service accounts' using errcode = '42501';
   end if;
-  -- No mail reaches it: `invalid` is a name that no one can have (RFC 2606).
+  -- No mail can reach this address, because the domain `invalid` is reserved (RFC 2606).
   insert into users (id, email, display_name) values (account, account || '@service-accounts.invalid', account_name);
   insert into service_accounts (id, workspace_id, name, rate_limit) values (account, workspace, account_name, requests_per_hour);
   insert into workspace_members (workspace_id, user_id, role) values (workspace, account, 'editor');
 end $$;
 
--- Waits for a retirement that is under way, so that no token is minted past it.
+-- Null when the account is retired. Waits for a retirement in progress, so that no token is made after it.
 create or replace function mint_service_token(
   account uuid, token_name text, token_prefix text, token_hash bytea, token_scopes text[], requests_per_hour integer, days integer
 ) returns uuid
@@ -51,7 +50,7 @@ declare
   own_limit integer;
 begin
   if service_account_access(account) is distinct from 'write' then
-    raise exception 'not the owner of the workspace' using errcode = '42501';
+    raise exception 'only the owner of the workspace may manage its service accounts' using errcode = '42501';
   end if;
   select s.rate_limit into own_limit from service_accounts s where s.id = account and s.retired_at is null for update;
   if not found then
@@ -66,12 +65,12 @@ begin
   return made;
 end $$;
 
--- Its tokens end and its membership with them, so that open sockets are cut off.
+-- Ends the account's tokens and its membership, which closes its sockets.
 create or replace function retire_service_account(account uuid) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if service_account_access(account) is distinct from 'write' then
-    raise exception 'not the owner of the workspace' using errcode = '42501';
+    raise exception 'only the owner of the workspace may manage its service accounts' using errcode = '42501';
   end if;
   update service_accounts set retired_at = date_trunc('milliseconds', clock_timestamp()) where id = account and retired_at is null;
   update tokens set revoked_at = date_trunc('milliseconds', clock_timestamp()) where user_id = account and revoked_at is null;
@@ -83,7 +82,7 @@ create or replace function revoke_service_token(account uuid, token uuid) return
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if service_account_access(account) is distinct from 'write' then
-    raise exception 'not the owner of the workspace' using errcode = '42501';
+    raise exception 'only the owner of the workspace may manage its service accounts' using errcode = '42501';
   end if;
   update tokens
   set revoked_at = coalesce(revoked_at, date_trunc('milliseconds', clock_timestamp()))
@@ -91,14 +90,14 @@ begin
   return found;
 end $$;
 
--- False when there is a token with this id already: a form that is sent again makes no second one.
+-- False when a token with this id exists: a form that is sent twice makes one token.
 create or replace function create_personal_token(
   token uuid, token_name text, token_prefix text, token_hash bytea, token_scopes text[], days integer
 ) returns boolean
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
   if current_user_id() is null or exists (select from service_accounts where id = current_user_id()) then
-    raise exception 'not a person' using errcode = '42501';
+    raise exception 'only a person may make a personal token' using errcode = '42501';
   end if;
   insert into tokens (id, user_id, name, prefix, hash, scopes, expires_at)
   values (
@@ -109,7 +108,7 @@ begin
   return found;
 end $$;
 
--- False when the caller has no such token, or it is revoked already.
+-- False when the caller has no such token, or it is already revoked.
 create or replace function revoke_personal_token(token uuid) returns boolean
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin

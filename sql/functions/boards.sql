@@ -1,4 +1,4 @@
--- Triggers of boards, their locks, and the count of cards that an owner's plan is held to.
+-- Boards: triggers, locks, and the card count that a plan limits.
 
 create or replace function boards_stamp() returns trigger
 language plpgsql set search_path = corkboard, pg_temp as $$
@@ -12,8 +12,8 @@ begin
   return new;
 end $$;
 
--- Moving, deleting and restoring a board is for writers of its workspace; a shared editor changes what is on it.
--- Identifiers belong to the workspace as well: who sees only a part of it could learn from a refusal what the rest carries.
+-- Only writers of the workspace may move, delete and restore its boards. A shared editor may change a board's contents.
+-- Identifiers need the same right: a refusal would tell a guest which identifiers the other boards have.
 create or replace function boards_guard() returns trigger
 language plpgsql set search_path = corkboard, pg_temp as $$
 begin
@@ -23,12 +23,12 @@ begin
      and current_user = 'corkboard_app'
      and old.workspace_id not in (select writable_workspaces(current_user_id())) then
     raise exception using errcode = 'insufficient_privilege',
-      message = 'only a writer of the workspace moves, deletes, restores or identifies its boards';
+      message = 'only a writer of the workspace may move, delete or restore its boards, or set their identifiers';
   end if;
   return new;
 end $$;
 
--- Opens the documents of all boards that one statement makes.
+-- Makes the documents of all boards that one statement inserts.
 create or replace function boards_open_document() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
@@ -38,16 +38,8 @@ begin
   return null;
 end $$;
 
--- The document row is a board's lock: what a commit may do to the board holds still while it is taken.
-create or replace function lock_board(board uuid) returns void
-language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
-begin
-  if board_access(current_user_id(), board, (select workspace_id from boards where id = board)) = 'write' then
-    perform from board_documents d where d.board_id = board for update;
-  end if;
-end $$;
-
--- As lock_board, of many; in the order in which commit_batch goes.
+-- Locks the boards on which the caller may write, by the rows of their documents, in the order of commit_batch. No commit
+-- changes them until the transaction ends.
 create or replace function lock_boards(p_boards uuid[]) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
@@ -59,7 +51,12 @@ begin
   for update;
 end $$;
 
--- The cards that count against an owner's cap: all kinds, on live boards.
+create or replace function lock_board(board uuid) returns void
+language sql volatile security definer set search_path = corkboard, pg_temp as $$
+  select lock_boards(array[board])
+$$;
+
+-- Number of cards that count towards an owner's cap: of all kinds, on live boards.
 create or replace function owner_card_count(owner uuid) returns bigint
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select coalesce(sum(d.card_count), 0)::bigint
@@ -69,8 +66,8 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where w.owner_id = owner
 $$;
 
--- What a reader of a board may know of its owner: the tier and the count of cards. Nothing for a board that is not theirs
--- to see. `used` is null for a plan without a cap.
+-- The tier of the board's owner and the owner's card count, which is null without a cap. No row when the caller can't see the
+-- board.
 create or replace function board_capacity(board uuid) returns table (tier text, used bigint)
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select u.tier, case u.tier when 'free' then owner_card_count(u.id) end
@@ -80,7 +77,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where b.id = board and board_access(current_user_id(), b.id, b.workspace_id) is not null
 $$;
 
--- Holds the owner's count still while a transaction decides on it. Taken after the locks of boards.
+-- As board_capacity, for a writer. Locks the owner's count until the transaction ends. Call it after locking boards.
 create or replace function lock_board_owner(board uuid) returns table (tier text, used bigint)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare

@@ -1,26 +1,19 @@
--- Triggers of the card index and of documents, which keep counters and identifiers equal to the cards.
+-- Triggers of the card index and of documents. They keep counters and identifiers equal to the cards.
 
--- The counter of live cards, for the card cap and for trees.
+-- Counts live cards, for the card cap and for trees.
 create or replace function card_index_count() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
   if tg_op = 'INSERT' then
-    update board_documents d
-    set card_count = d.card_count + n.delta
-    from (
-      select board_id, count(*) as delta from new_rows where deleted_at is null group by board_id
-    ) n
+    update board_documents d set card_count = d.card_count + n.delta
+    from (select board_id, count(*) as delta from new_rows where deleted_at is null group by board_id) n
     where d.board_id = n.board_id;
   elsif tg_op = 'DELETE' then
-    update board_documents d
-    set card_count = d.card_count - n.delta
-    from (
-      select board_id, count(*) as delta from old_rows where deleted_at is null group by board_id
-    ) n
+    update board_documents d set card_count = d.card_count - n.delta
+    from (select board_id, count(*) as delta from old_rows where deleted_at is null group by board_id) n
     where d.board_id = n.board_id;
   else
-    update board_documents d
-    set card_count = d.card_count + n.delta
+    update board_documents d set card_count = d.card_count + n.delta
     from (
       select board_id, sum(delta) as delta
       from (
@@ -36,7 +29,7 @@ begin
   return null;
 end $$;
 
--- Keeps removed_bytes, and what guests have added, equal to the removed cards.
+-- Keeps removed_bytes, and the bytes of guests, equal to the removed cards.
 create or replace function removed_cards_size() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -56,7 +49,7 @@ begin
   return null;
 end $$;
 
--- Rows that go with their document: the tables have no foreign keys.
+-- Deletes the rows of a deleted document, because their tables have no foreign keys.
 create or replace function board_documents_drop() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
@@ -93,73 +86,59 @@ begin
   return null;
 end $$;
 
--- Most cards carry none, and a commit must not pay for those that do. An index row that only moves on the board keeps
--- its identifiers: what is not in both is written.
+-- Most cards have no identifiers, so a commit without any does no work here. An update writes only the differences, because
+-- a card that is moved on its board keeps its identifiers.
 create or replace function card_index_identify() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
   if tg_op = 'INSERT' then
-    if not exists (select from new_rows where identifiers <> '[]') then
-      return null;
-    end if;
-    insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
-    select distinct n.board_id, n.card_id, n.workspace_id, i.scope, i.value
-    from new_rows n
-    cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
-    where n.deleted_at is null and n.identifiers <> '[]';
-    return null;
-  end if;
-
-  if not exists (select from old_rows where identifiers <> '[]') and not exists (select from new_rows where identifiers <> '[]') then
-    return null;
-  end if;
-  delete from card_identifiers c
-  using (
-    select o.place
-    from (
-      select n.board_id, n.card_id, i.scope, i.value
-      from old_rows n
+    if exists (select from new_rows where identifiers <> '[]') then
+      insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
+      select distinct n.board_id, n.card_id, n.workspace_id, i.scope, i.value
+      from new_rows n
       cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
-      where n.deleted_at is null and n.identifiers <> '[]'
-      except
-      select n.board_id, n.card_id, i.scope, i.value
+      where n.deleted_at is null and n.identifiers <> '[]';
+    end if;
+  elsif exists (select from old_rows where identifiers <> '[]') or exists (select from new_rows where identifiers <> '[]') then
+    with before as materialized (
+      select o.board_id, o.card_id, o.workspace_id, i.scope, i.value
+      from old_rows o
+      cross join lateral jsonb_to_recordset(o.identifiers) as i(scope text, value text)
+      where o.deleted_at is null and o.identifiers <> '[]'
+    ), after as materialized (
+      select n.board_id, n.card_id, n.workspace_id, i.scope, i.value
       from new_rows n
       cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
       where n.deleted_at is null and n.identifiers <> '[]'
-    ) gone
-    cross join lateral (
-      select x.ctid as place
-      from card_identifiers x
-      where x.board_id = gone.board_id and x.card_id = gone.card_id and x.scope = gone.scope and x.value = gone.value
-      offset 0
-    ) o
-    offset 0
-  ) g
-  where c.ctid = g.place;
-  insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
-  select n.board_id, n.card_id, n.workspace_id, i.scope, i.value
-  from new_rows n
-  cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
-  where n.deleted_at is null and n.identifiers <> '[]'
-  except
-  select n.board_id, n.card_id, n.workspace_id, i.scope, i.value
-  from old_rows n
-  cross join lateral jsonb_to_recordset(n.identifiers) as i(scope text, value text)
-  where n.deleted_at is null and n.identifiers <> '[]';
+    ), gone as (
+      delete from card_identifiers c
+      using (
+        select o.place
+        from (select * from before except select * from after) b
+        cross join lateral (
+          select x.ctid as place
+          from card_identifiers x
+          where x.board_id = b.board_id and x.card_id = b.card_id and x.scope = b.scope and x.value = b.value
+          offset 0
+        ) o
+        offset 0
+      ) g
+      where c.ctid = g.place
+    )
+    insert into card_identifiers (board_id, card_id, workspace_id, scope, value)
+    select * from after except select * from before;
+  end if;
   return null;
 end $$;
 
--- [scope, value, card] of one of the claimed identifiers that a card carries which is not among those of the claim; or null.
--- Exact under the lock of the board's row: the index has what the API wrote.
+-- Returns [scope, value, card] of a claimed identifier that another card of the board has, or null. The caller must hold the
+-- lock of the board's row: then the index contains all writes of the API.
 create or replace function identifier_carried(p_board uuid, p_claims jsonb) returns json
 language plpgsql stable set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   carried json;
 begin
-  if p_claims is null then
-    return null;
-  end if;
   select json_build_array(v.scope, v.value, c.card_id) into carried
   from jsonb_to_recordset(p_claims -> 'identifiers') as v(scope text, value text)
   cross join lateral (

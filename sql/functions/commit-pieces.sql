@@ -1,6 +1,6 @@
--- A large commit in pieces: sent in one statement, it would be encoded in one step by the process that sends it.
+-- Large commits in pieces. The caller would encode a single large statement in one long synchronous step.
 
--- Keeps a piece until its commit. The first piece of a commit removes what calls that never came left behind.
+-- Stores a piece until its commit. The first piece of a commit also deletes old pieces of calls that were never made.
 create or replace function stage_commit_piece(p_commit uuid, p_part text, p_n integer, p_bytes bytea) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
@@ -10,7 +10,7 @@ begin
   insert into commit_pieces (commit_id, part, n, bytes) values (p_commit, p_part, p_n, p_bytes) on conflict do nothing;
 end $$;
 
--- commit_batch with the pieces that were sent ahead.
+-- Calls commit_batch with the stored pieces.
 create or replace function commit_staged(p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_pieces integer) returns json
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -29,14 +29,14 @@ begin
   from commit_pieces p
   where p.commit_id = p_commit;
   delete from commit_pieces where commit_id = p_commit;
-  -- When the commit was made already, its answer needs none.
+  -- If the commit was already made, its result needs no pieces.
   if pieces <> p_pieces and not exists (select from commits c where c.commit_id = p_commit) then
-    raise exception 'pieces of this commit are missing' using errcode = '40001', hint = 'Send them again.';
+    raise exception 'some pieces of this commit are missing' using errcode = '40001', hint = 'Send them again.';
   end if;
   return commit_batch(p_commit, p_again, p_free_cap, p_items, blob, card_rows, group_rows, removed);
 end $$;
 
--- The bytes that were sent ahead in pieces, as part 'blob'; nothing of them is kept.
+-- Returns the bytes whose pieces were stored as part 'blob', and deletes the pieces.
 create or replace function take_staged_bytes(p_id uuid, p_pieces integer) returns bytea
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -47,7 +47,7 @@ begin
   from commit_pieces p
   where p.commit_id = p_id and p.part = 'blob';
   if pieces <> p_pieces then
-    raise exception 'pieces of these bytes are missing' using errcode = '40001', hint = 'Send them again.';
+    raise exception 'some pieces of these bytes are missing' using errcode = '40001', hint = 'Send them again.';
   end if;
   delete from commit_pieces where commit_id = p_id;
   return blob;

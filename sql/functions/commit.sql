@@ -1,23 +1,23 @@
--- commit_batch: everything that one group commit writes, over all its boards, in one call.
+-- commit_batch performs all writes of a group commit, on all its boards, in one call.
 --
--- p_items    what is to be done; CommitItem in sql/commit-call.ts says what each field means
--- p_rows     index rows of the items, p_groups rows of the group mirror; gone marks a removal, fresh a new card; moved_from
---            and was, the board that a card comes from and its id there
--- p_removed  whole cards that were removed, for their restore tokens; their states lie in p_blob
+-- p_items    edits, writes and flushes; CommitItem in sql/commit-call.ts describes their fields
+-- p_rows     rows of card_index, p_groups rows of group_index. gone: a removal; fresh: a new card; moved_from and was:
+--            the board that a moved card comes from, and its id there
+-- p_removed  removed cards with their restore tokens; their states are in p_blob
 --
 -- Returns {t, boards: [[b, seq, indexed, client, clock, top, rows, bytes]], items: [[n, r, detail]], times: [[n, id, created, updated]]}
--- times in milliseconds; `items` holds those that are not `ok`. r is
+-- with times in milliseconds. `items` lists the items whose outcome r is not ok:
 --   ok         written
---   again      what it was built on has moved: rebuild it and send it again
---   busy       the board (or its owner's count) is held by another transaction: send it again
+--   again      the document has changed since the item was built: rebuild it and send it again
+--   busy       another transaction has locked the board, or its owner's row: send it again
 --   missing | forbidden | trashed   refused
---   limit      refused; detail: the cards of the owner
---   identifier refused; detail: [scope, value, card] of one that another card carries
---   full       refused: no place in the owner's storage of documents
---   guest      refused: the account is a guest, and has added its share of that storage
---   storage    refused; detail: [used, quota, bytes], of the storage of the owner, who would get files of this size
--- Only a fault raises; then nothing is written. A call with a commit id that is known returns that commit's result.
--- {{card_columns}} stands for the columns that hold fields of cards; see migrate.ts.
+--   limit      refused; detail: the owner's number of cards
+--   identifier refused; detail: [scope, value, card] of an identifier that another card has
+--   full       refused: the owner's quota of documents is full
+--   guest      refused: the account is a guest and has used its share of that quota
+--   storage    refused; detail: [used, quota, bytes] of the owner's storage of files, for the files that the card names
+-- An error is raised only for a fault; then nothing is written. A call with a known commit id returns that commit's result.
+-- migrate.ts replaces {{card_columns}} by the columns of card_index for fields of cards.
 
 create or replace function commit_batch(
   p_commit uuid, p_again boolean, p_free_cap integer, p_items json, p_blob bytea, p_rows json, p_groups json, p_removed json
@@ -59,7 +59,7 @@ begin
   end if;
   batch := array(select i from json_populate_recordset(null::commit_item, p_items) as i);
 
-  -- Locks, in this order everywhere: documents by id, then owners by id. None is waited for.
+  -- Every function takes locks in this order: documents by id, then owners by id. This one waits for none.
   select coalesce(array_agg(l.board_id), '{}') into locked
   from (
     select d.board_id
@@ -69,7 +69,7 @@ begin
     for update skip locked
   ) l;
 
-  -- What needs no looking at: edits, and flushes that have seen the whole log.
+  -- Edits are always accepted. Index rows are accepted when their author has seen the whole log.
   select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
     coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}'),
     count(*) < cardinality(batch), bool_or(i.guests is not null)
@@ -108,12 +108,12 @@ begin
       end if;
     end if;
 
-    -- Each write once, and each pair of them from the side that adds cards, if one does.
+    -- Each write once. A pair of writes is read from the side that adds cards.
     for r in
       with items as materialized (
         select * from unnest(batch) as i where i.kind = 'write'
       ), rights as materialized (
-        -- Most of a workspace's boards are its writers': one question answers for all of them.
+        -- Most writers may write in the whole workspace, so one query per account answers for most of their boards.
         select p.board, p.account,
           case when p.workspace_id = any (s.writable) then 'write' else board_access(p.account, p.board, p.workspace_id) end as access,
           case when p.workspace_id = any (s.writable) then false else p.workspace_id not in (select readable_workspaces(p.account)) end as guest
@@ -141,7 +141,7 @@ begin
         left join rights a on a.board = i.board and a.account = i.account
       )
       select s.*, p.outcome as partner_outcome, p.guest as partner_guest,
-        p.owner_id is distinct from s.owner_id as owner_gains -- by a move from another owner, and by a write without partner
+        p.owner_id is distinct from s.owner_id as owner_gains -- a move from another owner, or a write without a partner
       from standing s
       left join standing p on p.n = s.partner
       where p.n is null or (coalesce(s.adds, 0), p.n) > (coalesce(p.adds, 0), s.n)
@@ -150,7 +150,7 @@ begin
       if r.board is distinct from board then
         board := r.board;
         clock := r.api_clock;
-        blocked := false; -- a write that does not go through leaves a gap in the clock: those after it are built again
+        blocked := false; -- a refused write leaves a gap in the clock, so later ones are built again
       end if;
       owner_at := null;
       detail := null;
@@ -203,9 +203,12 @@ begin
 
   if accepted <> '{}' then
     t := stamp();
+    if cardinality(accepted) < cardinality(batch) then
+      batch := array(select i from unnest(batch) as i where i.n = any (accepted));
+    end if;
 
-    -- The index now holds all up to the new position, if it did before and every change brought its rows, or if a
-    -- flush brings the rows of all that it did not hold (its author had seen the whole log).
+    -- The index contains everything up to the new position in two cases: it did so before and every change brings its
+    -- rows, or a flush brings all missing rows (its author had seen the whole log).
     with given as materialized (
       select i.board,
         string_agg(substring(p_blob from i.blob_at + 1 for i.blob_bytes), ''::bytea order by i.n) filter (where i.blob_bytes > 0) as updates,
@@ -215,7 +218,6 @@ begin
         bool_or(i.kind = 'flush') as flushed,
         bool_or(i.kind = 'edit') as edited
       from unnest(batch) as i
-      where i.n = any (accepted)
       group by i.board
     ), moved as (
       update board_documents d
@@ -248,7 +250,7 @@ begin
       from unnest(card_rows) as v;
     end if;
 
-    if keeps then -- also a statement without rows would fire the triggers
+    if keeps then -- a statement without rows would fire the triggers, too
       insert into card_index as c (
         board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, moved_from, created_at, updated_at
       )
@@ -259,7 +261,7 @@ begin
       from unnest(card_rows) as v
       join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.board
-      where v.n = any (accepted) and v.gone is not true
+      where v.gone is not true
       on conflict (board_id, card_id) do update
       set ({{card_columns}}) = ({{excluded.card_columns}}),
         hash = excluded.hash, position = excluded.position, op = excluded.op, cause = excluded.cause, moved_from = coalesce(excluded.moved_from, c.moved_from),
@@ -270,8 +272,8 @@ begin
     end if;
 
     if removes then
-      -- From the given rows to those of the index, one by one. A plan from when the table was small, and such a plan is
-      -- kept, would go through the given rows for each card of the board: minutes for an editor's 40,000 cards.
+      -- Finds the index row of each given row by its key. A plan that was cached when the table was small would read all
+      -- given rows for each card of the board, which takes minutes for an editor's 40,000 cards.
       update card_index c
       set deleted_at = t, updated_at = t, hash = '', position = g.seq, op = g.op, cause = g.cause
       from (
@@ -285,7 +287,7 @@ begin
           where x.board_id = d.board_id and x.card_id = v.id and x.deleted_at is null and x.position <= d.seq
           offset 0
         ) o
-        where v.gone and v.n = any (accepted)
+        where v.gone
         offset 0
       ) g
       where c.ctid = g.place;
@@ -298,7 +300,7 @@ begin
         select v.n, v.id, i.board
         from unnest(card_rows) as v
         join unnest(batch) as i on i.n = v.n
-        where i.kind = 'write' and v.n = any (accepted) and v.fresh is not true and v.gone is not true
+        where i.kind = 'write' and v.fresh is not true and v.gone is not true
         offset 0
       ) w
       cross join lateral (
@@ -315,7 +317,7 @@ begin
         as v(n integer, id text, gone boolean, name text, color text, shape text, outline boolean, hash text)
       join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.board
-      where v.n = any (accepted) and v.gone is not true
+      where v.gone is not true
       on conflict (board_id, group_id) do update
       set name = excluded.name, color = excluded.color, shape = excluded.shape, outline = excluded.outline,
         hash = excluded.hash, position = excluded.position, updated_at = excluded.updated_at, deleted_at = null
@@ -334,7 +336,7 @@ begin
           where x.board_id = d.board_id and x.group_id = v.id and x.deleted_at is null and x.position <= d.seq
           offset 0
         ) o
-        where v.gone and v.n = any (accepted)
+        where v.gone
         offset 0
       ) g
       where c.ctid = g.place;
@@ -345,8 +347,7 @@ begin
       select v.token, d.board_id, d.workspace_id, v.id, substring(p_blob from v.blob_at + 1 for v.blob_bytes), t
       from json_to_recordset(p_removed) as v(n integer, token uuid, id text, blob_at integer, blob_bytes integer)
       join unnest(batch) as i on i.n = v.n
-      join board_documents d on d.board_id = i.board
-      where v.n = any (accepted);
+      join board_documents d on d.board_id = i.board;
     end if;
 
     if guests_edit or guest_writes <> '{}' then
@@ -363,7 +364,7 @@ begin
         select e.key::uuid, i.board, e.value::bigint
         from unnest(batch) as i
         cross join lateral json_each_text(i.guests) e
-        where i.guests is not null and i.n = any (accepted)
+        where i.guests is not null
       ) a
       group by a.account, a.board_id
       on conflict (user_id, board_id) do update set bytes = g.bytes + excluded.bytes;
@@ -383,13 +384,13 @@ begin
         select g.id from json_to_recordset(p_groups) as g(n integer, id text, gone boolean) where g.n = i.n and g.gone is not true
       ) v
     ) made on i.operation ->> 'key' is not null
-    where i.operation is not null and i.blob_bytes > 0 and i.n = any (accepted);
+    where i.operation is not null and i.blob_bytes > 0;
     if records is not null then
       perform record_operations(records, t);
     end if;
   end if;
 
-  if cardinality(answers) > 0 then -- what is refused or has to be built again needs to know where its board stands
+  if cardinality(answers) > 0 then -- the caller needs the boards' positions to build the items again
     select json_agg(json_build_array(d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes))
     into heads
     from board_documents d
@@ -402,10 +403,10 @@ begin
     'items', ('[' || array_to_string(answers, ',') || ']')::json,
     'times', times
   );
-  -- At the end, so that it is one write and not two. Should the same commit have come twice, one waits here for the other.
+  -- At the end, so that it takes one write instead of two. If the same commit came twice, one call waits here for the other.
   insert into commits (commit_id, result) values (p_commit, answer) on conflict do nothing;
   if not found then
-    raise exception 'this commit was made by another call' using errcode = '40001', hint = 'Ask again for its result.';
+    raise exception 'another call has made this commit' using errcode = '40001', hint = 'Repeat the call to get its result.';
   end if;
   return answer;
 end $$;

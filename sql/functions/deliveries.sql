@@ -1,11 +1,12 @@
--- The queue of deliveries, as the service works it off: each of these is one call in autocommit. Without the plan of a
--- moment when the table was small: kept, it would read all of the table ever after.
+-- The queue of deliveries. Each function is one call in autocommit. Sequential scans are off, because a plan that was made
+-- and cached when a table was small would read the whole table later, too.
 
--- Takes deliveries that are due, under a lease: those of webhooks that fail last, else of those that waited longest first.
---   p_busy, p_counts  webhooks of which less than p_per_webhook is to be taken, and how much less; below 0, more
---   p_room            how many more in all; p_failing_room: to webhooks whose last delivery failed (one each)
--- A row without a delivery names a webhook of which deliveries are due that may not be sent: it is off, or whoever made
--- it may no longer write in the workspace.
+-- Claims deliveries that are due, under a lease. The longest wait goes first; webhooks that fail go last.
+--   p_busy, p_counts  webhooks of which fewer than p_per_webhook may be claimed, and how many fewer; below 0: more
+--   p_room            how many may be claimed in all
+--   p_failing_room    of them, to webhooks whose last delivery failed (one each)
+-- A row without a delivery names a webhook whose due deliveries may not be sent: it is off, or its creator may no longer
+-- write in the workspace.
 create or replace function claim_deliveries(
   p_now timestamptz, p_lease_until timestamptz, p_busy uuid[], p_counts integer[],
   p_per_webhook integer, p_room integer, p_failing_room integer, p_test_event text
@@ -23,7 +24,7 @@ declare
   shares integer[] := '{}';
   troubled uuid[] := '{}';
 begin
-  -- Should the database fail before this is on disk, the deliveries are due at once and not when the lease lapses.
+  -- If the database fails before this is on disk, the deliveries are due at once, not after the lease.
   perform set_config('synchronous_commit', 'off', true);
   for w in
     with recursive waiting as (
@@ -109,13 +110,12 @@ begin
     join webhook_payloads p on p.place = c.place
     join webhooks h on h.id = c.webhook_id;
   end if;
-  return query
-  select t, null::uuid, null::bigint, null::text, null::text, null::integer, null::bigint,
-    null::timestamptz, null::text, null::bytea, null::bytea, null::integer
-  from unnest(troubled) as t;
+  foreach webhook_id in array troubled loop
+    return next; -- its other columns are null
+  end loop;
 end $$;
 
--- Puts back what was claimed and not sent: due as it was.
+-- Puts back deliveries that were claimed but not sent, due as before.
 create or replace function give_back_deliveries(p_ids uuid[], p_fences bigint[], p_due timestamptz[]) returns void
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -135,8 +135,8 @@ begin
   where d.ctid = h.spot;
 end $$;
 
--- Records attempts that succeeded, in the rows of their deliveries. Returns the deliveries that it left out, none as a
--- rule: those whose rows are gone, and those whose lease was lost. Asked twice, it returns the same and changes nothing.
+-- Records successful attempts in the rows of their deliveries. Returns the deliveries that it left out, usually none: their
+-- rows are deleted, or their lease was lost. A repeated call returns the same and changes nothing.
 create or replace function record_successes(
   p_webhooks uuid[], p_ids uuid[], p_fences bigint[], p_attempts integer[], p_status_codes integer[],
   p_durations integer[], p_attempted_at bigint[]
@@ -144,16 +144,20 @@ create or replace function record_successes(
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
-  -- Should the database itself fail before this is on disk, half a second at most, the lease lapses: the attempt is in
-  -- the log as interrupted, and the delivery goes out again under its id, as when the service had failed here.
+  -- If the database fails before this is on disk, within half a second at most, the lease lapses. The attempt is then
+  -- logged as interrupted, and the delivery is sent again with its id, as after a failure of the service.
   perform set_config('synchronous_commit', 'off', true);
-  perform reset_failures(p_webhooks);
+  -- Webhooks first, then deliveries, in the order of ids, as for the deletion of a webhook: else they could deadlock.
+  perform from webhooks w where w.id = any (p_webhooks) order by w.id for key share;
+  update webhooks
+  set failures = 0
+  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
   return query
   with recorded as (
     update webhook_deliveries d
     set status = 'succeeded', attempt = e.attempt, lease_until = null, status_code = e.status_code,
       duration_ms = e.duration_ms, attempted_at = to_timestamp(e.attempted_at / 1000.0)
-    -- By id: `status` would choose the index of those that are being sent, which is full of those that were until now.
+    -- By id. With `status` the planner would use the index of deliveries being sent, which is full of dead entries.
     from unnest(p_ids, p_fences, p_attempts, p_status_codes, p_durations, p_attempted_at)
       as e(id, fence, attempt, status_code, duration_ms, attempted_at)
     where d.id = e.id and d.fence = e.fence and d.lease_until is not null
@@ -165,16 +169,4 @@ begin
     and not exists (
       select from webhook_deliveries d where d.id = e.id and d.status = 'succeeded' and d.fence = e.fence
     );
-end $$;
-
--- Of webhooks that had a success. Locks their rows before those of deliveries and in the order of their ids, as who deletes
--- a webhook takes them: it would wait for one delivery and this for another.
-create or replace function reset_failures(p_webhooks uuid[]) returns void
-language plpgsql volatile set search_path = corkboard, pg_temp
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-begin
-  perform from webhooks w where w.id = any (p_webhooks) order by w.id for key share;
-  update webhooks
-  set failures = 0
-  where id in (select w.id from webhooks w where w.id = any (p_webhooks) and w.failures <> 0 order by w.id for no key update);
 end $$;

@@ -1,7 +1,6 @@
--- The storage of documents: how large boards are, what an account's boards take together, and how much of it a guest
--- has added.
+-- The storage of documents: the bytes of all boards of an owner, and the bytes that guests have added.
 
--- Bytes of all boards in the workspaces that an account owns, those in the trash included.
+-- Bytes of all boards in the workspaces that an account owns, with those in the trash.
 create or replace function owner_documents(owner uuid) returns bigint
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select coalesce(sum(s.bytes), 0)::bigint
@@ -15,7 +14,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select owner_documents(current_user_id())
 $$;
 
--- The owner of a board's workspace, and what the owner's boards take. No row when there is no such board.
+-- The owner of a board's workspace, and the bytes of the owner's boards. No row when the board does not exist.
 create or replace function document_room(board uuid) returns table (owner uuid, tier text, used bigint)
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select u.id, u.tier, owner_documents(u.id)
@@ -25,8 +24,8 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where b.id = board
 $$;
 
--- Whether an account is not a member of a workspace, and has added `share` of the quota of the workspace's owner, or would
--- with these bytes. The quotas are by tier.
+-- True when the account is a guest, not a member of the workspace, and with these bytes would exceed its share: a tenth of
+-- the quota of the workspace's owner, over all of the owner's boards.
 create or replace function guest_is_full(account uuid, workspace uuid, adds bigint, free_bytes bigint, pro_bytes bigint) returns boolean
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select workspace not in (select readable_workspaces(account)) and (
@@ -41,7 +40,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where w.id = workspace
 $$;
 
--- Whether there is a place for what a write adds: ok, full or guest.
+-- Whether a write that adds bytes fits the quota: ok, full or guest.
 create or replace function room_outcome(p_room json, p_is_full boolean, p_guest boolean, p_account uuid, p_workspace uuid) returns text
 language sql stable set search_path = corkboard, pg_temp as $$
   select case
@@ -53,8 +52,8 @@ language sql stable set search_path = corkboard, pg_temp as $$
   end
 $$;
 
--- After a board got smaller by so many bytes: what its guests added gets smaller in proportion. The caller holds the
--- board's row.
+-- Reduces the bytes of a board's guests in proportion, after the board shrank by `freed` bytes. The caller holds the lock of
+-- the board's row.
 create or replace function shrink_guest_bytes(board uuid, freed bigint) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare

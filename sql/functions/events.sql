@@ -1,4 +1,4 @@
--- Events: triggers write one into the outbox in the transaction of its change, so that it is there exactly when the change is.
+-- Events. Triggers write them into the outbox in the transaction of the change: an event exists exactly when its change does.
 
 create or replace function event_origin() returns text
 language sql stable set search_path = corkboard, pg_temp as $$
@@ -37,7 +37,7 @@ begin
   return null;
 end $$;
 
--- A board that is purged was deleted when it went into the trash, and its cards with it.
+-- A purged board fires no event here: its board.deleted was fired when it went into the trash.
 create or replace function boards_removal_events() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
@@ -50,13 +50,13 @@ begin
   return null;
 end $$;
 
--- Card events, one for each type, board and operation. A row that keeps its op was not written by a commit but by plain
--- SQL. A kept plan may date from a statement of one row: nested loops over transition tables would take minutes for an
--- editor's 40,000 cards.
+-- Card events: one for each type, board and operation. A row whose `op` stays the same was written by plain SQL, not by a
+-- commit. Nested loops are off, because a cached plan may have been made for one row: with 40,000 cards of an editor it
+-- would take minutes.
 create or replace function card_index_events() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp set enable_nestloop = off as $$
 begin
-  -- A commit's one statement fires both triggers, and mostly has rows for one of them.
+  -- An upsert fires the triggers of insert and of update, and usually has rows for one of them.
   if not exists (select from new_rows) then
     return null;
   end if;
@@ -123,7 +123,7 @@ begin
     where o.deleted_at is null
     group by o.workspace_id, o.board_id
   ) g
-  -- With their board goes board.deleted alone.
+  -- Cards that are purged with their board fire no event.
   where (select not d.purging from boards b join board_documents d on d.board_id = b.id where b.id = g.board_id);
   return null;
 end $$;

@@ -1,24 +1,26 @@
--- Change feeds: whoever follows one in the order of its stamps must not pass a change that is stamped but not committed.
+-- Change feeds. A follower reads changes in the order of their stamps. It must not pass a change that is stamped but not
+-- committed yet.
 --
---   A writer takes a shared lock on the current second, then looks at the clock: its stamp is not before that second,
---   and the lock is released only after the change is visible.
---   A reader asks for the horizon in one statement and reads what was stamped before it in the next, whose snapshot is
---   newer (READ COMMITTED, on the primary). A writer whose lock it saw stamps at the horizon or later; one that takes
---   its lock after that look at the locks, stamps after the reader's statement began; one that had released it, is visible.
+--   A writer takes a shared lock on the current second, and then reads the clock. So its stamp is not before that second.
+--   The lock is released only after the change is visible.
+--   A reader gets the horizon in one statement, and reads changes before it in the next statement, whose snapshot is newer
+--   (READ COMMITTED, on the primary). If it saw a writer's lock, the writer's stamp is at the horizon or later. If the
+--   writer took its lock later, its stamp is after the start of the reader's statement. If the lock was already released,
+--   the change is visible.
 --
--- Hence: seconds are cut, never rounded, or the lock would lie after the stamp; stamps and horizon are cut to the same
--- milliseconds; locks of other databases on the server do not count, prepared transactions do.
+-- Therefore seconds are truncated, never rounded, or the lock's second could be after the stamp. Stamps and horizon are
+-- truncated to milliseconds alike. Locks of other databases on the server are ignored; prepared transactions count.
 
--- The time of a change, in whole milliseconds. Take it after the row locks, or one who waits for a row holds every feed back.
+-- The time of a change, in whole milliseconds. Call it after taking row locks: a writer that waits would delay all feeds.
 create or replace function stamp() returns timestamptz
 language plpgsql volatile set search_path = corkboard, pg_temp as $$
 begin
-  -- The lower 32 bits: as an unsigned number, which pg_locks shows, they last until 2106.
+  -- The lower 32 bits of the second. pg_locks shows them as an unsigned number, which is enough until 2106.
   perform pg_advisory_xact_lock_shared(1129270347, floor(extract(epoch from clock_timestamp()))::bigint::bit(32)::integer);
   return date_trunc('milliseconds', clock_timestamp());
 end $$;
 
--- All that was stamped before this, and ever will be, is visible to the next statement.
+-- Every change with a stamp before this time, now or later, is visible to the next statement.
 create or replace function feed_horizon() returns timestamptz
 language sql volatile set search_path = corkboard, pg_temp as $$
   select least(

@@ -1,5 +1,5 @@
--- Files that cards name, and the workspaces that have them. A file has a row in each workspace that it came to; its bytes
--- are there once.
+-- Files that cards name, and the workspaces that have them. A file has a row in each of these workspaces, but its bytes are
+-- stored once.
 
 create or replace function images_stamp() returns trigger
 language plpgsql set search_path = corkboard, pg_temp as $$
@@ -24,8 +24,8 @@ begin
   return null;
 end $$;
 
--- What the caller has to know of files before a card on a board names them. `dead`: the caller can't read it, or there is
--- none. `away`: the caller can read it, and the board's workspace doesn't have it. What is neither is not among them.
+-- Returns the files that a card on this board can't name as they are. `dead`: the file does not exist, or the caller can't
+-- read it. `away`: the caller can read it, but the board's workspace doesn't have it.
 create or replace function named_files(keys text[], board uuid) returns table (key text, standing text)
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select k.key, case when f.readable then 'away' else 'dead' end
@@ -41,12 +41,12 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where f.readable is not true or not f.here
 $$;
 
--- Gives the workspace of a board a row of each of these files that the account can read and the workspace doesn't have.
--- They are charged to the workspace's owner like an upload, whose row is locked while it is decided.
---   ok     done, or nothing was to be done
---   busy   the owner's row is held by another transaction
+-- Gives the board's workspace a row for each of these files that the account can read and the workspace doesn't have. Their
+-- bytes count towards the owner's quota, like an upload.
+--   ok       done, or nothing to do
+--   busy     another transaction holds the owner's row
 --   storage  refused; detail: [used, quota, bytes of these files]
--- Locks: the owner's row, not waited for; then that of storage_usage.
+-- Locks the owner's row without waiting, then the row of storage_usage.
 create or replace function take_files(p_board uuid, p_account uuid, p_files json, out outcome text, out detail json)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -84,7 +84,7 @@ begin
     outcome := 'busy';
     return;
   end if;
-  -- A condemned row of the workspace is counted already, and comes back.
+  -- A condemned row of the workspace is already counted. It becomes valid again.
   select coalesce(sum(f.bytes), 0) into size
   from unnest(taken) as f
   where not exists (select from images i where i.image_key = f.image_key and i.workspace_id = place);
@@ -95,7 +95,7 @@ begin
     detail := json_build_array(used, quota, size);
     return;
   end if;
-  perform set_config('corkboard.user_id', p_account::text, true); -- whose the event is
+  perform set_config('corkboard.user_id', p_account::text, true); -- the author of the event
   insert into images (image_key, workspace_id, board_id, content_type, bytes, width, height, file_name, created_by)
   select f.image_key, place, p_board, f.content_type, f.bytes, f.width, f.height, f.file_name, p_account
   from unnest(taken) as f

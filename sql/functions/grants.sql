@@ -1,4 +1,4 @@
--- What ends access: revoked tokens, ended sessions, disconnected applications.
+-- The end of access: revoked tokens, ended sessions, disconnected applications.
 
 create or replace function notify_revocation() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
@@ -14,11 +14,11 @@ begin
   return null;
 end $$;
 
--- The end of grants: nothing that was issued under them is good any more.
+-- Ends grants with everything issued under them.
 create or replace function end_oauth_grants(ended uuid[]) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
-  perform from oauth_grants g where g.id = any (ended) order by g.id for update; -- before their tokens, as issuing does
+  perform from oauth_grants g where g.id = any (ended) order by g.id for update; -- before the tokens, as when one is issued
   update oauth_grants set revoked_at = date_trunc('milliseconds', clock_timestamp())
   where id = any (ended) and revoked_at is null;
   update tokens set revoked_at = date_trunc('milliseconds', clock_timestamp())
@@ -26,15 +26,14 @@ begin
   delete from oauth_artifacts where grant_id = any (ended);
 end $$;
 
--- All that the caller has allowed a client; how many grants that was.
+-- Ends the caller's grants for a client. Returns their number.
 create or replace function disconnect_application(client text) returns integer
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
-  ended uuid[];
-begin
-  ended := array(
+  ended uuid[] := array(
     select g.id from oauth_grants g where g.user_id = current_user_id() and g.client_id = client and g.revoked_at is null
   );
+begin
   perform end_oauth_grants(ended);
   return cardinality(ended);
 end $$;

@@ -1,4 +1,4 @@
--- What a request leaves behind of itself, written with its work; see sql/operation.ts for the fields of an operation.
+-- The record of a request, written in the transactions of its work. sql/operation.ts describes the fields of an operation.
 
 -- p_records: [{operation, account, board, workspace, made: [id]}]
 create or replace function record_operations(p_records json, p_at timestamptz) returns void
@@ -52,7 +52,7 @@ begin
   end loop;
 end $$;
 
--- For a transaction of a request: nothing, and false, when it has written nothing.
+-- Stores the record of a request's transaction. Returns false, and stores nothing, when the transaction has written nothing.
 create or replace function record_operation(p_operation json, p_result json) returns boolean
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin

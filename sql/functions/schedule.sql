@@ -1,6 +1,6 @@
--- The schedule of boards: published, cancelled, and whom a change is told to.
+-- Schedules of boards: publishing, cancelling, and notifications of changes.
 
--- Holds a board still that the caller may publish or cancel: a writer of its workspace, as for deleting it.
+-- Locks a board for a writer of its workspace, who alone may publish or cancel it.
 create or replace function lock_schedule(board uuid) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -19,7 +19,7 @@ begin
   end if;
 end $$;
 
--- A new version of the call sheet; again after a change or a cancel likewise.
+-- Makes a new version of the call sheet, also after a change or a cancellation.
 create or replace function publish_board(board uuid)
 returns table (sched_status text, sched_version integer, sched_published_at timestamptz)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
@@ -51,9 +51,9 @@ begin
   return new;
 end $$;
 
--- Tells everybody who can read the board, but for who made the change, in the transaction of the change. A writer names
--- boards that are to be changed quietly in corkboard.quiet_boards, comma-separated, for its transaction. The processes
--- hear of the new rows when they are committed, and bring them to open sockets.
+-- Notifies the accounts that can read the board, except the author of the change, in its transaction. A transaction can list
+-- boards to change without notifications in corkboard.quiet_boards, comma-separated. After the commit the processes learn of
+-- the new rows, and send them to open sockets.
 create or replace function boards_notify() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 declare

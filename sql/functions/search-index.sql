@@ -1,8 +1,8 @@
--- What fills the search index: the grams of texts, and the triggers that say which boards have new words.
+-- The search index: grams of texts, and the triggers that record which boards have new words.
 
--- The grams of a text: what stands in it of two characters, and of three without a space. Not distinct; the index is.
--- By characters, whatever the script: pg_trgm has grams for what the locale calls letters alone, and none of two.
--- `salt` makes them those of one workspace.
+-- The grams of a text: its sequences of two characters, and of three without a space. They may repeat; the index removes
+-- duplicates. All scripts count: pg_trgm has only grams of what the locale calls letters, and none of two characters.
+-- `salt` makes the grams specific to a workspace.
 create or replace function text_grams(folded text, salt integer) returns integer[]
 language sql immutable parallel safe set search_path = corkboard, pg_temp as $$
   select coalesce(
@@ -15,12 +15,12 @@ $$;
 create or replace function search_keys(workspace uuid, board uuid, card text, title text, body text) returns integer[]
 language sql immutable parallel safe set search_path = corkboard, pg_temp as $$
   select text_grams(title || E'\n' || body, hashtext(workspace::text))
-    || hashtext('board ' || board::text) -- for its guests
+    || hashtext('board ' || board::text) -- for guests of the board
     || case when card = '' then array[hashtext('a board') # hashtext(workspace::text)] else '{}' end
 $$;
 
--- What a text must have all of to hold these words, without salt. Of words of one character alone, the words as they
--- stand together. A loop: as a query it took 0.2 ms, a fifth of a search.
+-- The grams, without salt, that a text with these words must have. If all words have one character, the grams of the
+-- phrase. It is a loop, because as a query it took 0.2 ms, a fifth of a search.
 create or replace function query_grams(phrase text, words text[]) returns integer[]
 language plpgsql immutable parallel safe set search_path = corkboard, pg_temp as $$
 declare
@@ -42,11 +42,11 @@ begin
   return case when grams <> '{}' then grams else text_grams(phrase, 0) end;
 end $$;
 
--- As for events: a kept plan of nested loops over transition tables would go through all old rows for each new one.
+-- Nested loops are off as for events: a cached plan might read all old rows for each new one.
 create or replace function card_index_search() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp set enable_nestloop = off as $$
 begin
-  -- A commit's one statement fires both triggers, and mostly has rows for one of them.
+  -- An upsert fires the triggers of insert and of update, and usually has rows for one of them.
   if tg_op <> 'DELETE' then
     if not exists (select from new_rows) then
       return null;

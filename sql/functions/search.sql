@@ -1,20 +1,20 @@
--- search: the boards, and the cards, that hold all of p_words in their name, or in title and body, and that the account
--- may see; the boards first, each kind best first. p_phrase and p_words are folded as the index is (core/fold.ts).
--- A board is its id alone, to be read under the policies; a card has all that is shown of it.
+-- search returns boards whose name has all of p_words, and cards whose title and body have them, if the account can see them.
+-- Boards come first; each kind is ordered by score. p_phrase and p_words are folded like the index (core/fold.ts).
+-- For a board only the id is returned, which the caller reads under the policies. A card has all its shown fields.
 --
--- It belongs to corkboard_system, because under the policies of a request the planner may not use the index of grams:
--- its operator is not leakproof. What the account may see is said by the predicates of the policies. The account is a
--- parameter, as of commit_batch, so that a search is one round trip.
+-- The function belongs to corkboard_system, because under the policies of a request the planner may not use the index of
+-- grams, whose operator is not leakproof. It checks access by the predicates of the policies. The account is a parameter,
+-- as in commit_batch, so that a search takes one round trip.
 --
--- With p_wait, when words of boards that the account may see are not in the index yet, it returns some of these boards
--- as `pending`, and nothing else. Their `kind` is `own` when the account owns the workspace, else `other`.
+-- With p_wait: if visible boards have changes that are not indexed yet, it returns some of these boards as `pending` and
+-- nothing else. Their `kind` is `own` when the account owns the workspace, otherwise `other`.
 --
--- The order is that of the score, then what changed last:
+-- Results are ordered by score, then by the latest change:
 --   7 the title is the phrase   6 begins with it   5 has it at the beginning of a word   4 has it   3 has all words
 --   2 the body has the phrase at the beginning of a word   1 has it   0 title and body together have all words
 --
--- p_bound matches come from the index of grams, and when there are more, p_bound of those whose title begins with the
--- phrase, and p_bound of those among the newest 10,000 cards: a word that is everywhere costs no more than this.
+-- The index of grams gives at most p_bound matches. If there are more, p_bound titles that begin with the phrase and
+-- p_bound matches among the newest 10,000 cards are added. This bounds the cost of a word that is in every card.
 
 create or replace function search(
   p_account uuid, p_boards boolean, p_cards boolean, p_phrase text, p_words text[], p_workspace uuid,
@@ -27,16 +27,16 @@ declare
   workspaces uuid[] := array(
     select w from readable_workspaces(p_account) as w where p_workspace is null or w = p_workspace
   );
-  -- Those of other workspaces alone, and theirs.
+  -- Shared boards in workspaces that the account can't read, and these workspaces.
   shared uuid[];
   shared_workspaces uuid[];
   several boolean := cardinality(p_words) > 1;
   grams integer[] := query_grams(p_phrase, p_words);
   of_cards boolean;
-  -- What may be among the hits.
+  -- Candidates.
   found_boards uuid[];
   found_cards text[];
-  -- Of each workspace and each board.
+  -- Numbers for each workspace and shared board.
   looked_at integer;
   taken integer;
 begin
@@ -102,7 +102,7 @@ begin
     ) f;
     continue when found_boards is null;
 
-    -- A statement of its own: most searches find few, and do not start any of it.
+    -- A separate statement, because most searches find few matches and skip it.
     if cardinality(found_boards) > p_bound then
       select found_boards || array_agg(s.board_id), found_cards || array_agg(s.card_id)
       into found_boards, found_cards

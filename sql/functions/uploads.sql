@@ -1,4 +1,4 @@
--- Uploads, and the bytes of storage that an account uses.
+-- Uploads, and the storage that an account uses.
 --
 -- Locks, in this order: the owner's row in users, a row of uploads, a row of storage_usage.
 
@@ -18,7 +18,7 @@ begin
   return null;
 end $$;
 
--- What an account uses: what is stored, and what is promised to uploads under way.
+-- Bytes that an account uses: stored files, and reservations of uploads in progress.
 create or replace function owner_storage(owner uuid) returns bigint
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select coalesce(sum(u.stored + u.reserved), 0)::bigint
@@ -32,7 +32,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select owner_storage(current_user_id())
 $$;
 
--- Whether the caller may write on a board: null, or why not.
+-- Null when the caller may write on a board; otherwise the reason: missing, forbidden or trash.
 create or replace function board_write_fault(board uuid) returns text
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select case
@@ -48,59 +48,55 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   ) b on true
 $$;
 
--- Holds a place for the bytes of an upload, exactly: the owner's row is locked while it is decided. `fault`: missing,
--- forbidden, trash, plan (uploads in parts are for the tier pro) or full.
+-- Reserves the bytes of an upload. The owner's row is locked meanwhile, so that the quota is never exceeded. `fault`:
+-- missing, forbidden, trash, plan (multipart uploads need the tier pro) or full.
 create or replace function begin_upload(
   board uuid, key text, type text, size bigint, size_of_part bigint,
   free_bytes bigint, pro_bytes bigint, expiry timestamptz
 ) returns table (fault text, used bigint, quota bigint)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
-  problem text := board_write_fault(board);
   owner users;
   workspace uuid;
-  taken bigint;
-  allowed bigint;
 begin
-  if problem is not null then
-    return query select problem, null::bigint, null::bigint;
-    return;
+  fault := board_write_fault(board);
+  if fault is null then
+    select w.id into workspace from boards b join workspaces w on w.id = b.workspace_id where b.id = board;
+    select u.* into owner from users u where u.id = (select w.owner_id from workspaces w where w.id = workspace) for no key update;
+    if size_of_part is not null and owner.tier <> 'pro' then
+      fault := 'plan';
+    else
+      -- A separate statement, which sees what was committed during the wait for the lock.
+      used := owner_storage(owner.id);
+      quota := case when owner.tier = 'pro' then pro_bytes else free_bytes end;
+      if used + size > quota then
+        fault := 'full';
+      else
+        used := used + size;
+        insert into uploads (image_key, workspace_id, board_id, content_type, bytes, part_size, created_by, expires_at)
+        values (key, workspace, board, type, size, size_of_part, current_user_id(), expiry);
+      end if;
+    end if;
   end if;
-  select w.id into workspace from boards b join workspaces w on w.id = b.workspace_id where b.id = board;
-  select u.* into owner from users u where u.id = (select w.owner_id from workspaces w where w.id = workspace) for no key update;
-  if size_of_part is not null and owner.tier <> 'pro' then
-    return query select 'plan', null::bigint, null::bigint;
-    return;
-  end if;
-  -- A statement of its own: it sees what was committed while the lock was waited for.
-  taken := owner_storage(owner.id);
-  allowed := case when owner.tier = 'pro' then pro_bytes else free_bytes end;
-  if taken + size > allowed then
-    return query select 'full', taken, allowed;
-    return;
-  end if;
-  insert into uploads (image_key, workspace_id, board_id, content_type, bytes, part_size, created_by, expires_at)
-  values (key, workspace, board, type, size, size_of_part, current_user_id(), expiry);
-  return query select null::text, taken + size, allowed;
+  return next;
 end $$;
 
--- The bytes are there: the file gets its row. `fault`: missing, forbidden, trash, or gone when the upload has ended.
--- A repeated call finds the row of the first.
+-- Makes the row of an uploaded file. A repeated call finds the row of the first. `fault`: missing, forbidden, trash, or
+-- gone when the upload has ended.
 create or replace function finish_upload(key text, type text, image_width integer, image_height integer, now timestamptz)
 returns table (fault text, bytes bigint, width integer, height integer)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
   found_upload uploads;
-  problem text;
 begin
   select u.* into found_upload from uploads u where u.image_key = key for update;
   if found_upload.image_key is null or found_upload.state = 'ending' or (found_upload.state = 'open' and found_upload.expires_at <= now) then
-    return query select 'gone', null::bigint, null::integer, null::integer;
-    return;
+    fault := 'gone';
+  else
+    fault := board_write_fault(found_upload.board_id);
   end if;
-  problem := board_write_fault(found_upload.board_id);
-  if problem is not null then
-    return query select problem, null::bigint, null::integer, null::integer;
+  if fault is not null then
+    return next;
     return;
   end if;
   if found_upload.state = 'open' then
@@ -117,8 +113,8 @@ begin
     where i.image_key = key and i.workspace_id = found_upload.workspace_id;
 end $$;
 
--- Nobody can complete the upload from now on. No row when there is none, or it is stored. For writers of its board, and
--- for who began it and has lost that right.
+-- Ends an upload, so that it can't be completed any more. Returns no row when it does not exist or is stored. Allowed for
+-- writers of the board, and for the account that began it.
 create or replace function end_upload(key text) returns table (upload_id text)
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
   update uploads u
@@ -128,7 +124,7 @@ language sql volatile security definer set search_path = corkboard, pg_temp as $
   returning u.upload_id
 $$;
 
--- The store's id of an upload in parts, once the store has given it.
+-- Stores the file store's id of a multipart upload.
 create or replace function name_upload(key text, upload text) returns boolean
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
   update uploads u set upload_id = upload
@@ -137,7 +133,7 @@ language sql volatile security definer set search_path = corkboard, pg_temp as $
   returning true
 $$;
 
--- Its bytes are gone: the place is free again.
+-- Deletes an upload whose bytes are deleted, which frees its reservation.
 create or replace function forget_upload(key text) returns void
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
   delete from uploads u

@@ -1,4 +1,4 @@
--- Webhooks, and what requests may do with the queue of deliveries as writers of the webhook's workspace.
+-- Webhooks, and the operations of requests on the queue of deliveries.
 
 create or replace function webhooks_stamp() returns trigger
 language plpgsql set search_path = corkboard, pg_temp as $$
@@ -9,8 +9,8 @@ begin
   return new;
 end $$;
 
--- Whoever switches a webhook on clears its failure state, also when it is on, and answers for it when its creator no
--- longer can.
+-- Switching a webhook on clears its failure state, even if it was on. If the creator may no longer write in the workspace,
+-- the caller becomes the creator.
 create or replace function webhooks_enable() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
@@ -25,8 +25,8 @@ begin
   return new;
 end $$;
 
--- Webhooks are for writers of their workspace; its other members may know that one is there, and are told that it is not
--- theirs to manage: 'write', 'read' (nothing but knowing of it) or null.
+-- The caller's access to a webhook: 'write' for writers of the workspace, 'read' for other members (may only know that it
+-- exists), or null.
 create or replace function webhook_access(webhook uuid) returns text
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select case
@@ -37,8 +37,8 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where w.id = webhook
 $$;
 
--- Queues a delivery for one webhook, active or not, and holds the webhook against deletion. Null when the caller has no
--- such webhook.
+-- Queues a delivery for a webhook, even if it is off. Locks the webhook, so that it is not deleted meanwhile. Null when the
+-- caller has no such webhook.
 create or replace function queue_delivery(webhook uuid, event_type text, payload_text text, at timestamptz) returns uuid
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
   with held as materialized (
@@ -58,8 +58,8 @@ language sql volatile security definer set search_path = corkboard, pg_temp as $
   returning id
 $$;
 
--- Gives a delivery, named by its own id or that of one of its attempts, six new attempts. An attempt that is under way is
--- logged but decides nothing. Null when the caller has no such delivery of this webhook.
+-- Gives a delivery six new attempts. `delivery` is its id, or the id of one of its attempts. An attempt in flight will be
+-- logged without effect. Null when the webhook has no such delivery, or the caller no such webhook.
 create or replace function queue_again(webhook uuid, delivery uuid, at timestamptz) returns uuid
 language plpgsql volatile security definer set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
@@ -76,7 +76,7 @@ begin
   if not found then
     return null;
   end if;
-  -- The attempt that succeeded is one of several from now on.
+  -- Moves the successful attempt into the log, because other attempts follow.
   insert into webhook_attempts (
     delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, attempted_at
   )
@@ -90,26 +90,23 @@ begin
   return wanted;
 end $$;
 
--- The secret so far also signs until then. False when the caller has no such webhook.
+-- Replaces the secret. The previous one also signs until `until`. Null when the caller has no such webhook.
 create or replace function rotate_webhook_secret(webhook uuid, fresh bytea, until timestamptz) returns boolean
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
-  with rotated as (
-    update webhooks w
-    set secret = fresh, previous_secret = w.secret, previous_secret_until = until
-    where w.id = webhook and w.workspace_id in (select writable_workspaces(current_user_id()))
-    returning w.id
-  )
-  select exists (select from rotated)
+  update webhooks w
+  set secret = fresh, previous_secret = w.secret, previous_secret_until = until
+  where w.id = webhook and w.workspace_id in (select writable_workspaces(current_user_id()))
+  returning true
 $$;
 
--- Each delivery of a webhook is in the index of its state, or was given up and has an attempt: no further index has to be
--- written with every delivery, to be read when a webhook is deleted.
+-- Deletes the deliveries of a deleted webhook. It finds them by the index of their state, or by their attempts if they were
+-- given up. An index by webhook alone would cost a write for every delivery.
 create or replace function webhooks_drop() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
 declare
   gone uuid[] := array(select id from old_rows);
-  -- By id: one whose attempt is being written down is another version of itself by the time that its lock is free.
+  -- By id, because a row whose outcome is being recorded has another version when its lock is released.
   ids uuid[] := array(
     select d.id from webhook_deliveries d where d.webhook_id = any (gone) and d.status = 'waiting'
     union
