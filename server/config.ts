@@ -3,8 +3,10 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { limits, type BytesByTier } from '../core/limits.ts'
+import { limits } from '../core/limits.ts'
 import { parseRange } from '../platform/egress/addresses.ts'
+import type { S3Options } from '../platform/storage/s3-store.ts'
+import type { SupabaseOptions } from '../platform/storage/supabase-store.ts'
 
 const integer = (options: { default: number; minimum: number; maximum?: number }) => Type.Integer(options)
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent']
@@ -83,61 +85,16 @@ const secret = new Set<Variable>([
   'S3_SECRET_ACCESS_KEY',
 ])
 
-export interface S3Settings {
-  endpoint: string
-  region: string
-  bucket: string
-  accessKeyId: string
-  secretAccessKey: string
-}
-
 /** Where files are stored. */
-export type StorageConfig =
-  | { kind: 'disk' }
-  | { kind: 's3'; s3: S3Settings }
-  /** If `s3` is null, the service refuses multipart uploads. */
-  | { kind: 'supabase'; url: string; serviceKey: string; bucket: string; s3: S3Settings | null }
+type StorageConfig =
+  { kind: 'disk' } | { kind: 's3'; s3: S3Options } | ({ kind: 'supabase' } & SupabaseOptions)
 
-export interface Config {
-  port: number
-  host: string
-  /** URL at which clients reach the service, without a slash at the end. Null: the address on which it listens. */
-  publicUrl: string | null
-  dataDir: string
-  /** Null: the embedded PostgreSQL. */
-  databaseUrl: string | null
-  databasePool: number
-  /** Empty when the variable is not set; then secret-key.ts makes a key. */
-  secretKey: string
-  logLevel: string
-  rateLimitPerHour: number
-  /** Highest request limit that a token or a service account may have of its own. */
-  maxRateLimitPerHour: number
-  freeCardCap: number
-  warmDocumentBytes: number
-  maxSocketsPerBoard: number
-  maxSocketsPerAccountOnBoard: number
-  maxSocketsPerAccount: number
-  trustProxy: number
-  /** Addresses and CIDR ranges that are not public, but to which the service may send requests. */
-  egressAllow: string[]
-  /** Five waits in seconds, between the six attempts of a delivery. */
-  webhookRetryWaits: number[]
-  /** Seconds during which the edits on a board are collected into one event. */
-  appEventPollSeconds: number
-  /** Days for which audit entries are kept. */
-  auditRetentionDays: number
-  storage: StorageConfig
-  /** Most bytes of files in all workspaces that an account owns, for each tier. */
-  storageBytes: BytesByTier
-  /** Most bytes of board documents in all workspaces that an account owns, for each tier. */
-  documentBytes: BytesByTier
-}
+export type Config = ReturnType<typeof readConfig>
 
 export class ConfigError extends Error {}
 
 /** @throws ConfigError whose message names the variable and the accepted values */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+export function readConfig(environment: NodeJS.ProcessEnv) {
   const given = Object.fromEntries(
     Object.keys(variables.properties).flatMap((name) => {
       const value = environment[name]?.trim()
@@ -163,13 +120,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     port: values.PORT,
     host: values.HOST,
+    /** URL at which clients reach the service, without a slash at the end. Null: the address on which it listens. */
     publicUrl: values.PUBLIC_URL || null,
     dataDir: resolve(values.DATA_DIR),
+    /** Null: the embedded PostgreSQL. */
     databaseUrl: values.DATABASE_URL || null,
     databasePool: values.DATABASE_POOL,
+    /** Empty when the variable is not set; then secret-key.ts makes a key. */
     secretKey: values.SECRET_KEY,
-    logLevel: values.LOG_LEVEL,
+    logLevel: values.LOG_LEVEL as string,
     rateLimitPerHour: values.RATE_LIMIT_PER_HOUR,
+    /** Highest request limit that a token or a service account may have of its own. */
     maxRateLimitPerHour: values.MAX_RATE_LIMIT_PER_HOUR,
     freeCardCap: values.FREE_CARD_CAP,
     warmDocumentBytes: values.WARM_DOCUMENT_BYTES,
@@ -177,13 +138,21 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     maxSocketsPerAccountOnBoard: values.MAX_SOCKETS_PER_ACCOUNT_ON_BOARD,
     maxSocketsPerAccount: values.MAX_SOCKETS_PER_ACCOUNT,
     trustProxy: values.TRUST_PROXY,
+    /** Addresses and CIDR ranges that are not public, but to which the service may send requests. */
     egressAllow,
+    /** Five waits in seconds, between the six attempts of a delivery. */
     webhookRetryWaits: values.WEBHOOK_RETRY_WAITS.split(',').map(Number),
+    /** Seconds during which the edits on a board are collected into one event. */
     appEventPollSeconds: values.APP_EVENT_POLL_SECONDS,
     auditRetentionDays: values.AUDIT_RETENTION_DAYS,
     storage: storageOf(values),
+    /** Most bytes of files in all workspaces that an account owns. */
     storageBytes: { free: values.FREE_STORAGE_BYTES, pro: values.PRO_STORAGE_BYTES },
-    documentBytes: { free: values.FREE_DOCUMENTS_BYTES, pro: values.PRO_DOCUMENTS_BYTES },
+    /** Most bytes of board documents in all workspaces that an account owns. */
+    documentBytes: {
+      free: values.FREE_DOCUMENTS_BYTES,
+      pro: values.PRO_DOCUMENTS_BYTES,
+    },
   }
 }
 
@@ -195,7 +164,7 @@ function storageOf(values: Static<typeof variables>): StorageConfig {
     if (missing.length > 0)
       throw new ConfigError(`STORAGE=${kind} requires ${missing.join(', ')}. Set what is missing.`)
   }
-  const s3 = (endpoint: string): S3Settings => ({
+  const s3 = (endpoint: string): S3Options => ({
     endpoint,
     region: values.S3_REGION,
     bucket: values.S3_BUCKET,

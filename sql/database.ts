@@ -331,7 +331,7 @@ export function isUnavailable(error: unknown): boolean {
     unavailableCodes.has(code) ||
     code.startsWith('CONNECT') || // codes of the driver: CONNECT_TIMEOUT, CONNECTION_CLOSED, CONNECTION_SILENT, …
     refusesWrites(error) ||
-    (isSqlState(code) && unavailableClasses.some((prefix) => code.startsWith(prefix)))
+    (/^[0-9A-Z]{5}$/.test(code) && unavailableClasses.some((prefix) => code.startsWith(prefix)))
   )
 }
 
@@ -339,8 +339,6 @@ export function isUnavailable(error: unknown): boolean {
 export function refusesWrites(error: unknown): boolean {
   return [readOnlyTransaction, diskFull].includes(errorCode(error))
 }
-
-const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code)
 
 /** Error codes of statements that the driver rejects and does not send. */
 const neverSent = new Set(['UNDEFINED_VALUE', 'MAX_PARAMETERS_EXCEEDED'])
@@ -351,11 +349,7 @@ const neverSent = new Set(['UNDEFINED_VALUE', 'MAX_PARAMETERS_EXCEEDED'])
  */
 export function certainlyRolledBack(error: unknown): boolean {
   if (neverSent.has(errorCode(error))) return true
-  return error instanceof postgres.PostgresError && !unavailableButAnswered(error.code)
-}
-
-function unavailableButAnswered(code: string): boolean {
-  return code.startsWith('57P') || code.startsWith('08')
+  return error instanceof postgres.PostgresError && !/^(57P|08)/.test(error.code)
 }
 
 export function errorCode(error: unknown): string {

@@ -44,7 +44,7 @@ export async function migrate(url: string, files?: SchemaFile[]): Promise<string
         create table if not exists corkboard.schema_files (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`
-      const wanted = files ?? (await readSchema())
+      const wanted = files ?? (await schemaFiles())
       const changed = changedFiles(wanted, await tx<Applied[]>`select name, checksum from schema_files`)
       const rerun = changed.filter((file) => !isMigration(file))
       if (rerun.length > 0) await runFunctions(tx, rerun)
@@ -126,11 +126,6 @@ async function checkFunctions(tx: TransactionSql): Promise<void> {
     where p.pronamespace = 'corkboard'::regnamespace`
 }
 
-/** Returns the schema files of this version. After `migrate` the table `schema_files` lists all of them. */
-export async function schemaFiles(): Promise<SchemaFile[]> {
-  return readSchema()
-}
-
 /**
  * Compares the schema with this version. `current`: it is that of this version. `empty`: no migration has run. `other`:
  * it is older or newer.
@@ -152,8 +147,8 @@ export function isCurrent(expected: Applied[], applied: Applied[]): boolean {
   return expected.every(({ name, checksum }) => checksums.get(name) === checksum)
 }
 
-/** Reads the schema files, in the order in which they run. */
-async function readSchema(): Promise<SchemaFile[]> {
+/** Reads the schema files of this version, in the order in which they run. `schema_files` lists all of them afterwards. */
+export async function schemaFiles(): Promise<SchemaFile[]> {
   const names = [
     'roles.sql',
     ...(await readdir(`${here}/functions`)).sort().map((name) => `functions/${name}`),

@@ -3,6 +3,7 @@
  * every hop.
  */
 import { isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { addressClasses } from './addresses.ts'
 import { buildOpener } from './connector.ts'
 import { exchange, type OutgoingRequest, type Outcome } from './exchange.ts'
@@ -49,7 +50,8 @@ export function openEgress({ allow, resolve = openResolver(), ca }: EgressOption
       const target = read(url)
       if ('refused' in target) return target.refused
       if (isIP(target.hostname)) return null
-      const addresses = await within(resolveForCheckMs, resolve(target.hostname))
+      const late = delay(resolveForCheckMs, null, { ref: false })
+      const addresses = await Promise.race([resolve(target.hostname).catch(() => null), late])
       if (addresses) return addressFault(addresses, target.namedOnly, classify)
       return target.namedOnly
         ? 'must have a host that resolves to an address: with http or a port, the address must be in EGRESS_ALLOW'
@@ -78,20 +80,5 @@ function kept<T>(read: (url: string) => T): (url: string) => T {
     if (found.size >= targetsKept) found.clear()
     found.set(url, target)
     return target
-  }
-}
-
-/** Returns the result of `work`. Null when it fails or takes longer than `limitMs`. */
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), limitMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } catch {
-    return null
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -37,24 +37,6 @@ export function exchange(pool: Pool, target: Target, request: OutgoingRequest): 
   return new Promise((resolve) => new Exchange(pool, target, request, resolve).begin())
 }
 
-class Answered {
-  readonly outcome = 'answered'
-  readonly status: number
-  readonly durationMs: number
-  private readonly given: IncomingHttpHeaders
-
-  constructor(status: number, given: IncomingHttpHeaders, durationMs: number) {
-    this.status = status
-    this.given = given
-    this.durationMs = durationMs
-  }
-
-  /** Computed on access, because few callers need it. */
-  get headers(): Record<string, string> {
-    return oneValueEach(this.given)
-  }
-}
-
 /** The undici handler and the state of an exchange. They are one object because thousands are made per second. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly pool: Pool
@@ -130,7 +112,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** @param isWhole the answer was read to its end, so the connection can be reused */
   private answered(isWhole: boolean): void {
     if (this.isOver) return
-    this.end(new Answered(this.status, this.headers, this.durationMs()))
+    const { status, headers } = this
+    this.end({
+      outcome: 'answered',
+      status,
+      durationMs: this.durationMs(),
+      // Computed on access, because few callers need it.
+      get headers() {
+        return oneValueEach(headers)
+      },
+    })
     if (isWhole) this.line.keep()
     else this.line.close()
   }

@@ -157,18 +157,9 @@ function decoded(
   return body
 }
 
-function decoderOf(encoding: string | undefined): Unzip | BrotliDecompress | 'unknown' | null {
-  switch (encoding?.trim().toLowerCase() ?? '') {
-    case '':
-    case 'identity':
-      return null
-    case 'gzip':
-    case 'x-gzip':
-    case 'deflate':
-      return createUnzip()
-    case 'br':
-      return createBrotliDecompress()
-    default:
-      return 'unknown'
-  }
+function decoderOf(encoding = ''): Unzip | BrotliDecompress | 'unknown' | null {
+  const name = encoding.trim().toLowerCase()
+  if (['', 'identity'].includes(name)) return null
+  if (['gzip', 'x-gzip', 'deflate'].includes(name)) return createUnzip()
+  return name === 'br' ? createBrotliDecompress() : 'unknown'
 }

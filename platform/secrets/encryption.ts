@@ -52,20 +52,15 @@ export function openEncryption(secretKey: string, purpose: string): Encryption {
           'The text was encrypted with another SECRET_KEY. Set the earlier SECRET_KEY again to read it.',
         )
       }
-      const decipher = createDecipheriv(
-        'aes-256-gcm',
-        key,
-        bytes.subarray(1 + keyIdBytes, headBytes),
-        options,
-      )
+      const nonce = bytes.subarray(1 + keyIdBytes, headBytes)
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, options)
       decipher.setAAD(Buffer.from(about))
       decipher.setAuthTag(bytes.subarray(-tagBytes))
       try {
         return decipher.update(bytes.subarray(headBytes, -tagBytes)).toString('utf8') + decipher.final('utf8')
       } catch (cause) {
-        throw new DecryptionError('The encrypted text was modified, or it belongs to another object.', {
-          cause,
-        })
+        const message = 'The encrypted text was modified, or it belongs to another object.'
+        throw new DecryptionError(message, { cause })
       }
     },
   }

@@ -36,11 +36,9 @@ export interface DiskStore extends ObjectStore {
 }
 
 export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptions): DiskStore {
-  const [objects, parts, incoming] = ['objects', 'parts', 'incoming'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ]
+  const objects = join(folder, 'objects')
+  const parts = join(folder, 'parts')
+  const incoming = join(folder, 'incoming')
   const objectPath = (key: string) => {
     if (!keyPattern.test(key) || key.split('/').some((part) => /^\.*$/.test(part)))
       throw new Error(`${JSON.stringify(key)} is not a valid file key`)
@@ -60,18 +58,14 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
   return {
     async check() {
       try {
-        await Promise.all(
-          [objects, parts, incoming].map((path) => mkdir(path, { recursive: true, mode: 0o700 })),
-        )
+        for (const path of [objects, parts, incoming]) await mkdir(path, { recursive: true, mode: 0o700 })
         const probe = join(incoming, randomUUID())
         await (await open(probe, 'wx')).close()
         await rm(probe)
       } catch (error) {
         throw new Error(
           `The folder of files ${folder} cannot be written: ${(error as Error).message}. Check DATA_DIR and its permissions.`,
-          {
-            cause: error,
-          },
+          { cause: error },
         )
       }
     },
@@ -133,14 +127,11 @@ export function openDiskStore({ folder, urls, clock, publicUrl }: DiskStoreOptio
 
     signParts(key, uploadId, plan, lifetimeSeconds) {
       const expires = Math.floor(clock.now() / 1000) + lifetimeSeconds
-      return Promise.resolve(
-        new Map(
-          plan.map(({ partNumber, bytes }) => [
-            partNumber,
-            publicUrl() + urls.sign({ key, uploadId, partNumber, bytes, expires }),
-          ]),
-        ),
-      )
+      const signed = plan.map(({ partNumber, bytes }): [number, string] => {
+        const path = urls.sign({ key, uploadId, partNumber, bytes, expires })
+        return [partNumber, publicUrl() + path]
+      })
+      return Promise.resolve(new Map(signed))
     },
 
     complete: (key, uploadId, completed) =>

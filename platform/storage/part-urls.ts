@@ -1,5 +1,6 @@
 /** Signed URLs for the parts of multipart uploads to the disk store. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { deriveKey } from '../secrets/encryption.ts'
 
 /** The rights that a URL grants: to upload one part of exactly `bytes` bytes until `expires`. */
 export interface PartGrant {
@@ -22,7 +23,7 @@ export interface PartUrls {
 export const partPath = '/storage/parts'
 
 export function openPartUrls(secretKey: string): PartUrls {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'corkboard part urls 1', 32))
+  const key = deriveKey(secretKey, 'part urls')
   const signature = (grant: PartGrant) =>
     createHmac('sha256', key)
       .update(JSON.stringify([grant.key, grant.uploadId, grant.partNumber, grant.bytes, grant.expires]))

@@ -51,11 +51,12 @@ export function openS3Store(options: S3Options): ObjectStore {
     }
   }
 
-  /** @returns the body of a successful answer. @throws ServiceError for any other answer */
-  async function succeed(call: Call): Promise<string> {
+  /** @returns the body of a successful answer. @throws ServiceError for any other answer, but 404 when it `mayMiss` */
+  async function succeed(call: Call, { mayMiss = false } = {}): Promise<string> {
     const answer = await send(call)
     const text = await textOf(answer)
-    if (answer.statusCode >= 300) throw refusal(call, answer, text)
+    const isMissing = answer.statusCode === 404 && mayMiss
+    if (answer.statusCode >= 300 && !isMissing) throw refusal(call, answer, text)
     return text
   }
 
@@ -121,23 +122,15 @@ export function openS3Store(options: S3Options): ObjectStore {
 
     // One request per key: some S3 implementations require an MD5 of the body of a bulk delete, others do not.
     async remove(keys) {
-      for (const key of keys) {
-        const answer = await send({ method: 'DELETE', key })
-        const text = await textOf(answer)
-        if (answer.statusCode >= 300 && answer.statusCode !== 404)
-          throw refusal({ method: 'DELETE', key }, answer, text)
-      }
+      for (const key of keys) await succeed({ method: 'DELETE', key }, { mayMiss: true })
     },
 
     async *list() {
-      for (
-        let next: string | null = '' as string | null, first = true;
-        first || next !== null;
-        first = false
-      ) {
-        const page: Awaited<ReturnType<typeof listPage>> = await listPage(first ? null : next)
+      let page = await listPage(null)
+      yield* page.objects
+      while (page.next !== null) {
+        page = await listPage(page.next)
         yield* page.objects
-        next = page.next
       }
     },
 
@@ -154,16 +147,8 @@ export function openS3Store(options: S3Options): ObjectStore {
         const query = { partNumber: String(partNumber), uploadId, 'X-Amz-Expires': String(lifetimeSeconds) }
         // The length is signed too, so the store refuses a part of another size.
         const headers = { 'content-length': String(bytes) }
-        const url = urlOf(key, query)
-        const signer = new AwsV4Signer({
-          ...credentials,
-          method: 'PUT',
-          url,
-          headers,
-          signQuery: true,
-          allHeaders: true,
-        })
-        return [partNumber, (await signer.sign()).url.href]
+        const part = { method: 'PUT', url: urlOf(key, query), headers, signQuery: true, allHeaders: true }
+        return [partNumber, (await new AwsV4Signer({ ...credentials, ...part }).sign()).url.href]
       })
       return new Map(await Promise.all(urls))
     },
@@ -176,39 +161,27 @@ export function openS3Store(options: S3Options): ObjectStore {
             `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${escape(etag)}"</ETag></Part>`,
         )
       const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${listed.join('')}</CompleteMultipartUpload>`
-      const call: Call = {
-        method: 'POST',
-        key,
-        query: { uploadId },
-        headers: { 'content-type': 'application/xml' },
-        body,
-      }
+      const headers = { 'content-type': 'application/xml' }
+      const call: Call = { method: 'POST', key, query: { uploadId }, headers, body }
       const answer = await send(call)
       const text = await textOf(answer)
       // An error can have status 200, because S3 sends the status before it combines the parts.
       const code = element(text, 'Code')
       if (answer.statusCode < 300 && !code) return { outcome: 'stored' }
       if (code === 'NoSuchUpload') return { outcome: 'unknown' }
-      if (
-        code === 'InvalidPart' ||
-        code === 'InvalidPartOrder' ||
-        code === 'EntityTooSmall' ||
-        code === 'MalformedXML'
-      )
-        return { outcome: 'wrong-parts' }
+      if (wrongParts.has(code ?? '')) return { outcome: 'wrong-parts' }
       throw refusal(call, answer, text)
     },
 
     async abort(key, uploadId) {
-      const call: Call = { method: 'DELETE', key, query: { uploadId } }
-      const answer = await send(call)
-      const text = await textOf(answer)
-      if (answer.statusCode >= 300 && answer.statusCode !== 404) throw refusal(call, answer, text)
+      await succeed({ method: 'DELETE', key, query: { uploadId } }, { mayMiss: true })
     },
 
     tidy: () => Promise.resolve(),
   }
 }
+
+const wrongParts = new Set(['InvalidPart', 'InvalidPartOrder', 'EntityTooSmall', 'MalformedXML'])
 
 /** Returns the error of the body, if it failed, or else `storage_unavailable`. */
 function failureOf(error: unknown, body: Readable | string | undefined): unknown {

@@ -27,8 +27,6 @@ const lookMs = 50
 
 export class LoopWatchdog {
   readonly #timer: NodeJS.Timeout
-  /** The longest stall since the last call of `longestMs()`. */
-  #longestMs = 0
 
   constructor({ log, stallMs = 200 }: LoopWatchdogOptions) {
     let lookedAt = performance.now()
@@ -37,7 +35,6 @@ export class LoopWatchdog {
       const now = performance.now()
       const stalledMs = now - lookedAt - lookMs
       const used = process.threadCpuUsage()
-      this.#longestMs = Math.max(this.#longestMs, stalledMs)
       if (stalledMs > stallMs) {
         log.warn(
           {
@@ -52,13 +49,6 @@ export class LoopWatchdog {
       lookedAt = now
       cpu = used
     }, lookMs).unref()
-  }
-
-  /** @returns the longest stall in ms since the last call; 0 without a stall */
-  longestMs(): number {
-    const longest = this.#longestMs
-    this.#longestMs = 0
-    return longest
   }
 
   stop(): void {

@@ -78,11 +78,6 @@ export class WorkerPool {
     })
   }
 
-  /** Number of pieces that wait for a thread. */
-  get waiting(): number {
-    return this.#queue.waiting
-  }
-
   /**
    * @throws {QueueFull} when the queue, or the account's part of the queue, is full
    * @throws {TaskTimedOut} when the work took longer than `timeoutMs`

@@ -3,8 +3,8 @@ import { findUser, shareBoard, type ShareRole } from '../../sql/accounts/account
 import { cancelBoard, publishBoard, type Schedule } from '../../sql/boards/schedule.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { answer } from './answer.ts'
-import { withDatabase } from './database.ts'
-import { emailOption, idOption, roleOption } from './options.ts'
+import { asService, withDatabase } from './database.ts'
+import { emailOption, examples, idOption, roleOption, someId } from './options.ts'
 
 const roles: readonly ShareRole[] = ['editor', 'viewer', 'none']
 
@@ -18,14 +18,9 @@ export function boardCommands(program: Command): void {
     .addOption(idOption('--board <board-id>', 'id of the board'))
     .addOption(emailOption())
     .addOption(roleOption(roles))
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run -s corkboard -- board share --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --email cleo@example.com --role viewer',
-    )
+    .addHelpText(...examples(`board share --board ${someId} --email cleo@example.com --role viewer`))
     .action(async ({ board: boardId, email, role }: { board: string; email: string; role: ShareRole }) => {
-      await withDatabase((database) =>
-        database.asSystem(async (tx) => shareBoard(tx, { boardId, userId: await findUser(tx, email), role })),
-      )
+      await asService(async (tx) => shareBoard(tx, { boardId, userId: await findUser(tx, email), role }))
       answer({ board_id: boardId, email, role })
     })
 
@@ -54,10 +49,7 @@ function scheduleCommand(
         'e-mail address of the acting account, which needs write access to the workspace',
       ),
     )
-    .addHelpText(
-      'after',
-      `\nExample:\n  npm run -s corkboard -- board ${name} --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --email ada@example.com`,
-    )
+    .addHelpText(...examples(`board ${name} --board ${someId} --email ada@example.com`))
     .action(async ({ board: boardId, email }: { board: string; email: string }) => {
       const schedule = await withDatabase(async (database) => {
         const userId = await database.asSystem((tx) => findUser(tx, email))

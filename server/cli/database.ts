@@ -2,10 +2,14 @@
  * Opens the database for a command. If no instance runs, the command starts the embedded server and stops it at its
  * end.
  */
-import { openDatabase, type Database } from '../../sql/database.ts'
+import { openDatabase, type Database, type Transaction } from '../../sql/database.ts'
 import { findEmbedded, startEmbedded } from '../../sql/embedded/embedded.ts'
 import { migrate, schemaState } from '../../sql/migrate.ts'
 import { readConfig, type Config } from '../config.ts'
+
+/** Runs `work` in one transaction of the service itself. @throws as `withDatabase` does */
+export const asService = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  withDatabase((database) => database.asSystem(work))
 
 interface Reached {
   url: string

@@ -23,15 +23,12 @@ const program = new Command('corkboard')
       '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada',
   )
 
-for (const register of [
-  userCommands,
-  tokenCommands,
-  workspaceCommands,
-  memberCommands,
-  boardCommands,
-  verifyCommand,
-])
-  register(program)
+userCommands(program)
+tokenCommands(program)
+workspaceCommands(program)
+memberCommands(program)
+boardCommands(program)
+verifyCommand(program)
 
 process.exitCode = await run()
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { findUser, setMember, type MemberRole } from '../../sql/accounts/accounts.ts'
 import { answer } from './answer.ts'
-import { withDatabase } from './database.ts'
-import { emailOption, idOption, roleOption } from './options.ts'
+import { asService } from './database.ts'
+import { emailOption, examples, idOption, roleOption, someId } from './options.ts'
 
 const roles: readonly MemberRole[] = ['owner', 'editor', 'viewer', 'none']
 
@@ -17,15 +17,10 @@ export function memberCommands(program: Command): void {
     .addOption(idOption('--workspace <workspace-id>', 'id of the workspace'))
     .addOption(emailOption())
     .addOption(roleOption(roles))
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run -s corkboard -- member set --workspace 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --email ben@example.com --role editor',
-    )
+    .addHelpText(...examples(`member set --workspace ${someId} --email ben@example.com --role editor`))
     .action(async ({ workspace, email, role }: { workspace: string; email: string; role: MemberRole }) => {
-      await withDatabase((database) =>
-        database.asSystem(async (tx) =>
-          setMember(tx, { workspaceId: workspace, userId: await findUser(tx, email), role }),
-        ),
+      await asService(async (tx) =>
+        setMember(tx, { workspaceId: workspace, userId: await findUser(tx, email), role }),
       )
       answer({ workspace_id: workspace, email, role })
     })

@@ -39,6 +39,15 @@ export const rateLimitOption = () =>
     parseCount(text, readConfig(process.env).maxRateLimitPerHour, 'requests per hour'),
   )
 
+/** An id for examples. */
+export const someId = '0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11'
+
+/** Shows at the end of a command's help how to call it. These are the arguments of `addHelpText`. */
+export const examples = (...commands: string[]): ['after', string] => {
+  const heading = commands.length > 1 ? 'Examples' : 'Example'
+  return ['after', [`\n${heading}:`, ...commands].join('\n  npm run -s corkboard -- ')]
+}
+
 export function parseId(text: string): string {
   if (!uuidPattern.test(text)) throw new InvalidArgumentError('Use a UUID.')
   return text.toLowerCase()

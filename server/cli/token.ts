@@ -2,8 +2,17 @@ import type { Command } from 'commander'
 import { AccountError, findUser } from '../../sql/accounts/accounts.ts'
 import { mintToken, revokeToken, type Scope } from '../../sql/accounts/tokens.ts'
 import { answer } from './answer.ts'
-import { withDatabase } from './database.ts'
-import { emailOption, idOption, nameOption, rateLimitOption, scopesOption, ttlOption } from './options.ts'
+import { asService } from './database.ts'
+import {
+  emailOption,
+  examples,
+  idOption,
+  nameOption,
+  rateLimitOption,
+  scopesOption,
+  someId,
+  ttlOption,
+} from './options.ts'
 
 interface AddOptions {
   email: string
@@ -25,17 +34,12 @@ export function tokenCommands(program: Command): void {
     .addOption(scopesOption(['read']))
     .addOption(ttlOption())
     .addOption(rateLimitOption())
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run -s corkboard -- token add --email ada@example.com --name backup --scopes read --ttl-days 90',
-    )
+    .addHelpText(...examples('token add --email ada@example.com --name backup --scopes read --ttl-days 90'))
     .action(async ({ email, name, scopes, ttlDays, rateLimit }: AddOptions) => {
-      const made = await withDatabase((database) =>
-        database.asSystem(async (tx) => {
-          const userId = await findUser(tx, email)
-          return { userId, ...(await mintToken(tx, { userId, name, scopes, ttlDays, rateLimit })) }
-        }),
-      )
+      const made = await asService(async (tx) => {
+        const userId = await findUser(tx, email)
+        return { userId, ...(await mintToken(tx, { userId, name, scopes, ttlDays, rateLimit })) }
+      })
       answer({ user_id: made.userId, email, token: made.token, token_id: made.tokenId })
     })
 
@@ -45,17 +49,12 @@ export function tokenCommands(program: Command): void {
       'Revokes a token. Every process refuses it within 1 second and closes its sockets within 2 seconds:\n{"token_id","revoked"}',
     )
     .addOption(idOption('--id <token-id>', 'id of the token, from the output of `user add` or `token add`'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run -s corkboard -- token revoke --id 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11',
-    )
+    .addHelpText(...examples(`token revoke --id ${someId}`))
     .action(async ({ id }: { id: string }) => {
-      await withDatabase((database) =>
-        database.asSystem(async (tx) => {
-          if (!(await revokeToken(tx, id)))
-            throw new AccountError(`Token ${id} does not exist or is already revoked.`)
-        }),
-      )
+      await asService(async (tx) => {
+        if (!(await revokeToken(tx, id)))
+          throw new AccountError(`Token ${id} does not exist or is already revoked.`)
+      })
       answer({ token_id: id, revoked: true })
     })
 }

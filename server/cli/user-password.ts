@@ -9,8 +9,8 @@ import { readConfig, serviceUrl } from '../config.ts'
 import { linkUrl } from '../link-url.ts'
 import { findRunningUrl } from '../running.ts'
 import { answer } from './answer.ts'
-import { withDatabase } from './database.ts'
-import { emailOption, parseCount } from './options.ts'
+import { asService } from './database.ts'
+import { emailOption, examples, parseCount } from './options.ts'
 import { readPassword } from './password.ts'
 
 const { default: usualHours, max: mostHours } = limits.signIn.linkHours
@@ -24,19 +24,18 @@ export function userPasswordCommands(user: Command): void {
     )
     .addOption(emailOption())
     .addHelpText(
-      'after',
-      '\nExamples:\n  npm run -s corkboard -- user passwd --email ada@example.com' +
-        '\n  npm run -s corkboard -- user passwd --email ada@example.com < password.txt',
+      ...examples(
+        'user passwd --email ada@example.com',
+        'user passwd --email ada@example.com < password.txt',
+      ),
     )
     .action(async ({ email }: { email: string }) => {
       const phc = await openPasswords().hash(await readPassword())
-      const userId = await withDatabase((database) =>
-        database.asSystem(async (tx) => {
-          const userId = await findUser(tx, email)
-          await setPassword(tx, userId, phc)
-          return userId
-        }),
-      )
+      const userId = await asService(async (tx) => {
+        const userId = await findUser(tx, email)
+        await setPassword(tx, userId, phc)
+        return userId
+      })
       answer({ user_id: userId, email })
     })
 
@@ -52,7 +51,7 @@ export function userPasswordCommands(user: Command): void {
         .argParser((text: string) => parseCount(text, mostHours, 'hours'))
         .default(usualHours),
     )
-    .addHelpText('after', '\nExample:\n  npm run -s corkboard -- user link --email ada@example.com')
+    .addHelpText(...examples('user link --email ada@example.com'))
     .action(async ({ email, ttlHours }: { email: string; ttlHours: number }) => {
       const config = readConfig(process.env)
       const url = config.publicUrl ?? (await findRunningUrl(config.dataDir)) ?? serviceUrl(config)
@@ -60,12 +59,10 @@ export function userPasswordCommands(user: Command): void {
         throw new AccountError(
           'The address of the service is unknown, because PORT is 0 and no instance runs. Start the service or set PUBLIC_URL.',
         )
-      const { userId, code, expiresAt } = await withDatabase((database) =>
-        database.asSystem(async (tx) => {
-          const userId = await findUser(tx, email)
-          return { userId, ...(await makeLink(tx, { userId, hours: ttlHours })) }
-        }),
-      )
+      const { userId, code, expiresAt } = await asService(async (tx) => {
+        const userId = await findUser(tx, email)
+        return { userId, ...(await makeLink(tx, { userId, hours: ttlHours })) }
+      })
       answer({ user_id: userId, email, url: linkUrl(url, code), expires_at: expiresAt.toISOString() })
     })
 }

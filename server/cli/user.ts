@@ -4,8 +4,8 @@ import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { setPassword } from '../../sql/accounts/passwords.ts'
 import { mintToken, scopes, type Scope } from '../../sql/accounts/tokens.ts'
 import { answer } from './answer.ts'
-import { withDatabase } from './database.ts'
-import { emailOption, nameOption, scopesOption, ttlOption } from './options.ts'
+import { asService } from './database.ts'
+import { emailOption, examples, nameOption, scopesOption, ttlOption } from './options.ts'
 import { passwordFromStdin } from './password.ts'
 import { userPasswordCommands } from './user-password.ts'
 
@@ -32,27 +32,17 @@ export function userCommands(program: Command): void {
     .addOption(scopesOption(scopes))
     .addOption(ttlOption())
     .option('--password-stdin', 'read the password of the account from standard input')
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run -s corkboard -- user add --email ada@example.com --name Ada --tier pro',
-    )
+    .addHelpText(...examples('user add --email ada@example.com --name Ada --tier pro'))
     .action(async (options: AddOptions) => {
-      const { email, name, tier } = options
+      const { email, name, tier, scopes, ttlDays } = options
       const password = options.passwordStdin ? await passwordFromStdin() : null
       const phc = password === null ? null : await openPasswords().hash(password)
-      const made = await withDatabase((database) =>
-        database.asSystem(async (tx) => {
-          const account = await addUser(tx, { email, name, tier })
-          if (phc !== null) await setPassword(tx, account.userId, phc)
-          const token = await mintToken(tx, {
-            userId: account.userId,
-            name: 'command line',
-            scopes: options.scopes,
-            ttlDays: options.ttlDays,
-          })
-          return { ...account, ...token }
-        }),
-      )
+      const made = await asService(async (tx) => {
+        const account = await addUser(tx, { email, name, tier })
+        if (phc !== null) await setPassword(tx, account.userId, phc)
+        const { userId } = account
+        return { ...account, ...(await mintToken(tx, { userId, name: 'command line', scopes, ttlDays })) }
+      })
       answer({
         user_id: made.userId,
         email,

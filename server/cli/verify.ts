@@ -5,7 +5,7 @@ import { AccountError } from '../../sql/accounts/accounts.ts'
 import type { Database } from '../../sql/database.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
-import { parseId } from './options.ts'
+import { examples, parseId, someId } from './options.ts'
 import { showProgress } from './progress.ts'
 import { repairFiles, verifyFiles, type FileDifference } from '../../workers/upkeep/verify-files.ts'
 import { systemClock } from '../../platform/clock.ts'
@@ -37,12 +37,7 @@ export function verifyCommand(program: Command): void {
       '--json',
       'print one line of JSON: counts, differences, and differences that remain after a repair',
     )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  npm run -s corkboard -- verify' +
-        '\n  npm run -s corkboard -- verify --json' +
-        '\n  npm run -s corkboard -- verify --board 0198c2c4-5a3e-7d1f-9b7a-2f6f5d1f0a11 --repair',
-    )
+    .addHelpText(...examples('verify', 'verify --json', `verify --board ${someId} --repair`))
     .action(async (options: VerifyOptions) => {
       process.exitCode = await withDatabase((database, { shared }) => verify(database, options, shared))
     })
@@ -70,10 +65,10 @@ async function verify(database: Database, options: VerifyOptions, shared: boolea
   }
   progress.end()
   const index: Findings<Difference> = { count: boards.length, found, left: options.repair ? left : null }
-  if (!options.json) report(index)
+  if (!options.json) report('board', 'the index equals the documents', index, boardColumns)
   const files = options.board === undefined ? await verifyAllFiles(database, options.repair ?? false) : null
   if (options.json) answer({ boards: presentFindings(index), files: files && presentFindings(files) })
-  else if (files) reportFiles(files)
+  else if (files) report('file', 'the stored files equal their rows', files, fileColumns)
   return agree(index) && (!files || agree(files)) ? 0 : 1
 }
 
@@ -84,6 +79,9 @@ interface Findings<Fault> {
   /** Differences that remain after a repair. Null without `--repair`. */
   left: Fault[] | null
 }
+
+const boardColumns = { board: 'boardId', what: 'what', id: 'id', fault: 'fault', detail: 'detail' } as const
+const fileColumns = { file: 'key', fault: 'fault', detail: 'detail' } as const
 
 const agree = ({ found, left }: Findings<unknown>) => (left ?? found).length === 0
 
@@ -102,26 +100,21 @@ async function verifyAllFiles(database: Database, repair: boolean): Promise<Find
   return { count, found: differences, left: repair ? await repairFiles(store, differences) : null }
 }
 
-function reportFiles({ count, found, left }: Findings<FileDifference>): void {
-  const files = `${count} ${count === 1 ? 'file' : 'files'}`
+/** Prints whether all is equal, or a table of the differences. @param columns by heading: the field of a difference */
+function report<Fault>(
+  unit: string,
+  agreement: string,
+  { count, found, left }: Findings<Fault>,
+  columns: Record<string, keyof Fault>,
+): void {
+  const checked = `${count} ${count === 1 ? unit : `${unit}s`}`
   if (found.length === 0) {
-    process.stdout.write(`${files}: the stored files equal their rows.\n`)
+    process.stdout.write(`${checked}: ${agreement}.\n`)
     return
   }
-  const rows = found.map(({ key, fault, detail }) => [key, fault, detail])
-  process.stdout.write(formatTable(['file', 'fault', 'detail'], rows))
-  process.stdout.write(`${files}: ${found.length} differences${describeRepair(left)}.\n`)
-}
-
-function report({ count: boards, found, left }: Findings<Difference>): void {
-  const count = `${boards} ${boards === 1 ? 'board' : 'boards'}`
-  if (found.length === 0) {
-    process.stdout.write(`${count}: the index equals the documents.\n`)
-    return
-  }
-  const rows = found.map(({ boardId, what, id, fault, detail }) => [boardId, what, id, fault, detail])
-  process.stdout.write(formatTable(['board', 'what', 'id', 'fault', 'detail'], rows))
-  process.stdout.write(`${count}: ${found.length} differences${describeRepair(left)}.\n`)
+  const rows = found.map((fault) => Object.values(columns).map((field) => String(fault[field])))
+  process.stdout.write(formatTable([Object.keys(columns), ...rows]))
+  process.stdout.write(`${checked}: ${found.length} differences${describeRepair(left)}.\n`)
 }
 
 function describeRepair(left: unknown[] | null): string {

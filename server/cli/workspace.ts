@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { addWorkspace, findUser } from '../../sql/accounts/accounts.ts'
 import { answer } from './answer.ts'
-import { withDatabase } from './database.ts'
-import { emailOption, nameOption } from './options.ts'
+import { asService } from './database.ts'
+import { emailOption, examples, nameOption } from './options.ts'
 
 export function workspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('workspaces')
@@ -13,14 +13,9 @@ export function workspaceCommands(program: Command): void {
     )
     .addOption(nameOption('name of the workspace'))
     .addOption(emailOption('--owner <email>', 'e-mail address of the account that owns it'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run -s corkboard -- workspace add --name Studio --owner ada@example.com',
-    )
+    .addHelpText(...examples('workspace add --name Studio --owner ada@example.com'))
     .action(async ({ name, owner }: { name: string; owner: string }) => {
-      const id = await withDatabase((database) =>
-        database.asSystem(async (tx) => addWorkspace(tx, { name, ownerId: await findUser(tx, owner) })),
-      )
+      const id = await asService(async (tx) => addWorkspace(tx, { name, ownerId: await findUser(tx, owner) }))
       answer({ workspace_id: id, name, owner })
     })
 }

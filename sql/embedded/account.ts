@@ -90,14 +90,7 @@ async function findUser(): Promise<Owner | null> {
 }
 
 async function createUser(): Promise<Owner> {
-  const options = [
-    '--system',
-    '--no-create-home',
-    '--home-dir',
-    '/nonexistent',
-    '--shell',
-    '/usr/sbin/nologin',
-  ]
+  const options = ['--system', '--no-create-home', '--home-dir=/nonexistent', '--shell=/usr/sbin/nologin']
   const hasGroup = (await failure(run('getent', ['group', 'postgres']))) === ''
   const group = hasGroup ? ['--gid', 'postgres'] : ['--user-group']
   const fault = await failure(run('useradd', [...options, ...group, 'postgres']))

@@ -35,6 +35,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   const { cluster, binaries, account, port, signal } = options
   const settings = {
     listen_addresses: '127.0.0.1',
+    port: String(port),
     unix_socket_directories: '',
     cluster_name: cluster.name,
     max_connections: '100',
@@ -51,13 +52,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     ...options.settings,
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const { file, args, ...user } = account.command(binaries.postgres, [
-    '-D',
-    cluster.folder,
-    '-p',
-    `${port}`,
-    ...flags,
-  ])
+  const { file, args, ...user } = account.command(binaries.postgres, ['-D', cluster.folder, ...flags])
   const child = spawn(file, args, {
     ...user,
     cwd: '/',

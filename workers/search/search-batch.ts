@@ -278,17 +278,13 @@ export async function writeWords(tx: Transaction, entries: Entry[], words: Words
     if (deleted.count === goneRows) unfinished.add(board)
     await tx`delete from search_set_aside where board_id = ${board.id}`
   }
-  if (gone.length > 0)
-    await tx`
-      delete from search_index s
-      using unnest(${gone.map(({ board }) => board.id)}::uuid[], ${gone.map(({ cardId }) => cardId)}::text[]) as c(board_id, id)
-      where s.board_id = c.board_id and s.card_id = c.id`
   const mended = mine.filter(({ setAside }) => setAside === 'an earlier version')
-  if (mended.length > 0)
-    await tx`
-      delete from search_set_aside s
-      using unnest(${mended.map(({ board }) => board.id)}::uuid[], ${mended.map(({ cardId }) => cardId)}::text[]) as c(board_id, id)
-      where s.board_id = c.board_id and s.card_id = c.id`
+  for (const [table, entries] of Object.entries({ search_index: gone, search_set_aside: mended }))
+    if (entries.length > 0)
+      await tx`
+        delete from ${tx(table)} s
+        using unnest(${entries.map(({ board }) => board.id)}::uuid[], ${entries.map(({ cardId }) => cardId)}::text[]) as c(board_id, id)
+        where s.board_id = c.board_id and s.card_id = c.id`
   const claimed = new Set(mine)
   const written = words.filter(({ entry }) => claimed.has(entry))
   if (written.length > 0)
