@@ -2,8 +2,7 @@
 import * as Y from 'yjs'
 import { fileKeysIn } from '../../core/file.ts'
 import { cardsOf } from '../canvas/canvas.ts'
-import type { LogContent } from '../log/log.ts'
-import { replay } from '../log/log.ts'
+import { documentOf, type LogContent } from '../log/log.ts'
 import { removedRoot } from '../canvas/new-cards.ts'
 
 /**
@@ -33,10 +32,8 @@ function addKeys(keys: Set<string>, text: string): void {
 
 /** The keys of files in a board's cards. Runs in a worker thread. */
 export function fileKeysOfBoard(log: LogContent): string[] {
-  const document = new Y.Doc()
-  replay(document, log)
   const keys = new Set<string>()
-  for (const card of cardsOf(document).values())
+  for (const card of cardsOf(documentOf(log)).values())
     for (const key of fileKeysOf(card instanceof Y.AbstractType ? (card.toJSON() as unknown) : card))
       keys.add(key)
   return [...keys]
@@ -45,8 +42,7 @@ export function fileKeysOfBoard(log: LogContent): string[] {
 /** The keys of files in each removed card. Runs in a worker thread. */
 export function fileKeysOfRemoved(states: Uint8Array[]): string[][] {
   return states.map((state) => {
-    const document = new Y.Doc()
-    replay(document, { snapshot: null, updates: [state] })
+    const document = documentOf({ snapshot: null, updates: [state] })
     return [...fileKeysOf(document.getMap(removedRoot).toJSON())]
   })
 }

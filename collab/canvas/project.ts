@@ -1,4 +1,3 @@
-/** Builds the index rows of cards and groups. */
 import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
 import {
@@ -41,7 +40,7 @@ const knownKeys = new Set<string>(fieldEntries.map(([name]) => name))
 export function cardRow(id: string, content: CardContent, interior: Interior): CardRow {
   const row: Partial<Record<FieldName | 'id' | 'hash', unknown>> = { id }
   for (const name of indexColumns) row[name] = content[name]
-  row.hash = contentHash(content, interior)
+  row.hash = hashOf({ ...content, ...interior }, cardDefaults)
   return row as CardRow
 }
 
@@ -75,15 +74,6 @@ export function interiorOf(shared: SharedMap, without?: string): Interior {
 /** Takes about 25 ms. */
 const interiorBudget = 512 * 1024
 
-/**
- * The hash over the names and values of all fields that differ from their default, sorted by name. So every process
- * computes the same hash. A field added by a later version changes only the hashes of cards that use it. The hash is
- * the same whether a version knows a field or treats it as the editor's.
- */
-function contentHash(content: CardContent, interior: Interior): string {
-  return hashOf({ ...content, ...interior }, cardDefaults)
-}
-
 const cardDefaults: Record<string, unknown> = Object.fromEntries(
   fieldEntries.map(([name, { unset }]) => [name, unset]),
 )
@@ -93,6 +83,11 @@ const groupDefaults: Record<string, unknown> = { shape: 'box', outline: true }
 const isDefault = (value: unknown, other: unknown) =>
   value === null || value === undefined || value === other || (Array.isArray(value) && value.length === 0)
 
+/**
+ * The hash over the names and values of all fields that differ from their default, sorted by name. So every process
+ * computes the same hash. A field added by a later version changes only the hashes of cards that use it. The hash is
+ * the same whether a version knows a field or treats it as the editor's.
+ */
 function hashOf(fields: object, defaults: Record<string, unknown>): string {
   const pairs = Object.entries(fields)
     .filter(([name, value]) => !isDefault(value, defaults[name]))
@@ -100,7 +95,6 @@ function hashOf(fields: object, defaults: Record<string, unknown>): string {
   return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
 }
 
-/** JSON with sorted keys, so that their order doesn't matter. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -23,9 +23,7 @@ export interface CompactorOptions {
   rows?: number
   /** Bytes of log above which a board is compacted, if they are also a quarter of the snapshot. */
   bytes?: number
-  /** Timeout for merging one log. */
   mergeMs?: number
-  /** Called with the size of a board's merged log. */
   compacted?(boardId: string, sizeBytes: number): void
 }
 
@@ -37,7 +35,6 @@ const mergeTask = task<typeof mergeLog>(new URL('./merge.ts', import.meta.url), 
  */
 const restFactor = 3
 const maxRestMs = 5000
-/** Boards whose size is remembered. */
 const maxRemembered = 10_000
 
 /**

@@ -1,8 +1,7 @@
-/** A difference that `verify` reports. */
 export interface Difference {
   boardId: string
   what: 'card' | 'group' | 'count' | 'index' | 'search' | 'log'
-  /** The id of the card or group; the name of the counter; the position in the log. */
+  /** The id of the card or group; the name of the counter; in the log `5`, `4-6` or `snapshot`. */
   id: string
   /**
    * - `missing`: not in the index, or not in the log

@@ -31,9 +31,15 @@ export function isFramed(framed: Uint8Array): boolean {
   while (at + 4 <= framed.byteLength) at += 4 + view.getUint32(at)
   return at === framed.byteLength
 }
-/** The total size of updates. */
 export const bytesOf = (updates: Uint8Array[]): number =>
   updates.reduce((sum, update) => sum + update.byteLength, 0)
+
+/** Returns a new document with the content of a log; see `replay`. */
+export function documentOf(log: LogContent, failed?: (error: unknown) => void): Y.Doc {
+  const document = new Y.Doc()
+  replay(document, log, { failed })
+  return document
+}
 
 export interface LogContent {
   /** The snapshot, in V2 encoding. */
@@ -59,7 +65,7 @@ export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
 export function replay(
   document: Y.Doc,
   log: LogContent,
-  options: { origin?: unknown; failed?: (error: unknown) => void } = {},
+  options: { origin?: unknown; failed?: ((error: unknown) => void) | undefined } = {},
 ): void {
   const attempt = (apply: () => void) => {
     try {
@@ -99,7 +105,7 @@ export interface BoardHead {
   logBytes: number
 }
 
-export interface Tail extends BoardHead {
+interface Tail extends BoardHead {
   workspaceId: string
   /** The account that owns the workspace. */
   ownerId: string
@@ -121,18 +127,10 @@ interface TailRow {
   snapshot: Buffer | null
   workspace_id: string | null
   owner_id: string | null
-  head:
-    | [
-        indexed: number,
-        client: number,
-        clock: number,
-        top: number,
-        rows: number,
-        bytes: number,
-        snapshotSeq: number,
-        snapshotBytes: number,
-      ]
-    | null
+  /** Null for a value. */
+  head: Omit<BoardHead, 'seq'> | null
+  snapshot_seq: number
+  snapshot_bytes: number
 }
 
 /** Longer values are read in pieces, because the driver parses a row in one step, at about 10 ms per megabyte. */
@@ -149,23 +147,26 @@ export async function tail(database: Database, boardId: string, from: number): P
       with document as (
         select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
       )
-      select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id,
-        json_build_array(indexed_seq, api_client, api_clock, top_z, log_rows, log_bytes, snapshot_seq, coalesce(length(snapshot), 0)) as head
+      select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, snapshot_seq,
+        coalesce(length(snapshot), 0) as snapshot_bytes, json_build_object(
+          'indexedSeq', indexed_seq, 'apiClient', api_client, 'apiClock', api_clock, 'topZ', top_z,
+          'logRows', log_rows, 'logBytes', log_bytes
+        ) as head
       from document
       union all
-      select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null
+      select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null
       from document, generate_series(0, length(snapshot) - 1, ${pieceBytes}) as at
       where snapshot_seq > ${from}
       union all
       (
-        select u.seq, 0, u.updates, null, null, null, null
+        select u.seq, 0, u.updates, null, null, null, null, null, null
         from document d
         join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
         where length(u.updates) <= ${pieceBytes}
       )
       union all
       (
-        select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null
+        select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null
         from document d
         join lateral (
           select l.seq, l.updates || ''::bytea as whole
@@ -176,33 +177,28 @@ export async function tail(database: Database, boardId: string, from: number): P
         cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
       )`,
   )
-  const head = rows.find((row) => row.head !== null)
-  if (!head?.head || head.workspace_id === null || head.owner_id === null) return null
-  const [indexedSeq, apiClient, apiClock, topZ, logRows, logBytes, snapshotSeq, snapshotBytes] = head.head
+  const board = rows.find(({ head }) => head !== null)
+  if (!board?.head || board.workspace_id === null || board.owner_id === null) return null
+  const { seq, head, snapshot_seq: snapshotSeq } = board
   rows.sort((a, b) => a.seq - b.seq || a.at - b.at)
-  const { snapshot, log } = await joinPieces(rows.filter((row) => row !== head))
+  const { snapshot, log } = await joinPieces(rows.filter((row) => row !== board))
   return {
-    workspaceId: head.workspace_id,
-    ownerId: head.owner_id,
-    seq: head.seq,
-    indexedSeq,
-    apiClient,
-    apiClock,
-    topZ,
-    logRows,
-    logBytes,
+    workspaceId: board.workspace_id,
+    ownerId: board.owner_id,
+    seq,
+    ...head,
     snapshotSeq,
-    snapshotBytes,
+    snapshotBytes: board.snapshot_bytes,
     snapshot,
-    damagedAt: firstDamage(log, Math.max(from, snapshotSeq), head.seq),
+    damagedAt: firstDamage(log, Math.max(from, snapshotSeq), seq),
     updates: log.flatMap((row) => (row.updates ? unframe(row.updates) : [])),
   }
 }
 
+type LogRow = Pick<TailRow, 'seq' | 'updates'>
+
 /** @param rows sorted by value, and by piece within a value */
-async function joinPieces(
-  rows: TailRow[],
-): Promise<{ snapshot: Buffer | null; log: { seq: number; updates: Buffer | null }[] }> {
+async function joinPieces(rows: TailRow[]): Promise<{ snapshot: Buffer | null; log: LogRow[] }> {
   const turn = new LoopTurn()
   const join = async (pieces: Buffer[]): Promise<Buffer | null> => {
     if (pieces.length < 2) return pieces[0] ?? null
@@ -216,7 +212,7 @@ async function joinPieces(
     return whole
   }
   const snapshot = await join(rows.flatMap((row) => row.snapshot ?? []))
-  const log: { seq: number; updates: Buffer | null }[] = []
+  const log: LogRow[] = []
   for (let first = 0, last: number; first < rows.length; first = last) {
     const { seq, snapshot: isSnapshot } = rows[first]!
     for (last = first + 1; last < rows.length && rows[last]!.seq === seq;) last++
@@ -226,11 +222,7 @@ async function joinPieces(
   return { snapshot, log }
 }
 
-function firstDamage(
-  log: { seq: number; updates: Buffer | null }[],
-  after: number,
-  last: number,
-): number | null {
+function firstDamage(log: LogRow[], after: number, last: number): number | null {
   for (const [at, { seq, updates }] of log.entries()) {
     const expected = after + 1 + at
     if (seq !== expected || !updates || !isFramed(updates)) return expected

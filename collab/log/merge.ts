@@ -2,7 +2,7 @@
 import * as Y from 'yjs'
 import { moved } from '../../platform/work/moved.ts'
 import { cutUpdate } from '../updates/cut.ts'
-import { replay, type LogContent } from './log.ts'
+import { documentOf, type LogContent } from './log.ts'
 
 /**
  * @returns the document as a Yjs update (V2)
@@ -10,7 +10,7 @@ import { replay, type LogContent } from './log.ts'
  */
 export function mergeLog(log: LogContent): Uint8Array {
   for (const update of log.updates) Y.decodeUpdate(update)
-  const document = merged(log, (error) => {
+  const document = documentOf(log, (error) => {
     throw error
   })
   if (document.store.pendingStructs || document.store.pendingDs)
@@ -20,13 +20,7 @@ export function mergeLog(log: LogContent): Uint8Array {
 
 /** @returns the document as updates (V1) that are applied in order; each takes little time */
 export function mergeIntoParts(log: LogContent): Uint8Array[] {
-  const parts = cutUpdate(Y.encodeStateAsUpdate(merged(log)))
+  const parts = cutUpdate(Y.encodeStateAsUpdate(documentOf(log)))
   if (!parts) throw new Error('The merged document is malformed.')
   return moved(parts)
-}
-
-function merged(log: LogContent, failed?: (error: unknown) => void): Y.Doc {
-  const document = new Y.Doc()
-  replay(document, log, failed ? { failed } : {})
-  return document
 }

@@ -13,12 +13,9 @@ interface IndexedTimes {
 
 type Fault = Omit<Difference, 'boardId'>
 
-const stale = (what: Fault['what'], id: string, detail: string): Fault => ({
-  what,
-  id,
-  fault: 'stale',
-  detail,
-})
+const stale = (what: Fault['what'], id: string, detail: string): Fault => {
+  return { what, id, fault: 'stale', detail }
+}
 
 /** @returns the faults, and the corrected creation times */
 export async function verifyDerived(
@@ -36,8 +33,7 @@ export async function verifyDerived(
       ...(await wrongIdentifiers(tx, boardId)).map((id) => stale('card', id, 'card_identifiers')),
       ...[...born.keys()].map((id) => stale('card', id, 'created_at')),
       ...(await wrongWords(tx, boardId)).map((id) => stale('search', id, 'search_index')),
-      ...(await wrongTop(tx, boardId)),
-      ...(await wrongRemoved(tx, boardId)),
+      ...(await wrongSums(tx, boardId)),
       ...(['api_clock', 'log_rows', 'log_bytes'] as const)
         .filter((name) => log.stored[name] !== log.derived[name])
         .map((name) => stale('count', name, `${log.stored[name]}, the log has ${log.derived[name]}`)),
@@ -75,27 +71,25 @@ async function wrongIdentifiers(tx: Transaction, boardId: string): Promise<strin
   return rows.map(({ id }) => id)
 }
 
-async function wrongTop(tx: Transaction, boardId: string): Promise<Fault[]> {
-  const [row] = await tx<{ top_z: number; highest: number }[]>`
-    select d.top_z, c.highest
+/**
+ * Finds a wrong `top_z`, and a wrong size of removed cards. These count in the owner's quota until they can't be
+ * restored any more.
+ */
+async function wrongSums(tx: Transaction, boardId: string): Promise<Fault[]> {
+  const [row] = await tx<{ top_z: number; highest: number | null; removed_bytes: number; actual: number }[]>`
+    select d.top_z, d.removed_bytes,
+      (select max(z) from card_index where board_id = d.board_id and deleted_at is null) as highest,
+      (select coalesce(sum(octet_length(state)), 0)::bigint from removed_cards where board_id = d.board_id) as actual
     from board_documents d
-    cross join lateral (
-      select max(z) as highest from card_index where board_id = d.board_id and deleted_at is null
-    ) c
-    where d.board_id = ${boardId} and d.top_z < c.highest`
-  return row ? [stale('count', 'top_z', `${row.top_z}, the highest card is at ${row.highest}`)] : []
-}
-
-/** Finds a wrong size of removed cards. It counts in the owner's quota until they can't be restored any more. */
-async function wrongRemoved(tx: Transaction, boardId: string): Promise<Fault[]> {
-  const [row] = await tx<{ removed_bytes: number; actual: number }[]>`
-    select d.removed_bytes, r.actual
-    from board_documents d
-    cross join lateral (
-      select coalesce(sum(octet_length(state)), 0)::bigint as actual from removed_cards where board_id = d.board_id
-    ) r
-    where d.board_id = ${boardId} and d.removed_bytes <> r.actual`
-  return row ? [stale('count', 'removed_bytes', `${row.removed_bytes}, it is ${row.actual}`)] : []
+    where d.board_id = ${boardId}`
+  const faults: Fault[] = []
+  if (!row) return faults
+  const { top_z, highest, removed_bytes, actual } = row
+  if (highest !== null && top_z < highest)
+    faults.push(stale('count', 'top_z', `${top_z}, the highest card is at ${highest}`))
+  if (removed_bytes !== actual)
+    faults.push(stale('count', 'removed_bytes', `${removed_bytes}, it is ${actual}`))
+  return faults
 }
 
 /**

@@ -5,17 +5,13 @@
 import * as Y from 'yjs'
 import type { Database } from '../../sql/database.ts'
 import { cardsOf } from '../canvas/canvas.ts'
+import type { Difference } from './difference.ts'
 import { isFramed, unframe } from './log.ts'
 
-export interface LogFault {
-  /** `5`, `4-6` or `snapshot`. */
-  id: string
-  fault: 'missing' | 'unreadable' | 'pending'
-  detail: string
-}
+type LogFault = Pick<Difference, 'id' | 'fault' | 'detail'>
 
 /** A board's counters, as stored in its row or as derived from its log. */
-export interface Counters {
+interface Counters {
   api_clock: number
   log_rows: number
   log_bytes: number
@@ -33,15 +29,12 @@ export interface ReadLog {
   derived: Counters
 }
 
-interface HeadRow {
+interface HeadRow extends Counters {
   seq: number
   indexed_seq: number
   snapshot: Buffer | null
   snapshot_seq: number
   api_client: number
-  api_clock: number
-  log_rows: number
-  log_bytes: number
 }
 
 interface LogRow {

@@ -14,11 +14,6 @@ import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canva
 import { repairDerived, verifyDerived } from './verify-derived.ts'
 import { readLog, type ReadLog } from './verify-log.ts'
 
-export interface VerifyOptions {
-  /** How long to wait for edits of the last seconds to be indexed. */
-  waitMs?: number
-}
-
 export async function boardIds(database: Database): Promise<string[]> {
   const rows = await database.asSystem(
     (tx) => tx<{ board_id: string }[]>`select board_id from board_documents order by board_id`,
@@ -27,13 +22,16 @@ export async function boardIds(database: Database): Promise<string[]> {
   return rows.map((row) => row.board_id)
 }
 
-/** @returns the differences of one board; none for a board that does not exist */
+/**
+ * @param options.waitMs how long to wait for edits of the last seconds to be indexed
+ * @returns the differences of one board; none for a board that does not exist
+ */
 export async function verifyBoard(
   database: Database,
   boardId: string,
-  options: VerifyOptions = {},
+  { waitMs = 10_000 }: { waitMs?: number } = {},
 ): Promise<Difference[]> {
-  const found = await compare(database, boardId, Date.now() + (options.waitMs ?? 10_000))
+  const found = await compare(database, boardId, Date.now() + waitMs)
   return found?.differences ?? []
 }
 
@@ -101,10 +99,9 @@ async function compare(database: Database, boardId: string, until: number): Prom
     const found = await database.asSystem((tx) => compareIndex(tx, boardId, log), 'background')
     log.document.destroy()
     if (!found) return null
-    const moved = found.seq !== log.seq
-    if (found.differences.length === 0 && !behind && !moved) return { log, ...found }
-    if (Date.now() >= until) return { log, ...found }
-    if (!behind && !moved && look++ >= looks) return { log, ...found }
+    const isSettled = !behind && found.seq === log.seq
+    const isSure = isSettled && (found.differences.length === 0 || look++ >= looks)
+    if (isSure || Date.now() >= until) return { log, ...found }
     await delay(100)
   }
 }

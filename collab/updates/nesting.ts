@@ -160,14 +160,7 @@ class Places {
   }
 
   #structsOf(client: number): Structs {
-    if (!this.#clients) {
-      this.#clients = new Map()
-      for (const struct of this.#structs) {
-        const of = this.#clients.get(struct.id.client)
-        if (of) of.push(struct)
-        else this.#clients.set(struct.id.client, [struct])
-      }
-    }
+    this.#clients ??= Map.groupBy(this.#structs, ({ id }) => id.client)
     return this.#clients.get(client) ?? []
   }
 
