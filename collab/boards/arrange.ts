@@ -1,22 +1,17 @@
-/** Arranges the cards of a board with a layout. */
 import type { Made } from '../../sql/made.ts'
-import { randomUUID } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
-import type * as Y from 'yjs'
 import type { CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { arrangeAgain, type planArrangement } from '../../core/layout/arrange.ts'
 import type { LayoutName, LayoutOptions, CardPlace } from '../../core/layout/arrangement.ts'
 import { limits } from '../../core/limits.ts'
+import { inTurns } from '../../platform/work/loop-turn.ts'
 import { task } from '../../platform/work/worker-pool.ts'
 import { requireWritable } from '../access.ts'
-import { buildPatch, emptyWrite, finish, nextUpdate } from './build.ts'
+import { Draft } from './build.ts'
 import type { Written } from '../commit/write-request.ts'
-import { cardsOf, findCard, readShapeOf, readShapes } from '../canvas/canvas.ts'
-import { UpdateBuilder } from '../canvas/edit.ts'
+import { cardsOf, findCard, readShapes, shapesOf } from '../canvas/canvas.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { offload } from './offload.ts'
-import { cardRow } from '../canvas/project.ts'
 import { catchUp } from './read.ts'
 
 export interface ArrangeRequest {
@@ -43,11 +38,11 @@ const arrangeTask = task<typeof planArrangement>(
   'planArrangement',
 )
 
-/** Largest number of cards that is arranged on the main thread, while the commit is assembled. */
+/**
+ * Largest number of cards that is arranged on the main thread, while the commit is assembled. A larger board is arranged
+ * in a worker thread.
+ */
 export const inlineCards = 4000
-
-/** A larger board is read in pieces of this many cards, and arranged in a worker thread. */
-const cardsAtOnce = 4000
 
 /** Attempts to arrange a large board. An attempt fails when the board changes between the reading and the commit. */
 const maxAttempts = 5
@@ -64,23 +59,18 @@ export async function arrangeCards(
     await catchUp(live, boardId)
     const write = (planned: (() => ArrangePlan) | null): Promise<Written> =>
       live.queue.write(boardId, {
-        op: randomUUID(),
         account,
         reads: 'board',
         *build(head) {
           plan = planned ? planned() : planOf(request, readShapes(document), solveHere)
-          let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-          const write = emptyWrite()
+          const draft = new Draft(head)
           for (const { id, ...change } of plan.moved) {
             yield
-            const shared = findCard(document, id)
-            if (!shared) continue // an editor has removed it meanwhile
-            const { content, interior } = buildPatch(builder, shared, { id, change }, null)
-            write.rows.push(cardRow(id, content, interior))
-            builder = nextUpdate(write, builder, head)
+            const shared = findCard(document, id) // null: an editor has removed it meanwhile
+            if (shared) draft.patchCard(shared, { id, change }, null)
           }
-          if (request.remember) write.made = request.remember(plan)
-          return finish(write, builder)
+          if (request.remember) draft.write.made = request.remember(plan)
+          return draft.finish()
         },
       })
     if (cardsOf(document).size <= inlineCards) {
@@ -93,7 +83,7 @@ export async function arrangeCards(
       const stale = () => (isStale = true)
       document.on('beforeTransaction', stale)
       try {
-        const shapes = await readShapesInPieces(document)
+        const shapes = await inTurns(shapesOf(document))
         const found = await planElsewhere(live, request, shapes)
         if (request.dryRun) {
           plan = found
@@ -122,19 +112,6 @@ const movedOn = new ServiceError(
   'conflict',
   'The board changes faster than it can be arranged. Try again, or name some of its cards in card_ids.',
 )
-
-/** Reads the shapes in pieces, and lets other work run in between. Cards may change meanwhile. */
-async function readShapesInPieces(document: Y.Doc): Promise<Map<string, CardShape>> {
-  const shapes = new Map<string, CardShape>()
-  let count = 0
-  for (const id of [...cardsOf(document).keys()]) {
-    const shape = readShapeOf(document, id)
-    if (shape) shapes.set(id, shape)
-    count += 1
-    if (count % cardsAtOnce === 0) await setImmediate()
-  }
-  return shapes
-}
 
 type Arrange = Parameters<typeof planArrangement>[0]
 

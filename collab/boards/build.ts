@@ -7,8 +7,7 @@ import type { LayoutName } from '../../core/layout/arrangement.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import { cardsRoot, findCard, readContent, type SharedMap } from '../canvas/canvas.ts'
-import { copyInto, storedFields, UpdateBuilder, type CopyChanges } from '../canvas/edit.ts'
-import { claimsOf } from './identifiers.ts'
+import { storedFields, UpdateBuilder, type CopyChanges } from '../canvas/edit.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { toJson } from '../canvas/json.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
@@ -24,32 +23,74 @@ export interface CardPatch {
   bodyBase?: string
 }
 
-export function emptyWrite(): BuiltWrite {
+function emptyWrite(): BuiltWrite {
   return { updates: [], used: 0, rows: [], groups: [], adds: 0, grows: 0, top: null, removed: [] }
 }
 
-export function finish(write: BuiltWrite, builder: UpdateBuilder): BuiltWrite {
-  const update = builder.build()
-  if (update) write.updates.push(update)
-  write.used += builder.used
-  return write
-}
+/** A write of the API that is being built: its updates, and the rest. */
+export class Draft {
+  readonly builder: UpdateBuilder
+  readonly write = emptyWrite()
 
-/**
- * Returns a builder for the next change. If the current update is large, it is finished and a new one begins; updates
- * are applied in order.
- */
-export function nextUpdate(write: BuiltWrite, builder: UpdateBuilder, head: BoardHead): UpdateBuilder {
-  if (!builder.isLarge) return builder
-  finish(write, builder)
-  return new UpdateBuilder(head.apiClient, head.apiClock + write.used)
+  constructor({ apiClient, apiClock }: BoardHead) {
+    this.builder = new UpdateBuilder(apiClient, apiClock)
+  }
+
+  /** Sets the fields that differ from the stored ones. */
+  setFields(shared: SharedMap, fields: object): void {
+    for (const [key, value] of Object.entries(fields)) {
+      const stored = shared.get(key) ?? null
+      if (isDeepStrictEqual(stored, value)) continue
+      this.builder.setField(shared, key, value)
+      this.write.grows += fieldBytes(value) - fieldBytes(stored)
+    }
+  }
+
+  /**
+   * Changes a card, and adds its row.
+   *
+   * @param bodies the plans of the request; null when none of its changes has a body
+   */
+  patchCard(shared: SharedMap, { id, change, bodyBase }: CardPatch, bodies: BodyPlans | null): CardContent {
+    const { body: wanted, ...fields } = change
+    const content: CardContent = { ...readContent(shared), ...fields }
+    this.setFields(shared, storedFields(fields))
+    let interior = interiorOf(shared)
+    if (wanted !== undefined) {
+      if (!bodies) throw new Error('A body has no plan.')
+      const current = bodyOf(shared)
+      const { edits, body } = bodies.take(id, { current, wanted: wanted ?? '', base: bodyBase })
+      this.builder.setText(shared, 'body', edits, body)
+      content.body = body || null
+      this.write.grows += fieldBytes(body) - fieldBytes(current)
+      if (shared.has('content')) {
+        // The rich text is outdated. Removing it makes the editor rebuild it from the body.
+        this.builder.removeKey(shared, 'content')
+        interior = interiorOf(shared, 'content')
+      }
+    }
+    this.write.rows.push(cardRow(id, content, interior))
+    if (change.z !== undefined) this.raiseTop(content.z)
+    this.builder.nextChange()
+    return content
+  }
+
+  raiseTop(z: number): void {
+    this.write.top = Math.max(this.write.top ?? z, z)
+  }
+
+  finish(): BuiltWrite {
+    this.write.updates = this.builder.build()
+    this.write.used = this.builder.used
+    return this.write
+  }
 }
 
 /**
  * The size of a field: bytes of a text; about as many characters for a list or object of any shape. Numbers and flags
  * count 0.
  */
-export function fieldBytes(value: unknown): number {
+function fieldBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value !== 'object' || value === null) return 0
   const budget = { left: maxFieldBytes }
@@ -60,7 +101,7 @@ export function fieldBytes(value: unknown): number {
 const maxFieldBytes = 1024 * 1024
 
 /** How cards without coordinates are placed. */
-export interface Placing extends Threads {
+interface Placing extends Threads {
   layout: LayoutName | undefined
   /** The cards that are on the board already. */
   occupied: CardShape[]
@@ -75,51 +116,40 @@ function placesOf(cards: CardToCreate[], { layout, occupied, ...threads }: Placi
   return placesOfNew(threads, { layout, cards: open, occupied })
 }
 
+/** Adds new and restored cards to a write. Returns their contents. */
 export function* buildCreates(
-  head: BoardHead,
+  { builder, write }: Draft,
+  { topZ }: BoardHead,
   cards: CardToCreate[],
   placing: Placing | null,
-): Steps<{ write: BuiltWrite; contents: CardContent[] }> {
-  const write = emptyWrite()
+): Steps<CardContent[]> {
   const contents: CardContent[] = []
-  let top = head.topZ
-  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const earlierBytes = bytesOf(builder.build())
+  let top = Math.max(topZ, write.top ?? topZ)
   const places = placing ? yield* placesOf(cards, placing) : null
   for (const { id, change, kept } of cards) {
     yield
     const given = { ...change, ...places?.get(id) }
     given.z ??= cardFields.z.accept(top + 1)
     top = Math.max(top, given.z)
-    write.adds += 1
-    if (kept) {
-      finish(write, builder)
-      const clock = head.apiClock + write.used
-      const { update, used, content, interior } = buildRestore(head.apiClient, clock, id, given, kept)
-      write.updates.push(update)
-      write.used += used
-      builder = new UpdateBuilder(head.apiClient, clock + used)
-      contents.push(content)
-      write.rows.push({ ...cardRow(id, content, interior), fresh: true })
-      continue
+    let content = completeContent(given)
+    let interior: Interior = null
+    if (kept) ({ content, interior } = buildRestore(builder, id, given, kept))
+    else {
+      const fields = { ...storedFields(content), rotation: content.rotation || null }
+      builder.createCard(id, fields, content.body ?? '')
     }
-    const content = completeContent(given)
-    builder.createCard(
-      id,
-      { ...storedFields(content), rotation: content.rotation || null },
-      content.body ?? '',
-    )
     contents.push(content)
-    write.rows.push({ ...cardRow(id, content, null), fresh: true })
-    builder = nextUpdate(write, builder, head)
+    write.rows.push({ ...cardRow(id, content, interior), fresh: true })
+    builder.nextChange()
   }
+  write.adds += cards.length
   write.top = top
-  write.claims = claimsOf(cards.map(({ id }, n) => ({ id, identifiers: contents[n]!.identifiers })))
-  finish(write, builder)
-  write.grows = bytesOf(write.updates)
-  return { write, contents }
+  write.grows += bytesOf(builder.build()) - earlierBytes
+  return contents
 }
 
-function buildRestore(client: number, clock: number, id: string, change: CardChange, kept: SharedMap) {
+function buildRestore(builder: UpdateBuilder, id: string, change: CardChange, kept: SharedMap) {
   const { body, ...given } = change
   const fields = storedFields(given)
   for (const [key, value] of Object.entries(fields))
@@ -129,53 +159,16 @@ function buildRestore(client: number, clock: number, id: string, change: CardCha
     changes.body = body ?? ''
     changes.fields['content'] = null
   }
-  const { update, used } = copyInto(kept, cardsRoot, id, client, clock, changes)
+  builder.endUpdate()
+  const { client, clock } = builder.next
+  builder.copyMap(kept, cardsRoot, id, changes)
   // Read the card back from a document that contains only this card.
   const alone = new Y.Doc()
   if (clock > 0) alone.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
-  Y.applyUpdate(alone, update)
+  Y.applyUpdate(alone, builder.endUpdate()!)
   const shared = findCard(alone, id)
   if (!shared) throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
-  return { update, used, content: readContent(shared), interior: interiorOf(shared) }
-}
-
-/**
- * Adds a change of a card to an update.
- *
- * @param bodies the plans of the request; null when none of its changes has a body
- * @returns `grows`: bytes by which the card grows; negative when it shrinks
- */
-export function buildPatch(
-  builder: UpdateBuilder,
-  shared: SharedMap,
-  patch: CardPatch,
-  bodies: BodyPlans | null,
-): { content: CardContent; interior: Interior; grows: number } {
-  const before = readContent(shared)
-  const { body: wanted, ...fields } = patch.change
-  let grows = 0
-  for (const [key, value] of Object.entries(storedFields(fields))) {
-    const stored = shared.get(key) ?? null
-    if (isDeepStrictEqual(stored, value)) continue
-    builder.setField(shared, key, value)
-    grows += fieldBytes(value) - fieldBytes(stored)
-  }
-  const content: CardContent = { ...before, ...fields }
-  let interior = interiorOf(shared)
-  if (wanted !== undefined) {
-    if (!bodies) throw new Error('A body has no plan.')
-    const change = { current: bodyOf(shared), wanted: wanted ?? '', base: patch.bodyBase }
-    const { edits, body } = bodies.take(patch.id, change)
-    builder.setText(shared, 'body', edits, body)
-    content.body = body || null
-    grows += fieldBytes(body) - fieldBytes(change.current)
-    if (shared.has('content')) {
-      // The rich text is outdated. Removing it makes the editor rebuild it from the body.
-      builder.removeKey(shared, 'content')
-      interior = interiorOf(shared, 'content')
-    }
-  }
-  return { content, interior, grows }
+  return { content: readContent(shared), interior: interiorOf(shared) }
 }
 
 /** Merges the changes of a card that is named twice. The later change wins. */

@@ -2,7 +2,7 @@
 import * as Y from 'yjs'
 import type { CardContent } from '../../core/card.ts'
 import { inTurns, LoopTurn, type Steps } from '../../platform/work/loop-turn.ts'
-import { cardsOf, findCard, readContent, readRaw } from '../canvas/canvas.ts'
+import { cardsOf, findCard, rawReader, readContent } from '../canvas/canvas.ts'
 import { cardOrder } from './card-order.ts'
 import { presentGroups, type PresentedGroup } from './groups.ts'
 import type { Json } from '../canvas/json.ts'
@@ -22,11 +22,8 @@ export interface Capture {
   cards: CapturedCard[]
 }
 
-/**
- * Limits for raw content, in characters: for one card, and for all cards of a board. Content beyond them is cut off.
- * The limit for a board equals the largest document.
- */
-const rawLimits = { card: 4 * 1024 * 1024, board: 256 * 1024 * 1024 }
+/** Largest raw content of a board, in characters. It equals the largest document. */
+const rawChars = 256 * 1024 * 1024
 
 /** A board that may be read in one step when somebody is about to change it, and the CPU time for that. */
 const atOnce = { cards: 1500, cpuMs: 20 }
@@ -46,7 +43,6 @@ export async function captureBoard(
   return inTurns(readBoard(await live.documents.open(found, account), raw))
 }
 
-/** @returns the board, or the encoded state of its document */
 async function readOrKeep(document: Y.Doc, raw: boolean): Promise<Capture | Uint8Array> {
   const steps = readBoard(document, raw)
   const turn = new LoopTurn()
@@ -84,14 +80,11 @@ function finishWithin<Result>(cpuMs: number, steps: Steps<Result>): Result | nul
 function* readBoard(document: Y.Doc, wantsRaw: boolean): Steps<Capture> {
   const groups = yield* presentGroups(document)
   const cards: CapturedCard[] = []
-  let rawLeft = rawLimits.board
+  const readRaw = rawReader(rawChars)
   for (const id of yield* cardOrder(document)) {
     yield
     const shared = findCard(document, id)!
-    const budget = { left: Math.min(rawLimits.card, rawLeft) }
-    const raw = wantsRaw ? readRaw(shared, budget) : null
-    rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
-    cards.push({ id, content: readContent(shared), raw })
+    cards.push({ id, content: readContent(shared), raw: wantsRaw ? readRaw(shared) : null })
   }
   return { groups, cards }
 }

@@ -1,12 +1,9 @@
 /** Finds free places on a board. For a large board a worker thread does it, while the board's other writes wait. */
-import type * as Y from 'yjs'
-import type { CardShape } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { placeMoved } from '../../core/layout/place-moved.ts'
 import { placeNew, type NewCards, type Places } from '../../core/layout/place-new.ts'
 import { awaited, type Steps } from '../../platform/work/loop-turn.ts'
 import { task, type Task, type WorkerPool } from '../../platform/work/worker-pool.ts'
-import { cardsOf, readShapeOf } from '../canvas/canvas.ts'
 import { offload } from './offload.ts'
 
 const newTask = task<typeof placeNew>(new URL('../../core/layout/place-new.ts', import.meta.url), 'placeNew')
@@ -56,15 +53,4 @@ function* search<Input, Output>(
 ): Steps<Output> {
   if (cards <= inlinePlaces) return here(input)
   return yield* awaited(() => offload(pool, task, input, account))
-}
-
-/** The shapes of all cards of a board. */
-export function* shapesOf(document: Y.Doc): Steps<CardShape[]> {
-  const shapes: CardShape[] = []
-  for (const id of [...cardsOf(document).keys()]) {
-    const shape = readShapeOf(document, id)
-    if (shape) shapes.push(shape)
-    yield
-  }
-  return shapes
 }

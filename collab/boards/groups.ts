@@ -2,15 +2,12 @@
  * Reads, creates, changes and removes the groups of a board, for the API. Reads come from its document; writes go
  * through the commit path.
  */
-import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type * as Y from 'yjs'
 import { ServiceError } from '../../core/errors.ts'
 import { groupDefaults, type Group, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { requireWritable } from '../access.ts'
-import type { BuiltWrite } from '../commit/write-request.ts'
-import { emptyWrite, fieldBytes, finish, nextUpdate } from './build.ts'
+import { Draft } from './build.ts'
 import {
   cardsOf,
   findCard,
@@ -20,10 +17,9 @@ import {
   readGroupContent,
   type SharedMap,
 } from '../canvas/canvas.ts'
-import { UpdateBuilder } from '../canvas/edit.ts'
 import { newIds } from '../canvas/ids.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
-import { bytesOf, type BoardHead } from '../log/log.ts'
+import { bytesOf } from '../log/log.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { cardRow, groupRow, interiorOf } from '../canvas/project.ts'
 import { catchUp } from './read.ts'
@@ -54,17 +50,14 @@ export async function readGroups(
 
 /** All groups, sorted by creation time, then id. */
 export function* presentGroups(document: Y.Doc): Steps<PresentedGroup[]> {
-  const counts = yield* cardCounts(document)
+  const cards = yield* cardsByGroup(document)
   const groups: PresentedGroup[] = []
   for (const id of groupsOf(document).keys()) {
     const shared = findGroup(document, id)
-    if (shared) groups.push(present(id, shared, counts.get(id) ?? 0))
+    if (shared) groups.push(present(id, shared, cards.get(id)))
   }
-  const order = (group: PresentedGroup) => group.created_at ?? ''
-  return groups.sort((a, b) => {
-    const [first, second] = [order(a), order(b)]
-    return first === second ? (a.id < b.id ? -1 : 1) : first < second ? -1 : 1
-  })
+  const order = ({ created_at, id }: PresentedGroup) => `${created_at ?? ''} ${id}`
+  return groups.sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
 /** @param request.now the group's creation time */
@@ -77,13 +70,13 @@ export async function createGroup(
   const group: Group = { ...groupDefaults, ...request.change }
   const created_at = request.now.toISOString()
   const written = await live.queue.write(boardId, {
-    op: randomUUID(),
     account,
     reads: 'nothing',
     build(head) {
-      const builder = new UpdateBuilder(head.apiClient, head.apiClock)
-      builder.createGroup(id, { ...group, created_at })
-      const write = finish({ ...emptyWrite(), groups: [groupRow(id, group)] }, builder)
+      const draft = new Draft(head)
+      draft.builder.createGroup(id, { ...group, created_at })
+      const write = draft.finish()
+      write.groups.push(groupRow(id, group))
       write.grows = bytesOf(write.updates)
       return write
     },
@@ -101,15 +94,10 @@ export async function patchGroup(
 ): Promise<{ group: PresentedGroup; live: boolean }> {
   const { id, change } = request
   let group: PresentedGroup | null = null
-  const shown = await editGroup(live, request, function* ({ document, shared, builder, write }) {
-    for (const [key, value] of Object.entries(change)) {
-      const stored = shared.get(key) ?? null
-      if (isDeepStrictEqual(stored, value)) continue
-      builder.setField(shared, key, value)
-      write.grows += fieldBytes(value) - fieldBytes(stored)
-    }
-    group = { ...present(id, shared, (yield* cardCounts(document)).get(id) ?? 0), ...change }
-    write.groups.push(groupRow(id, group))
+  const shown = await editGroup(live, request, function* (draft, document, shared) {
+    draft.setFields(shared, change)
+    group = { ...present(id, shared, (yield* cardsByGroup(document)).get(id)), ...change }
+    draft.write.groups.push(groupRow(id, group))
   })
   return { group: group!, live: shown }
 }
@@ -125,52 +113,41 @@ export async function removeGroup(
 ): Promise<{ group: PresentedGroup; ungrouped: number; live: boolean }> {
   const { id } = request
   let group: PresentedGroup | null = null
-  const shown = await editGroup(live, request, function* (edit) {
-    const { document, shared, write, head } = edit
-    const cards = yield* cardsIn(document, id)
+  const shown = await editGroup(live, request, function* ({ builder, write }, document, shared) {
+    const cards = (yield* cardsByGroup(document)).get(id) ?? []
     if (cards.length > limits.cardsPerCommit) throw tooManyCards(cards.length)
-    group = present(id, shared, cards.length)
+    group = present(id, shared, cards)
     for (const cardId of cards) {
       yield
       const card = findCard(document, cardId)
       if (!card) continue // an editor has removed it meanwhile
-      edit.builder.removeKey(card, 'group_id')
+      builder.removeKey(card, 'group_id')
       write.rows.push(cardRow(cardId, { ...readContent(card), group_id: null }, interiorOf(card)))
-      edit.builder = nextUpdate(write, edit.builder, head)
+      builder.nextChange()
     }
-    edit.builder.removeKey(groupsOf(document), id)
+    builder.removeKey(groupsOf(document), id)
     write.groups.push({ id, gone: true })
   })
   return { group: group!, ungrouped: group!.card_count, live: shown }
-}
-
-interface GroupEdit {
-  head: BoardHead
-  document: Y.Doc
-  shared: SharedMap
-  builder: UpdateBuilder
-  write: BuiltWrite
 }
 
 /** Writes to an existing group. `edit` may be called again with a newer state. @returns `live` */
 async function editGroup(
   live: LiveBoards,
   { boardId, account, id }: Request & { id: string },
-  edit: (on: GroupEdit) => Steps<void>,
+  edit: (draft: Draft, document: Y.Doc, shared: SharedMap) => Steps<void>,
 ): Promise<boolean> {
   await requireWritable(live.database, account, boardId)
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     await catchUp(live, boardId)
     return live.queue.write(boardId, {
-      op: randomUUID(),
       account,
       reads: 'board',
       *build(head) {
         const shared = requireGroup(document, id)
-        const builder = new UpdateBuilder(head.apiClient, head.apiClock)
-        const on = { head, document, shared, builder, write: emptyWrite() }
-        yield* edit(on)
-        return finish(on.write, on.builder)
+        const draft = new Draft(head)
+        yield* edit(draft, document, shared)
+        return draft.finish()
       },
     })
   })
@@ -189,13 +166,9 @@ function requireGroup(document: Y.Doc, id: string): SharedMap {
   return shared
 }
 
-function present(id: string, shared: SharedMap, cardCount: number): PresentedGroup {
-  return {
-    id,
-    ...readGroupContent(shared),
-    card_count: cardCount,
-    created_at: timestamp(shared.get('created_at')),
-  }
+function present(id: string, shared: SharedMap, { length }: string[] = []): PresentedGroup {
+  const created_at = timestamp(shared.get('created_at'))
+  return { id, ...readGroupContent(shared), card_count: length, created_at }
 }
 
 /** Editors may store any value, so it is checked. */
@@ -204,21 +177,15 @@ function timestamp(value: unknown): string | null {
   return at && at.getTime() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : null
 }
 
-function* cardCounts(document: Y.Doc): Steps<Map<string, number>> {
-  const counts = new Map<string, number>()
+/** The ids of the cards in each group. */
+function* cardsByGroup(document: Y.Doc): Steps<Map<unknown, string[]>> {
+  const cards = new Map<unknown, string[]>()
   for (const id of [...cardsOf(document).keys()]) {
     yield
     const group = findCard(document, id)?.get('group_id')
-    if (typeof group === 'string') counts.set(group, (counts.get(group) ?? 0) + 1)
+    const there = cards.get(group)
+    if (there) there.push(id)
+    else cards.set(group, [id])
   }
-  return counts
-}
-
-function* cardsIn(document: Y.Doc, group: string): Steps<string[]> {
-  const ids: string[] = []
-  for (const id of [...cardsOf(document).keys()]) {
-    yield
-    if (findCard(document, id)?.get('group_id') === group) ids.push(id)
-  }
-  return ids
+  return cards
 }

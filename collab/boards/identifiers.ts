@@ -3,7 +3,7 @@
  * lock, so no document has to be loaded. Editors' changes are written to the index first.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Identifier } from '../../core/card-values.ts'
+import { identifierKey, type Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import type { LiveBoards } from './live.ts'
@@ -19,8 +19,6 @@ export interface Carrier {
    */
   before?: Identifier[]
 }
-
-export const identifierKey = ({ scope, value }: Identifier): string => JSON.stringify([scope, value])
 
 /**
  * Returns the identifiers that the commit must find free.

@@ -1,18 +1,18 @@
 /** Moves cards from one board to another, in one commit on both boards. */
-import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
+import { identifierKey } from '../../core/card-values.ts'
 import type { CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireWritable } from '../access.ts'
-import { cardsOf, cardsRoot, findCard, readContent, readShapeOf } from '../canvas/canvas.ts'
+import { cardsOf, cardsRoot, findCard, readContent, readShape, shapesOf } from '../canvas/canvas.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
-import { emptyWrite, finish, nextUpdate } from './build.ts'
+import { Draft } from './build.ts'
 import type { BoardDocument } from '../documents/document.ts'
-import { UpdateBuilder, type StoredFields } from '../canvas/edit.ts'
-import { placesOfMoved, shapesOf, type Threads } from './free-places.ts'
+import type { StoredFields } from '../canvas/edit.ts'
+import { placesOfMoved, type Threads } from './free-places.ts'
 import { fileKeysOf } from './file-keys.ts'
-import { identifierKey, indexEdits } from './identifiers.ts'
+import { indexEdits } from './identifiers.ts'
 import { newIds } from '../canvas/ids.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { showLive, type LiveBoards } from './live.ts'
@@ -20,7 +20,7 @@ import { bytesOf, type BoardHead } from '../log/log.ts'
 import { cardRow, interiorOf } from '../canvas/project.ts'
 import { presentWritten, type PresentedCard } from './read.ts'
 
-export interface MoveRequest {
+interface MoveRequest {
   account: string
   boardId: string
   /** The target board. It must be another board. */
@@ -28,7 +28,7 @@ export interface MoveRequest {
   ids: string[]
 }
 
-export interface MoveAnswer {
+interface MoveAnswer {
   cards: PresentedCard[]
   notFound: string[]
   /** New ids of cards whose id existed on the target already. */
@@ -56,12 +56,10 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
   const toWorkspace = await requireWritable(live.database, account, toBoardId, 'to_board_id: ')
   const ids = [...new Set(request.ids)]
   let moved: MovedCard[] = []
-  let notFound: string[] = []
   const [source, target] = await live.documents.withDocument(boardId, (from) =>
     live.documents.withDocument(toBoardId, async (to) => {
       await Promise.all([indexEdits(live, boardId), indexEdits(live, toBoardId)])
       return live.queue.writePair({
-        op: randomUUID(),
         account,
         boardIds: [boardId, toBoardId],
         where: 'to_board_id: ',
@@ -69,8 +67,6 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
           for (const board of [from, to]) requireTrusted(board)
           const copies = yield* buildCopies(from, to.document, toHead, ids, { pool: live.pool, account })
           moved = copies.moved
-          const found = new Set(moved.map(({ was }) => was))
-          notFound = ids.filter((id) => !found.has(id))
           if (toWorkspace !== workspace) copies.write.files = yield* filesOf(from.document, moved)
           return [yield* buildRemoval(from.document, head, moved), copies.write] as [BuiltWrite, BuiltWrite]
         },
@@ -81,9 +77,10 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
     showLive(live, boardId, source.seq),
     showLive(live, toBoardId, target.seq),
   ])
+  const found = new Set(moved.map(({ was }) => was))
   return {
     cards: await presentWritten(live, account, moved, target),
-    notFound,
+    notFound: ids.filter((id) => !found.has(id)),
     renamed: Object.fromEntries(moved.flatMap(({ id, was }) => (id === was ? [] : [[was, id]]))),
     live: shown.every(Boolean),
   }
@@ -99,15 +96,15 @@ function* filesOf(document: Y.Doc, moved: MovedCard[]): Steps<string[]> {
 }
 
 function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): Steps<BuiltWrite> {
-  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-  const write = { ...emptyWrite(), made: [] } // the target's write records both
+  const draft = new Draft(head)
+  draft.write.made = [] // the target's write records both
   for (const { was } of moved) {
-    builder.removeKey(cardsOf(document), was)
-    write.rows.push({ id: was, gone: true })
-    builder = nextUpdate(write, builder, head)
+    draft.builder.removeKey(cardsOf(document), was)
+    draft.write.rows.push({ id: was, gone: true })
+    draft.builder.nextChange()
     yield
   }
-  return finish(write, builder)
+  return draft.finish()
 }
 
 function* buildCopies(
@@ -117,15 +114,15 @@ function* buildCopies(
   ids: string[],
   threads: Threads,
 ): Steps<{ write: BuiltWrite; moved: MovedCard[] }> {
-  const write = emptyWrite()
-  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
+  const draft = new Draft(head)
+  const { builder, write } = draft
   const there = cardsOf(to)
   const sources = ids.flatMap((was) => {
-    const shape = readShapeOf(from.document, was)
+    const shape = readShape(from.document, was)
     return shape ? [{ was, shape }] : []
   })
   const cards = sources.map(({ shape }) => shape)
-  const places = yield* placesOfMoved(threads, { cards, rest: yield* shapesOf(to) })
+  const places = yield* placesOfMoved(threads, { cards, rest: [...(yield* shapesOf(to)).values()] })
   const moved: MovedCard[] = []
   for (const [n, { was }] of sources.entries()) {
     yield
@@ -139,15 +136,14 @@ function* buildCopies(
       if (content[field] !== before[field]) fields[field] = content[field]
     builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id))
     write.rows.push({ ...cardRow(id, content, interiorOf(shared)), moved_from: from.boardId, was })
-    write.top = Math.max(write.top ?? -Infinity, content.z)
+    draft.raiseTop(content.z)
     moved.push({ id, was, content })
-    builder = nextUpdate(write, builder, head)
+    builder.nextChange()
   }
   write.adds = moved.length
   write.made = moved.map(({ id, was }) => ({ type: 'moved', id, from: was }))
   write.claims = claimsOfMoved(moved)
-  finish(write, builder)
-  write.grows = bytesOf(write.updates)
+  write.grows = bytesOf(draft.finish().updates)
   if (write.grows > limits.movedBytes) throw tooMuch(write.grows)
   return { write, moved }
 }

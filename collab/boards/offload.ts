@@ -22,6 +22,29 @@ export async function offload<Input, Output>(
   }
 }
 
+/**
+ * Divides the input into runs, one for each task: at most `maxChars` characters and `maxCount` items. An item that is
+ * larger is a run of its own.
+ */
+export function runsOf<Item>(
+  items: Item[],
+  charsOf: (item: Item) => number,
+  maxChars: number,
+  maxCount = Infinity,
+): Item[][] {
+  const runs: Item[][] = []
+  let chars = Infinity
+  for (const item of items) {
+    if (chars + charsOf(item) > maxChars || runs.at(-1)!.length >= maxCount) {
+      runs.push([])
+      chars = 0
+    }
+    runs.at(-1)!.push(item)
+    chars += charsOf(item)
+  }
+  return runs
+}
+
 /** Tasks are limited to about a second of work. On a busy machine they take much longer. */
 const timeoutMs = 30_000
 

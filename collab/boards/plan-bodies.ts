@@ -8,7 +8,7 @@ import { planBody, type BodyChange, type BodyPlan, type planBodies } from '../..
 import type { CardChange } from '../../core/card.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { findCard, sharedText, type SharedMap } from '../canvas/canvas.ts'
-import { offload } from './offload.ts'
+import { offload, runsOf } from './offload.ts'
 
 const planTask = task<typeof planBodies>(new URL('../../core/body-plan.ts', import.meta.url), 'planBodies')
 
@@ -93,7 +93,9 @@ export class BodyPlans {
     }
     const rest = open.slice(at)
     const effortEach = Math.min(efforts.body, Math.floor(efforts.request / rest.length))
-    for (const run of runsOf(rest, effortEach)) {
+    const charsOf = ({ current, wanted, base = '' }: BodyChange) =>
+      current.length + wanted.length + base.length
+    for (const run of runsOf(rest, charsOf, perRun.chars, Math.floor(perRun.steps / effortEach))) {
       const plans = await offload(this.#pool, planTask, { changes: run, effortEach }, this.#account)
       run.forEach(({ id, current }, n) => this.#plans.set(id, { ...plans[n]!, current }))
     }
@@ -104,19 +106,3 @@ export class BodyPlans {
 export const bodyOf = (shared: SharedMap): string => sharedText(shared.get('body'))?.toString() ?? ''
 
 const textMovedOn = new Error('A text has changed since its edits were planned.')
-
-function runsOf<Change extends BodyChange>(changes: Change[], effortEach: number): Change[][] {
-  const runs: Change[][] = []
-  let [chars, steps] = [Infinity, Infinity]
-  for (const change of changes) {
-    const length = change.current.length + change.wanted.length + (change.base?.length ?? 0)
-    if (chars + length > perRun.chars || steps + effortEach > perRun.steps) {
-      runs.push([])
-      ;[chars, steps] = [0, 0]
-    }
-    runs.at(-1)!.push(change)
-    chars += length
-    steps += effortEach
-  }
-  return runs
-}

@@ -1,24 +1,28 @@
 /** Reads cards from a board's document, for the API. */
+import type * as Y from 'yjs'
 import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
 import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Written } from '../commit/write-request.ts'
 import { cardOrder } from './card-order.ts'
-import { findCard, readContent, readRaw } from '../canvas/canvas.ts'
+import { findCard, rawReader, readContent } from '../canvas/canvas.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import type { Json } from '../canvas/json.ts'
 import type { LiveBoards } from './live.ts'
 
 export type PresentedCard = Record<string, unknown>
 
-export interface Extras {
-  props: boolean
-  identifiers: boolean
-  raw: boolean
+type Extras = Record<'props' | 'identifiers' | 'raw', boolean>
+
+type Times = ReadonlyMap<string, CardTimes>
+
+interface ReadCard {
+  id: string
+  content: CardContent
+  raw?: Json | undefined
 }
 
-/** Limits for raw content, in characters, for one card and for one page. Content beyond them is cut off. */
-const rawLimits = { card: 4 * 1024 * 1024, page: 64 * 1024 * 1024 }
+const rawPageChars = 64 * 1024 * 1024
 
 /** A page of a board's cards, sorted by `z`, then id. */
 export async function readPage(
@@ -31,34 +35,15 @@ export async function readPage(
   await catchUp(live, boardId)
   const { cards, total } = await live.documents.withDocument(boardId, async ({ document }) => {
     const order = await inTurns(cardOrder(document))
-    let rawLeft: number = rawLimits.page
-    const shown = await mapInTurns(order.slice(page.offset, page.offset + page.limit), (id) => {
-      const shared = findCard(document, id)
-      if (!shared) return [] // it was removed meanwhile
-      const budget = { left: Math.min(rawLimits.card, rawLeft) }
-      const raw = extras.raw ? readRaw(shared, budget) : undefined
-      rawLeft -= Math.min(rawLimits.card, rawLeft) - Math.max(budget.left, 0)
-      return [{ id, content: readContent(shared), raw }]
-    })
-    return { total: order.length, cards: shown.flat() }
+    const ids = order.slice(page.offset, page.offset + page.limit)
+    return { total: order.length, cards: await readAll(document, ids, extras.raw && rawReader(rawPageChars)) }
   })
-  const [times, contents] = await Promise.all([
-    cardTimes(
-      live.database,
-      boardId,
-      cards.map(({ id }) => id),
-    ),
-    live.html.contents(
-      account,
-      cards.map(({ content }) => content),
-    ),
-  ])
-  return {
-    total,
-    cards: cards.map(({ id, raw }, at) =>
-      presentCard(id, contents[at]!, times.get(id) ?? noTimes, { ...extras, raw }),
-    ),
-  }
+  const times = cardTimes(
+    live.database,
+    boardId,
+    cards.map(({ id }) => id),
+  )
+  return { total, cards: await presentAll(live, account, cards, times, extras) }
 }
 
 /** Complete cards, in the order of `ids`. Cards that don't exist are left out. `raw` is included on request. */
@@ -67,50 +52,60 @@ export async function readCards(
   boardId: string,
   ids: string[],
   account: string,
-  extras: { raw: boolean } = { raw: false },
+  { raw }: { raw: boolean } = { raw: false },
 ): Promise<PresentedCard[]> {
   await catchUp(live, boardId)
   const [cards, times] = await Promise.all([
-    live.documents.withDocument(boardId, async ({ document }) => {
-      const found = await mapInTurns(ids, (id) => {
-        const shared = findCard(document, id)
-        if (!shared) return []
-        const raw = extras.raw ? readRaw(shared, { left: rawLimits.card }) : undefined
-        return [{ id, content: readContent(shared), raw }]
-      })
-      return found.flat()
-    }),
+    live.documents.withDocument(boardId, ({ document }) => readAll(document, ids, raw && rawReader())),
     cardTimes(live.database, boardId, ids),
   ])
-  return presentAll(live, account, cards, (id) => times.get(id))
+  return presentAll(live, account, cards, times)
+}
+
+/** Reads the cards that exist. */
+async function readAll(
+  document: Y.Doc,
+  ids: string[],
+  readRaw: ReturnType<typeof rawReader> | false,
+): Promise<ReadCard[]> {
+  const cards = await mapInTurns(ids, (id) => {
+    const shared = findCard(document, id)
+    return shared ? [{ id, content: readContent(shared), raw: readRaw ? readRaw(shared) : undefined }] : []
+  })
+  return cards.flat()
 }
 
 /** Presents cards as a write left them. */
 export function presentWritten(
   live: LiveBoards,
   account: string,
-  cards: { id: string; content: CardContent }[],
-  written: Written,
+  cards: ReadCard[],
+  { at, times }: Written,
 ): Promise<PresentedCard[]> {
-  return presentAll(live, account, cards, (id) => {
-    const { created, updated } = written.times.get(id) ?? { created: written.at, updated: written.at }
-    return { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }
+  const shown = cards.map(({ id }): [string, CardTimes] => {
+    const { created, updated } = times.get(id) ?? { created: at, updated: at }
+    return [id, { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }]
   })
+  return presentAll(live, account, cards, new Map(shown))
 }
 
-/** Presents cards with all their fields, in the given order. */
+/** Presents cards in the given order; by default with all their fields. */
 export async function presentAll(
   live: LiveBoards,
   account: string,
-  cards: { id: string; content: CardContent; raw?: Json | undefined }[],
-  timesOf: (id: string) => CardTimes | undefined,
+  cards: ReadCard[],
+  times: Times | Promise<Times>,
+  extras: Pick<Extras, 'props' | 'identifiers'> = { props: true, identifiers: true },
 ): Promise<PresentedCard[]> {
-  const contents = await live.html.contents(
-    account,
-    cards.map(({ content }) => content),
-  )
+  const [timesOf, contents] = await Promise.all([
+    times,
+    live.html.contents(
+      account,
+      cards.map(({ content }) => content),
+    ),
+  ])
   return cards.map(({ id, raw }, at) =>
-    presentCard(id, contents[at]!, timesOf(id) ?? noTimes, { ...wholeCard, raw }),
+    presentCard(id, contents[at]!, timesOf.get(id) ?? noTimes, { ...extras, raw }),
   )
 }
 
@@ -126,7 +121,6 @@ export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardD
   return board
 }
 
-const wholeCard = { props: true, identifiers: true }
 const noTimes = { created_at: null, updated_at: null }
 
 /** Creation and update times from the index. Cards that are not indexed yet are missing. */
@@ -143,9 +137,9 @@ export async function cardTimes(
       where board_id = ${boardId} and card_id = any (${ids}) and deleted_at is null`,
   )
   return new Map(
-    rows.map((row) => [
-      row.card_id,
-      { created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() },
+    rows.map(({ card_id, created_at, updated_at }) => [
+      card_id,
+      { created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
     ]),
   )
 }

@@ -3,7 +3,7 @@ import type { CardContent } from '../../core/card.ts'
 import { sanitizeHtml, type sanitizeAll } from '../../core/html.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
-import { offload } from './offload.ts'
+import { offload, runsOf } from './offload.ts'
 
 const sanitizeTask = task<typeof sanitizeAll>(new URL('../../core/html.ts', import.meta.url), 'sanitizeAll')
 
@@ -52,7 +52,7 @@ export class SafeHtml {
     this.sanitizedChars += charsOf(open)
     if (charsOf(open) <= inlineChars) for (const text of open) results.set(text, sanitizeHtml(text))
     else {
-      for (const run of runsOf(open)) {
+      for (const run of runsOf(open, ({ length }) => length, charsPerRun)) {
         const safe = await offload(this.#pool, sanitizeTask, run, account)
         run.forEach((text, at) => results.set(text, safe[at]!))
       }
@@ -87,34 +87,18 @@ export class SafeHtml {
   }
 
   #keep(text: string, result: string): void {
-    for (const [from, to] of [
-      [text, result],
-      [result, result],
-    ] as const) {
+    const charsOf = (from: string, to: string) => from.length + (from === to ? 0 : to.length)
+    for (const from of [text, result]) {
       if (this.#kept.has(from)) continue
-      this.#kept.set(from, to)
-      this.#chars += from === to ? from.length : from.length + to.length
+      this.#kept.set(from, result)
+      this.#chars += charsOf(from, result)
     }
     for (const [from, to] of this.#kept) {
       if (this.#chars <= keptChars) break
       this.#kept.delete(from)
-      this.#chars -= from === to ? from.length : from.length + to.length
+      this.#chars -= charsOf(from, to)
     }
   }
 }
 
 const charsOf = (texts: string[]) => texts.reduce((sum, { length }) => sum + length, 0)
-
-function runsOf(texts: string[]): string[][] {
-  const runs: string[][] = []
-  let chars = Infinity
-  for (const text of texts) {
-    if (chars + text.length > charsPerRun) {
-      runs.push([])
-      chars = 0
-    }
-    runs.at(-1)!.push(text)
-    chars += text.length
-  }
-  return runs
-}

@@ -1,14 +1,13 @@
 /** Finds cards by their source: a URL or an identifier. It searches the document, because the index may be behind. */
 import type * as Y from 'yjs'
-import { boundIdentifiers, type Identifier } from '../../core/card-values.ts'
+import { boundIdentifiers, identifierKey, type Identifier } from '../../core/card-values.ts'
 import { cardsOf, findCard } from '../canvas/canvas.ts'
 import type { LiveBoards } from './live.ts'
 import { catchUp } from './read.ts'
 
 /** The key of a source. Different spellings of a URL give the same key. */
 export const urlSource = (url: string): string => `url ${URL.parse(url)?.href ?? url}`
-export const identifierSource = ({ scope, value }: Identifier): string =>
-  `identifier ${JSON.stringify([scope, value])}`
+export const identifierSource = (identifier: Identifier): string => `identifier ${identifierKey(identifier)}`
 
 /** The cards with these sources; by the keys of `urlSource` and `identifierSource`. */
 export async function findSources(

@@ -1,37 +1,25 @@
 /** Upserts cards in one commit: changes those that are found on the board by an identifier, and creates the others. */
-import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
-import type { Identifier } from '../../core/card-values.ts'
+import { identifierKey, type Identifier } from '../../core/card-values.ts'
 import type { CardContent } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { requireWritable } from '../access.ts'
-import { findCard, findGroup, readContent, type SharedMap } from '../canvas/canvas.ts'
+import { findCard, findGroup, readContent, shapesOf, type SharedMap } from '../canvas/canvas.ts'
 import type { BuiltWrite, Written } from '../commit/write-request.ts'
-import {
-  buildCreates,
-  buildPatch,
-  emptyWrite,
-  finish,
-  mergeSame,
-  nextUpdate,
-  type CardPatch,
-} from './build.ts'
-import { UpdateBuilder } from '../canvas/edit.ts'
-import { shapesOf, type Threads } from './free-places.ts'
+import { buildCreates, Draft, mergeSame, type CardPatch } from './build.ts'
 import { requireGroup, settleGroups } from './group-references.ts'
-import { carriersOf, claimsOf, identifierKey, indexEdits, type Carrier } from './identifiers.ts'
+import { carriersOf, claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import type { BoardHead } from '../log/log.ts'
 import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
 import { cardsToCreate, isPlaced, type CardToCreate, type NewCard } from '../canvas/new-cards.ts'
 import { BodyPlans } from './plan-bodies.ts'
-import { cardRow } from '../canvas/project.ts'
 import { presentWritten, type PresentedCard } from './read.ts'
 
-export interface UpsertRequest {
+interface UpsertRequest {
   account: string
   boardId: string
   cards: NewCard[]
@@ -40,12 +28,10 @@ export interface UpsertRequest {
 }
 
 interface Entry extends CardToCreate {
-  /** The card's index in the request. */
   at: number
   identifiers: Identifier[]
 }
 
-/** The existing card that each entry matches. */
 type Matches = ReadonlyMap<Entry, string>
 
 /**
@@ -58,7 +44,7 @@ export async function upsertCards(
   live: LiveBoards,
   request: UpsertRequest,
 ): Promise<{ cards: PresentedCard[]; created: number; updated: number; live: boolean }> {
-  const { account, boardId, layout, files } = request
+  const { account, boardId } = request
   await requireWritable(live.database, account, boardId)
   const entries = (await cardsToCreate(request.cards)).map((card, at): Entry => ({
     ...card,
@@ -67,45 +53,26 @@ export async function upsertCards(
   }))
   requireDistinct(entries)
   const bodies = new BodyPlans(live.pool, account)
-  const threads = { pool: live.pool, account }
+  const wanted = entries.flatMap((entry) => entry.identifiers)
   let matches: Matches = new Map()
   let contents = new Map<Entry, CardContent>()
   const written = await live.documents.withDocument(boardId, async ({ document }): Promise<Written> => {
     for (let attempt = 1; ; attempt++) {
       await indexEdits(live, boardId)
-      matches = matchEntries(
-        entries,
-        await carriersOf(
-          live,
-          boardId,
-          entries.flatMap((entry) => entry.identifiers),
-        ),
-      )
+      matches = matchEntries(entries, await carriersOf(live, boardId, wanted))
       const creates = entries.filter((entry) => !matches.has(entry))
-      const places =
-        creates.length > 0 && (layout !== undefined || !creates.every((entry) => isPlaced(entry.change)))
+      const upsert = { live, request, entries, creates, matches, bodies }
+      const write = (): Promise<Written> =>
+        live.queue.write(boardId, {
+          account,
+          reads: needsPlaces(upsert) ? 'board' : new Set(matches.values()),
+          *build(head) {
+            const built = yield* buildUpsert(head, document, upsert)
+            contents = built.contents
+            return built.write
+          },
+        })
       try {
-        const write = (): Promise<Written> =>
-          live.queue.write(boardId, {
-            op: randomUUID(),
-            account,
-            reads: places ? 'board' : new Set(matches.values()),
-            *build(head) {
-              const built = yield* buildUpsert(head, document, {
-                entries,
-                creates,
-                matches,
-                places,
-                layout,
-                bodies,
-                threads,
-                files,
-              })
-              contents = built.contents
-              built.write.files = yield* filesToTake(files.away, entries)
-              return built.write
-            },
-          })
         return await bodies.write(document, patchesOf(matches), write)
       } catch (error) {
         if (attempt === maxAttempts || !(error === movedOn || error instanceof IdentifierTaken)) throw error
@@ -170,26 +137,28 @@ function matchEntries(entries: Entry[], carriers: Map<string, string[]>): Matche
 }
 
 interface Upsert {
+  live: LiveBoards
+  request: UpsertRequest
   entries: Entry[]
   creates: Entry[]
   matches: Matches
-  /** Whether some of the created cards need a place. */
-  places: boolean
-  layout: LayoutName | undefined
   bodies: BodyPlans
-  threads: Threads
-  files: NamedFiles
 }
+
+/** Whether some of the created cards need a place. */
+const needsPlaces = ({ request, creates }: Upsert): boolean =>
+  creates.length > 0 && (request.layout !== undefined || !creates.every(({ change }) => isPlaced(change)))
 
 function* buildUpsert(
   head: BoardHead,
   document: Y.Doc,
-  { entries, creates, matches, places, layout, bodies, threads, files }: Upsert,
+  upsert: Upsert,
 ): Steps<{ write: BuiltWrite; contents: Map<Entry, CardContent> }> {
+  const { live, request, entries, creates, matches, bodies } = upsert
+  const { account, layout, files } = request
   const contents = new Map<Entry, CardContent>()
   const carriers: Carrier[] = []
-  let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-  const updates = emptyWrite()
+  const draft = new Draft(head)
   const patches = patchesOf(matches)
   for (const [at, [entry, id]] of [...matches].entries()) {
     yield
@@ -197,47 +166,28 @@ function* buildUpsert(
     requireGroup(document, entry.change)
     if (!entry.kept) requireAlive(files, entry.at, entry.change, shared)
     const before = readContent(shared).identifiers
-    const { content, interior, grows } = buildPatch(builder, shared, patches[at]!, bodies)
-    updates.grows += grows
+    const content = draft.patchCard(shared, patches[at]!, bodies)
     contents.set(entry, content)
     carriers.push({ id, identifiers: content.identifiers, before })
-    updates.rows.push(cardRow(id, content, interior))
-    if (entry.change.z !== undefined) updates.top = Math.max(updates.top ?? -Infinity, content.z)
-    builder = nextUpdate(updates, builder, head)
-  }
-  finish(updates, builder)
-  const after = {
-    ...head,
-    apiClock: head.apiClock + updates.used,
-    topZ: Math.max(head.topZ, updates.top ?? head.topZ),
   }
 
   for (const { at, change, kept } of creates) if (!kept) requireAlive(files, at, change, null)
-  const occupied = places ? yield* shapesOf(document) : null
+  const occupied = needsPlaces(upsert) ? [...(yield* shapesOf(document)).values()] : null
   occupied?.push(...contents.values())
-  const placing = occupied && { layout, occupied, ...threads }
+  const placing = occupied && { layout, occupied, pool: live.pool, account }
   const isGroup = (id: string) => findGroup(document, id) !== null
-  const built = yield* buildCreates(after, settleGroups(creates, isGroup), placing)
+  const created = yield* buildCreates(draft, head, settleGroups(creates, isGroup), placing)
   for (const [n, entry] of creates.entries()) {
-    contents.set(entry, built.contents[n]!)
-    carriers.push({ id: entry.id, identifiers: built.contents[n]!.identifiers })
+    contents.set(entry, created[n]!)
+    carriers.push({ id: entry.id, identifiers: created[n]!.identifiers })
   }
-  return {
-    contents,
-    write: {
-      ...built.write,
-      updates: [...updates.updates, ...built.write.updates],
-      used: updates.used + built.write.used,
-      grows: updates.grows + built.write.grows,
-      rows: [...updates.rows, ...built.write.rows],
-      top: creates.length > 0 ? built.write.top : updates.top,
-      claims: claimsOf(carriers),
-      made: entries.map((entry) => {
-        const matched = matches.get(entry)
-        return matched === undefined ? { type: 'new', id: entry.id } : { type: 'changed', id: matched }
-      }),
-    },
-  }
+  draft.write.claims = claimsOf(carriers)
+  draft.write.made = entries.map((entry) => {
+    const matched = matches.get(entry)
+    return matched === undefined ? { type: 'new', id: entry.id } : { type: 'changed', id: matched }
+  })
+  draft.write.files = yield* filesToTake(files.away, entries)
+  return { write: draft.finish(), contents }
 }
 
 /** The patches of the matched cards. No card is matched twice, so there is one patch for each entry. */

@@ -6,18 +6,8 @@ import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/arrangement.ts'
 import { requireWritable } from '../access.ts'
 import type { Written } from '../commit/write-request.ts'
-import {
-  buildCreates,
-  buildPatch,
-  emptyWrite,
-  finish,
-  mergeSame,
-  nextUpdate,
-  type CardPatch,
-} from './build.ts'
-import { cardsOf, findCard, findGroup, readContent } from '../canvas/canvas.ts'
-import { copyInto, UpdateBuilder } from '../canvas/edit.ts'
-import { shapesOf } from './free-places.ts'
+import { buildCreates, Draft, mergeSame, type CardPatch } from './build.ts'
+import { cardsOf, findCard, findGroup, readContent, shapesOf } from '../canvas/canvas.ts'
 import {
   groupNamedBy,
   mirroredGroups,
@@ -28,9 +18,8 @@ import {
 import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
-import { cardsToCreate, isPlaced, removedRoot, type NewCard } from '../canvas/new-cards.ts'
+import { cardsToCreate, isPlaced, stateOfRemoved, type NewCard } from '../canvas/new-cards.ts'
 import { BodyPlans } from './plan-bodies.ts'
-import { cardRow } from '../canvas/project.ts'
 import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
 import { sourcesIn } from './sources.ts'
 
@@ -64,38 +53,39 @@ export async function createCards(
   if (identified) await indexEdits(live, boardId)
   const cards = await cardsToCreate(request.cards)
   const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
-  const mirror = placed && groups.length > 0 ? await mirroredGroups(live, boardId, groups) : null
   let contents: CardContent[] = []
 
-  const write = async (from: { mirror: GroupMirror | null; document: boolean }): Promise<Written> => {
-    const lease = from.document ? await live.documents.lease(boardId) : null
+  const write = async (mirror: GroupMirror | null): Promise<Written> => {
+    const needsDocument = !placed || newSources !== undefined || (groups.length > 0 && !mirror)
+    const lease = needsDocument ? await live.documents.lease(boardId) : null
     try {
       if (lease && groups.length > 0) await catchUp(live, boardId)
       return await live.queue.write(boardId, {
-        op: randomUUID(),
         account,
-        reads: !placed || newSources ? 'board' : lease ? noCards : from.mirror ? 'position' : 'nothing',
+        reads: !placed || newSources ? 'board' : lease ? noCards : mirror ? 'position' : 'nothing',
         *build(head) {
-          if (from.mirror && from.mirror.seq !== head.seq) throw movedOn
+          if (mirror && mirror.seq !== head.seq) throw movedOn
           if (newSources && sourcesIn(lease!.board.document, newSources).size > 0) throw isThere
           const isGroup = (id: string) =>
-            lease ? findGroup(lease.board.document, id) !== null : (from.mirror?.ids.has(id) ?? false)
-          const occupied = lease && !placed ? yield* shapesOf(lease.board.document) : null
+            lease ? findGroup(lease.board.document, id) !== null : (mirror?.ids.has(id) ?? false)
+          const occupied = lease && !placed ? [...(yield* shapesOf(lease.board.document)).values()] : null
           const placing = occupied && { layout, occupied, pool: live.pool, account }
-          const built = yield* buildCreates(head, settleGroups(cards, isGroup), placing)
-          contents = built.contents
-          if (request.remember) built.write.made = request.remember(cards.map(({ id }) => id))
-          built.write.files = yield* filesToTake(request.files?.away, cards)
-          return built.write
+          const draft = new Draft(head)
+          contents = yield* buildCreates(draft, head, settleGroups(cards, isGroup), placing)
+          const { write } = draft
+          write.claims = claimsOf(cards.map(({ id }, n) => ({ id, identifiers: contents[n]!.identifiers })))
+          if (request.remember) write.made = request.remember(cards.map(({ id }) => id))
+          write.files = yield* filesToTake(request.files?.away, cards)
+          return draft.finish()
         },
       })
     } finally {
       lease?.release()
     }
   }
-  const needsDocument = !placed || newSources !== undefined || (groups.length > 0 && mirror === null)
-  const written = await write({ mirror, document: needsDocument }).catch((error: unknown) => {
-    if (error === movedOn) return write({ mirror: null, document: true })
+  const mirror = placed && groups.length > 0 ? await mirroredGroups(live, boardId, groups) : null
+  const written = await write(mirror).catch((error: unknown) => {
+    if (error === movedOn) return write(null)
     throw error
   })
   const shown = await showLive(live, boardId, written.seq)
@@ -113,50 +103,39 @@ export async function patchCards(
   const patches = mergeSame(request.patches)
   const bodies = new BodyPlans(live.pool, account)
   let changed: { id: string; content: CardContent }[] = []
-  let notFound: string[] = []
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     if (patches.some(({ change }) => change.identifiers?.length)) await indexEdits(live, boardId)
     else if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
     const write = (): Promise<Written> =>
       live.queue.write(boardId, {
-        op: randomUUID(),
         account,
         reads: new Set(patches.map(({ id }) => id)),
         *build(head) {
           changed = []
-          notFound = []
           for (const [at, { id, change }] of request.patches.entries()) {
             const shared = findCard(document, id)
             if (shared) requireAlive(request.files, at, change, shared)
           }
-          let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-          const write = emptyWrite()
+          const draft = new Draft(head)
           const carriers: Carrier[] = []
           const found: CardPatch[] = []
           for (const patch of patches) {
             yield
             const shared = findCard(document, patch.id)
-            if (!shared) {
-              notFound.push(patch.id)
-              continue
-            }
+            if (!shared) continue
             requireGroup(document, patch.change)
             found.push(patch)
             if (patch.change.identifiers) {
               const before = readContent(shared).identifiers
               carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
             }
-            const { content, interior, grows } = buildPatch(builder, shared, patch, bodies)
+            const content = draft.patchCard(shared, patch, bodies)
             if (patch.bodyBase !== undefined) requireRoom(content.body, request, patch.id)
-            write.grows += grows
             changed.push({ id: patch.id, content })
-            write.rows.push(cardRow(patch.id, content, interior))
-            if (patch.change.z !== undefined) write.top = Math.max(write.top ?? -Infinity, content.z)
-            builder = nextUpdate(write, builder, head)
           }
-          write.claims = claimsOf(carriers)
-          write.files = yield* filesToTake(request.files.away, found)
-          return finish(write, builder)
+          draft.write.claims = claimsOf(carriers)
+          draft.write.files = yield* filesToTake(request.files.away, found)
+          return draft.finish()
         },
       })
     return bodies.write(document, patches, write)
@@ -164,11 +143,8 @@ export async function patchCards(
   const shown = await showLive(live, boardId, written.seq)
   const order = new Map(request.patches.map(({ id }, at) => [id, at]))
   changed.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
-  return {
-    cards: await presentWritten(live, account, changed, written),
-    notFound,
-    live: shown,
-  }
+  const notFound = missingFrom(changed, [...order.keys()])
+  return { cards: await presentWritten(live, account, changed, written), notFound, live: shown }
 }
 
 /**
@@ -201,45 +177,40 @@ export async function removeCards(
   const ids = [...new Set(request.ids)]
   const times = await cardTimes(live.database, boardId, ids.filter(isCardId))
   let removed: { id: string; token: string; content: CardContent }[] = []
-  let notFound: string[] = []
   const written = await live.documents.withDocument(boardId, ({ document }) =>
     live.queue.write(boardId, {
-      op: randomUUID(),
       account,
       reads: new Set(ids),
       *build(head) {
         removed = []
-        notFound = []
-        let builder = new UpdateBuilder(head.apiClient, head.apiClock)
-        const write = emptyWrite()
+        const draft = new Draft(head)
+        const { builder, write } = draft
         for (const id of ids) {
           yield
           const shared = findCard(document, id)
-          if (!shared) {
-            notFound.push(id)
-            continue
-          }
+          if (!shared) continue
           const token = randomUUID()
           removed.push({ id, token, content: readContent(shared) })
-          write.removed.push({ token, id, state: copyInto(shared, removedRoot, removedRoot, 1, 0).update })
+          write.removed.push({ token, id, state: stateOfRemoved(shared) })
           write.rows.push({ id, gone: true })
           builder.removeKey(cardsOf(document), id)
-          builder = nextUpdate(write, builder, head)
+          builder.nextChange()
         }
-        return finish(write, builder)
+        return draft.finish()
       },
     }),
   )
   const shown = await showLive(live, boardId, written.seq)
-  const presented = await presentAll(live, account, removed, (id) => times.get(id))
-  return {
-    cards: presented.map((card, at) => ({ ...card, restore_token: removed[at]!.token })),
-    notFound,
-    live: shown,
-  }
+  const presented = await presentAll(live, account, removed, times)
+  const cards = presented.map((card, at) => ({ ...card, restore_token: removed[at]!.token }))
+  return { cards, notFound: missingFrom(removed, ids), live: shown }
 }
 
-/** The board has changed since its groups were read from the index. */
+function missingFrom(cards: { id: string }[], ids: string[]): string[] {
+  const found = new Set(cards.map(({ id }) => id))
+  return ids.filter((id) => !found.has(id))
+}
+
 const movedOn = new Error('The board has changed since its groups were read from the index.')
 
 /** Another request has created a card with this source meanwhile. */

@@ -22,7 +22,8 @@ import {
 } from '../../core/card.ts'
 import { groupShapes, type Group } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
-import { toJson, type Json, type JsonBudget } from './json.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
+import { toJson, type Json } from './json.ts'
 
 export const cardsRoot = 'cards'
 export const groupsRoot = 'groups'
@@ -48,18 +49,26 @@ export function readCard(doc: Y.Doc, id: string): CardContent | null {
 export function readShapes(doc: Y.Doc): Map<string, CardShape> {
   const shapes = new Map<string, CardShape>()
   for (const id of cardsOf(doc).keys()) {
-    const shape = readShapeOf(doc, id)
+    const shape = readShape(doc, id)
     if (shape) shapes.set(id, shape)
   }
   return shapes
 }
 
-export function readShapeOf(doc: Y.Doc, id: string): CardShape | null {
-  const shared = findCard(doc, id)
-  return shared ? readShape(shared) : null
+/** The same in steps. Cards may change between them. */
+export function* shapesOf(doc: Y.Doc): Steps<Map<string, CardShape>> {
+  const shapes = new Map<string, CardShape>()
+  for (const id of [...cardsOf(doc).keys()]) {
+    const shape = readShape(doc, id)
+    if (shape) shapes.set(id, shape)
+    yield
+  }
+  return shapes
 }
 
-function readShape(shared: SharedMap): CardShape {
+export function readShape(doc: Y.Doc, id: string): CardShape | null {
+  const shared = findCard(doc, id)
+  if (!shared) return null
   const shape: Partial<Record<FieldName, unknown>> = {}
   for (const name of shapeFields) shape[name] = cardFields[name].read(shared.get(name))
   return shape as CardShape
@@ -82,9 +91,21 @@ export function sharedText(value: unknown): Y.Text | null {
   return value instanceof Y.Text && !(value instanceof Y.XmlText) ? value : null
 }
 
-/** The card as the canvas stores it, including keys that only the editor knows. */
-export function readRaw(shared: SharedMap, budget: JsonBudget): Json {
-  return toJson(shared, budget)
+const rawCardChars = 4 * 1024 * 1024
+
+/**
+ * Returns a function that reads cards as the canvas stores them, including keys that only the editor knows. Content
+ * beyond `maxChars` for all cards, or beyond the limit for one, is cut off.
+ */
+export function rawReader(maxChars = Infinity): (shared: SharedMap) => Json {
+  let left = maxChars
+  return (shared) => {
+    const most = Math.min(rawCardChars, left)
+    const budget = { left: most }
+    const raw = toJson(shared, budget)
+    left -= most - Math.max(budget.left, 0)
+    return raw
+  }
 }
 
 /** The shared map of a group, if it exists and can be shown: a map with a name, under a valid id. */

@@ -19,14 +19,17 @@ type Content = Y.Item['content']
 const largeChars = 128 * 1024
 const largeStructs = 1000
 
+/** Builds one update, or several that are applied in order. */
 export class UpdateBuilder {
   readonly #client: number
   readonly #start: number
   #clock: number
-  readonly #structs: Y.Item[] = []
+  readonly #updates: Uint8Array[] = []
+  /** The content of the current update. */
+  #structs: Y.Item[] = []
+  #deletes = new Map<number, DeletedRange[]>()
   #chars = 0
   #deleted = 0
-  readonly #deletes = new Map<number, DeletedRange[]>()
 
   constructor(client: number, clock: number) {
     this.#client = client
@@ -34,33 +37,60 @@ export class UpdateBuilder {
     this.#clock = clock
   }
 
-  /** Whether encoding or applying the update takes some milliseconds. Further changes should go into another update. */
-  get isLarge(): boolean {
-    return this.#chars >= largeChars || this.#structs.length >= largeStructs || this.#deleted >= largeStructs
-  }
-
   /** The number of clocks that the built structs take. */
   get used(): number {
     return this.#clock - this.#start
   }
 
+  get next(): Y.ID {
+    return Y.createID(this.#client, this.#clock)
+  }
+
+  /** Called between changes. Begins another update when it takes some milliseconds to encode or apply this one. */
+  nextChange(): void {
+    const isLarge =
+      this.#chars >= largeChars || this.#structs.length >= largeStructs || this.#deleted >= largeStructs
+    if (isLarge) this.endUpdate()
+  }
+
+  /** Returns the changes since the last update as an update; null when there are none. */
+  endUpdate(): Uint8Array | null {
+    if (this.#structs.length === 0 && this.#deletes.size === 0) return null
+    const structs = new Map(this.#structs.length > 0 ? [[this.#client, this.#structs]] : [])
+    const update = encodeUpdate(structs, this.#deletes)
+    this.#updates.push(update)
+    this.#structs = []
+    this.#deletes = new Map()
+    this.#chars = this.#deleted = 0
+    return update
+  }
+
+  build(): Uint8Array[] {
+    this.endUpdate()
+    return this.#updates
+  }
+
   createCard(id: string, fields: StoredFields, body: string): void {
-    const card = this.#createMap(cardsRoot, id, fields)
+    const card = this.#createMap(null, cardsRoot, id, fields)
     // Create the text with the card. If two clients created it later, the words of one of them would be lost.
-    const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
-    if (body) this.#push(null, null, text, null, new Y.ContentString(body))
+    this.#createText(null, card, 'body', body)
   }
 
   createGroup(id: string, fields: StoredFields): void {
-    this.#createMap(groupsRoot, id, fields)
+    this.#createMap(null, groupsRoot, id, fields)
   }
 
-  #createMap(root: string, id: string, fields: StoredFields): Y.ID {
-    const map = this.#push(null, null, root, id, new Y.ContentType(new Y.Map()))
+  #createMap(left: Y.ID | null, root: string, id: string, fields: StoredFields): Y.ID {
+    const map = this.#push(left, null, root, id, new Y.ContentType(new Y.Map()))
     for (const [key, value] of Object.entries(fields)) {
       if (value !== null && value !== undefined) this.#push(null, null, map, key, new Y.ContentAny([value]))
     }
     return map
+  }
+
+  #createText(left: Y.ID | null, parent: Y.ID, key: string, words: string): void {
+    const text = this.#push(left, null, parent, key, new Y.ContentType(new Y.Text()))
+    if (words) this.#push(null, null, text, null, new Y.ContentString(words))
   }
 
   /**
@@ -68,21 +98,21 @@ export class UpdateBuilder {
    *
    * @param before the last item of the target key, which was removed
    */
-  copyMap(source: SharedMap, root: string, key: string, changes: CopyChanges, before?: Y.Item): void {
+  copyMap(
+    source: SharedMap,
+    root: string,
+    key: string,
+    changes: CopyChanges = { fields: {} },
+    before?: Y.Item,
+  ): void {
     // The newest item of a key is its value. Without its predecessor as a neighbour, client ids would decide which one
     // is newest.
-    const left = before ? before.lastId : null
-    const card = this.#push(left, null, root, key, new Y.ContentType(new Y.Map()))
+    const card = this.#createMap(before?.lastId ?? null, root, key, changes.fields)
     for (const [name, item] of source._map) {
       const replaced = Object.hasOwn(changes.fields, name) || (name === 'body' && changes.body !== undefined)
       if (!item.deleted && !replaced) this.#copyItem(item, card, name, null)
     }
-    for (const [name, value] of Object.entries(changes.fields)) {
-      if (value !== null && value !== undefined) this.#push(null, null, card, name, new Y.ContentAny([value]))
-    }
-    if (changes.body === undefined) return
-    const text = this.#push(null, null, card, 'body', new Y.ContentType(new Y.Text()))
-    if (changes.body) this.#push(null, null, text, null, new Y.ContentString(changes.body))
+    if (changes.body !== undefined) this.#createText(null, card, 'body', changes.body)
   }
 
   #copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Y.ID {
@@ -103,40 +133,20 @@ export class UpdateBuilder {
   }
 
   setField(shared: SharedMap, key: string, value: unknown): void {
-    const current = currentItem(shared, key)
-    if (value === null || value === undefined) {
-      if (current && !current.deleted) this.#delete(current.id, current.length)
-      return
-    }
-    this.#replace(shared, key, current, new Y.ContentAny([value]))
+    if (value === null || value === undefined) this.removeKey(shared, key)
+    else this.#push(lastIdOf(shared, key), null, itemOf(shared).id, key, new Y.ContentAny([value]))
   }
 
   /** Edits a text in place. If the field contains something else, it becomes a new text with the content `whole`. */
   setText(shared: SharedMap, key: string, edits: TextEdit[], whole: string): void {
     const value = sharedText(shared.get(key))
-    if (!value) {
-      const text = this.#replace(shared, key, currentItem(shared, key), new Y.ContentType(new Y.Text()))
-      if (whole) this.#push(null, null, text, null, new Y.ContentString(whole))
-      return
-    }
-    this.#editText(value, edits)
+    if (value) this.#editText(value, edits)
+    else this.#createText(lastIdOf(shared, key), itemOf(shared).id, key, whole)
   }
 
-  removeKey(shared: Y.Map<unknown>, key: string): void {
-    const current = currentItem(shared, key)
+  removeKey(shared: SharedMap, key: string): void {
+    const current = shared._map.get(key)
     if (current && !current.deleted) this.#delete(current.id, current.length)
-  }
-
-  /** Returns the update; null when nothing changes. */
-  build(): Uint8Array | null {
-    if (this.#structs.length === 0 && this.#deletes.size === 0) return null
-    const structs = new Map(this.#structs.length > 0 ? [[this.#client, this.#structs]] : [])
-    return encodeUpdate(structs, this.#deletes)
-  }
-
-  #replace(shared: SharedMap, key: string, current: Y.Item | null, content: Content): Y.ID {
-    // In the encoding a left neighbour replaces the parent. Integrating the item deletes that neighbour.
-    return this.#push(current ? current.lastId : null, null, itemOf(shared).id, key, content)
   }
 
   /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */
@@ -179,7 +189,7 @@ export class UpdateBuilder {
     key: string | null,
     content: Content,
   ): Y.ID {
-    const id = Y.createID(this.#client, this.#clock)
+    const id = this.next
     this.#structs.push(new Y.Item(id, null, left, null, right, parent as Y.ID, key, content))
     this.#clock += content.getLength()
     this.#chars += charsOf(content)
@@ -193,20 +203,6 @@ export interface CopyChanges {
   body?: string
 }
 
-/** Copies a shared map with its nested types. Returns an update that stores the copy under `root` and `key`. */
-export function copyInto(
-  source: SharedMap,
-  root: string,
-  key: string,
-  client: number,
-  clock: number,
-  changes: CopyChanges = { fields: {} },
-): { update: Uint8Array; used: number } {
-  const builder = new UpdateBuilder(client, clock)
-  builder.copyMap(source, root, key, changes)
-  return { update: builder.build()!, used: builder.used }
-}
-
 /** The fields of a change as they are stored, without `body`. False and empty lists are stored as absent. */
 export function storedFields(change: CardChange): StoredFields {
   const { body: _body, ...fields } = change
@@ -216,16 +212,16 @@ export function storedFields(change: CardChange): StoredFields {
   )
 }
 
-function currentItem(shared: Y.Map<unknown>, key: string): Y.Item | null {
-  return shared._map.get(key) ?? null
-}
+/**
+ * The left neighbour of a new value of a key. In the encoding it replaces the parent. Integrating the value deletes it.
+ */
+const lastIdOf = (shared: SharedMap, key: string): Y.ID | null => shared._map.get(key)?.lastId ?? null
 
 function itemOf(shared: { _item: Y.Item | null }): Y.Item {
   if (!shared._item) throw new Error('A root type has no item.')
   return shared._item
 }
 
-/** A copy of the last element of a content. */
 function lastOf(content: Content): Content {
   return content.copy().splice(content.getLength() - 1)
 }

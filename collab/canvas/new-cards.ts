@@ -3,6 +3,7 @@ import * as Y from 'yjs'
 import { emptyContent, isKind, unknownKind, type CardChange, type CardContent } from '../../core/card.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { readContent, type SharedMap } from './canvas.ts'
+import { UpdateBuilder } from './edit.ts'
 import { newIds } from './ids.ts'
 
 export interface NewCard {
@@ -28,6 +29,13 @@ export function cardsToCreate(cards: NewCard[]): Promise<CardToCreate[]> {
 }
 
 export const removedRoot = 'card'
+
+/** The complete state of a card that is removed. */
+export function stateOfRemoved(shared: SharedMap): Uint8Array {
+  const builder = new UpdateBuilder(1, 0)
+  builder.copyMap(shared, removedRoot, removedRoot)
+  return builder.endUpdate()!
+}
 
 /** Opens a removed card. The restored card keeps its kind, or gets one that the API can create. */
 function openRemoved(state: Uint8Array, change: CardChange): SharedMap {

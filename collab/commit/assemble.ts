@@ -2,12 +2,11 @@
  * Assembles commits: decides which items go into the next commit, in which order, and which have to wait; see
  * commit.ts.
  */
-import type { BoardQueue, PairedWrites, PendingWrite } from './board-queue.ts'
-import { buildingOfPair, buildInline, buildInTurns, itemsOf, type Building } from './build.ts'
+import type { BoardQueue, PendingWrite } from './board-queue.ts'
+import { buildInline, buildInTurns, itemsOf, startBuilding, type Building } from './build.ts'
 import type { DocumentQuota } from './document-quota.ts'
 import { isLarge, itemBytes, type BatchItem } from './items.ts'
 import { takeBoard } from './take-board.ts'
-import type { BuiltWrite } from './write-request.ts'
 
 /**
  * A commit that is so large that other boards don't wait for it. Its boards put no other item into a commit until it is
@@ -16,36 +15,50 @@ import type { BuiltWrite } from './write-request.ts'
 export interface LargeCommit {
   queues: BoardQueue[]
   writes: PendingWrite[]
-  /** Builds the rest of the items. */
   items(): BatchItem[] | Promise<BatchItem[]>
 }
 
-/** One commit with all small items, and the large commits. */
-export interface Assembled {
-  batch: BatchItem[]
-  large: LargeCommit[]
-}
+/** Time for assembling a commit. Further items go into the next commit. */
+const assemblyMs = 15
 
-/** A commit that is being assembled. */
-class Draft implements Assembled {
+/** A commit with all small items, and the large commits. */
+class Draft {
   readonly now: number
   /** `performance.now()` after which further items go into the next commit. */
   readonly until = performance.now() + assemblyMs
   readonly batch: BatchItem[] = []
   readonly large: LargeCommit[] = []
+  readonly #quota: DocumentQuota
   #bytes = 0
 
-  constructor(now: number) {
+  constructor(now: number, quota: DocumentQuota) {
     this.now = now
+    this.#quota = quota
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  add(items: BatchItem[]): void {
-    this.batch.push(...items)
-    for (const item of items) this.#bytes += itemBytes(item)
+  /** Adds what a board or a pair has. Large items, and a write that is still being built, get a commit of their own. */
+  add(taken: BatchItem[] | Building, mustBeAlone: boolean): void {
+    if (!Array.isArray(taken)) {
+      const { parts, write } = taken
+      this.#setAside(parts, [write], () => buildInTurns(taken, this.#quota))
+    } else if (isLarge(taken) && !mustBeAlone) {
+      const writes = taken.flatMap((item) => (item.kind === 'write' ? item.write : []))
+      this.#setAside(taken, writes, () => taken)
+    } else {
+      this.batch.push(...taken)
+      for (const item of taken) this.#bytes += itemBytes(item)
+    }
+  }
+
+  /** Edits that arrive while the items are built are in memory, so they go into the commit. */
+  #setAside(of: { queue: BoardQueue }[], writes: PendingWrite[], items: LargeCommit['items']): void {
+    const queues = of.map(({ queue }) => queue)
+    for (const queue of queues) queue.leave()
+    this.large.push({ queues, writes, items })
   }
 
   isOver(): boolean {
@@ -54,14 +67,11 @@ class Draft implements Assembled {
 
   get hasPairs(): boolean {
     return (
-      this.batch.some((item) => item.kind === 'write' && item.form === 'half') ||
-      this.large.some(({ writes }) => writes.some(({ kind }) => kind === 'half'))
+      this.batch.some((item) => item.kind === 'write' && item.write.isPair) ||
+      this.large.some(({ writes }) => writes.some(({ isPair }) => isPair))
     )
   }
 }
-
-/** Time for assembling a commit. Further items go into the next commit. */
-const assemblyMs = 15
 
 export class Assembler {
   /** Boards with something to commit, in the order of their turns. */
@@ -77,8 +87,8 @@ export class Assembler {
   }
 
   /** Returns what can be committed now: one commit of the small items, and the large commits. */
-  next(now: number): Assembled {
-    const draft = new Draft(now)
+  next(now: number): Draft {
+    const draft = new Draft(now, this.#quota)
     // Pairs and other items take turns at being first, so that neither waits forever.
     if (!this.#pairsLast) this.#takePairs(draft)
     this.#takeOthers(draft)
@@ -96,13 +106,10 @@ export class Assembler {
       if (draft.bytes >= this.#maxBytes || (!isFirst && draft.isOver())) break
       if (paired.has(queue) || !queue.canGo(draft.now) || (queue.isSingly && !isFirst)) continue
       const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until }
-      const items = takeBoard(queue, budget, this.#quota)
-      const isBuilding = !Array.isArray(items)
+      const taken = takeBoard(queue, budget, this.#quota)
       this.#active.delete(queue)
-      if (!queue.idle || isBuilding || items.length > 0) this.#active.add(queue) // at the end of the order
-      if (isBuilding) draft.large.push(this.#buildAside(items))
-      else if (isLarge(items) && !queue.isSingly) draft.large.push(setAside(items))
-      else draft.add(items)
+      if (!queue.idle || !isEmpty(taken)) this.#active.add(queue) // at the end of the order
+      draft.add(taken, queue.isSingly)
       if (queue.isSingly && draft.batch.length > 0) break
     }
   }
@@ -112,73 +119,49 @@ export class Assembler {
    * these boards goes into this commit.
    */
   #takePairs(draft: Draft): void {
-    const taken = new Set<BoardQueue>()
-    for (const queue of [...this.#active]) {
-      const first = queue.first()
-      if (first?.kind !== 'half') continue
-      const { pair } = first
-      if (pair.queues[0] !== queue || pair.queues.some((one) => taken.has(one))) continue
+    const paired = new Set<BoardQueue>()
+    for (const first of [...this.#active]) {
+      const pair = first.first()
+      if (!pair?.isPair || pair.queues[0] !== first || pair.queues.some((queue) => paired.has(queue)))
+        continue
       const isFirst = draft.batch.length === 0
       const alone = pair.queues.some(({ isSingly }) => isSingly)
       if ((alone && !isFirst) || !this.#isReady(pair, draft.now, alone)) continue
-      const editBytes = pair.queues[0].edits.bytes + pair.queues[1].edits.bytes
+      const editBytes = pair.queues.reduce((sum, { edits }) => sum + edits.bytes, 0)
       if (!isFirst && (draft.bytes + editBytes > this.#maxBytes || draft.isOver())) break
-      const items = buildPair(pair, this.#quota)
-      const isBuilding = !Array.isArray(items)
-      if (isBuilding) draft.large.push(this.#buildAside(items))
-      else if (isLarge(items) && !alone) draft.large.push(setAside(items))
-      else draft.add(items)
-      if (isBuilding || items.length > 0) for (const one of pair.queues) taken.add(one)
-      if (!isBuilding) this.#toTheEnd(pair.queues)
+      const taken = buildPair(pair, this.#quota)
+      draft.add(taken, alone)
+      for (const queue of pair.queues) {
+        if (!isEmpty(taken)) paired.add(queue)
+        this.#active.delete(queue)
+        this.#active.add(queue) // at the end of the order
+      }
       if (alone && draft.batch.length > 0) break
     }
   }
 
-  /** Moves boards to the end of the order. */
-  #toTheEnd(queues: readonly BoardQueue[]): void {
-    for (const queue of queues) {
-      this.#active.delete(queue)
-      this.#active.add(queue)
-    }
-  }
-
   /** Whether a pair can go now. `alone`: it must be the only item of the commit, without even edits of its boards. */
-  #isReady(pair: PairedWrites, now: number, alone: boolean): boolean {
-    return pair.queues.every((queue, side) => {
-      const isInTurn = queue.first() === pair.halves[side] && queue.canGo(now) && !queue.isFlushWanted
+  #isReady(pair: PendingWrite, now: number, alone: boolean): boolean {
+    return pair.queues.every((queue) => {
+      const isInTurn = queue.first() === pair && queue.canGo(now) && !queue.isFlushWanted
       const isKnown = queue.head !== null && queue.document?.current === true
       return isInTurn && isKnown && !(alone && queue.edits.count > 0) && this.#quota.isReady(queue.boardId)
     })
   }
-
-  /**
-   * Makes a large commit that is built in turns. Its boards put no other item into a commit until it is settled. Edits
-   * that arrive while it is built are in memory, so they go into it.
-   */
-  #buildAside(building: Building): LargeCommit {
-    const queues = building.parts.map(({ queue }) => queue)
-    for (const queue of queues) queue.leave()
-    const writes = building.parts.map(({ write }) => write)
-    return { queues, writes, items: () => buildInTurns(building, this.#quota) }
-  }
 }
 
-/** Makes a large commit from built items. Its boards put no other item into a commit until it is settled. */
-function setAside(items: BatchItem[]): LargeCommit {
-  const queues = items.map(({ queue }) => queue)
-  for (const queue of queues) queue.leave()
-  const writes = items.flatMap((item) => (item.kind === 'write' ? item.write : []))
-  return { queues, writes, items: () => items }
-}
+const isEmpty = (taken: BatchItem[] | Building) => Array.isArray(taken) && taken.length === 0
 
-function buildPair(pair: PairedWrites, quota: DocumentQuota): BatchItem[] | Building {
-  const building = buildingOfPair(pair)
-  let built: BuiltWrite[] | null
+function buildPair(pair: PendingWrite, quota: DocumentQuota): BatchItem[] | Building {
+  const building = startBuilding(
+    pair,
+    pair.queues.map(({ head }) => head!),
+  )
   try {
-    built = buildInline(building)
+    const built = buildInline(building)
+    return built ? itemsOf(building, built, quota) : building
   } catch (error) {
     pair.reject(error)
     return []
   }
-  return built ? itemsOf(building, built, quota) : building
 }

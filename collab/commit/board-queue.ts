@@ -1,45 +1,66 @@
 /** The queue of each board: edits, writes and flushes that wait for a commit; see commit.ts. */
+import { randomUUID } from 'node:crypto'
 import type { BoardHead } from '../log/log.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
 
-/** The record of the request for the commit, and when the write was queued, in milliseconds. */
-export interface Asked {
-  operation: object | undefined
-  queuedAt: number
-}
-
-/** The caller of a write, which waits for the result. */
-interface Caller<Result> {
-  resolve(result: Result): void
+/** The caller of a write, which waits for the results: one for each board. */
+interface Caller {
+  resolve(written: Written[]): void
   reject(error: unknown): void
 }
 
 /**
- * A write of one board that waits for its commit.
+ * A write that waits for its commit, in the queue of its board. A pair is one write in two queues: both boards are
+ * committed together or not at all. It can go when it is first in both queues. It entered both at the same moment, and
+ * a write that is tried again keeps its place. So two pairs never wait for each other.
  *
- *   state     becomes    when
- *   waiting   settled    its commit is answered, it is refused, or its deadline is over
+ *   state         becomes       when
+ *   waiting       half written  one of two boards is answered; the other one's answer is read next
+ *   waiting       settled       its commit is answered, it is refused, or its deadline is over
+ *   half written  settled       the other board is answered
  *
  * After that the caller learns nothing more: a commit that was in flight may still succeed.
  */
-export class SingleWrite {
-  readonly kind = 'single'
-  readonly request: WriteRequest
-  readonly asked: Asked
-  readonly #caller: Caller<Written>
+export class PendingWrite {
+  /** Stored with the index rows. */
+  readonly op = randomUUID()
+  readonly request: WriteRequest | PairRequest
+  readonly queues: readonly BoardQueue[]
+  /** The record of the request for the commit. */
+  readonly operation: object | undefined
+  readonly #queuedAt: number
+  readonly #caller: Caller
+  readonly #written: Written[] = []
   #isSettled = false
   #isSlow = false
 
-  constructor(request: WriteRequest, asked: Asked, caller: Caller<Written>) {
+  /** @param now in milliseconds */
+  constructor(
+    request: WriteRequest | PairRequest,
+    queues: BoardQueue[],
+    operation: object | undefined,
+    now: number,
+    caller: Caller,
+  ) {
     this.request = request
-    this.asked = asked
+    this.queues = queues
+    this.operation = operation
+    this.#queuedAt = now
     this.#caller = caller
   }
 
+  get isPair(): boolean {
+    return this.queues.length > 1
+  }
+
   get reads(): WriteRequest['reads'] {
-    return this.request.reads
+    return 'reads' in this.request ? this.request.reads : 'board'
+  }
+
+  whereOf(queue: BoardQueue): string {
+    return 'where' in this.request && queue === this.queues[1] ? this.request.where : ''
   }
 
   get isSettled(): boolean {
@@ -55,110 +76,23 @@ export class SingleWrite {
     this.#isSlow = true
   }
 
-  resolve(written: Written): void {
-    if (this.#isSettled) return
+  resolve(queue: BoardQueue, written: Written): void {
+    this.#written[this.queues.indexOf(queue)] = written
+    if (this.isPair && !(this.#written[0] && this.#written[1])) return
     this.#isSettled = true
-    this.#caller.resolve(written)
+    this.#caller.resolve(this.#written)
   }
 
   reject(error: unknown): void {
-    if (this.#isSettled) return
     this.#isSettled = true
     this.#caller.reject(error)
   }
-}
 
-/** One of two writes that are committed together. It waits in the queue of its board. */
-export class HalfWrite {
-  readonly kind = 'half'
-  readonly reads = 'board'
-  readonly pair: PairedWrites
-  readonly #side: 0 | 1
-
-  constructor(pair: PairedWrites, side: 0 | 1) {
-    this.pair = pair
-    this.#side = side
-  }
-
-  get request(): PairRequest {
-    return this.pair.request
-  }
-
-  get asked(): Asked {
-    return this.pair.asked
-  }
-
-  /** How messages name the write's board. */
-  get where(): string {
-    return this.#side === 1 ? this.request.where : ''
-  }
-
-  get isSettled(): boolean {
-    return this.pair.isSettled
-  }
-
-  resolve(written: Written): void {
-    this.pair.resolve(this.#side, written)
-  }
-
-  /** Rejects both halves. */
-  reject(error: unknown): void {
-    this.pair.reject(error)
+  /** Rejects the write when it was queued before `before`. */
+  rejectLate(before: number, error: () => Error): void {
+    if (this.#queuedAt < before && !this.#isSettled) this.reject(error())
   }
 }
-
-/**
- * Two writes that are committed together or not at all, one in each of two queues. The pair can go when both are first
- * in their queues. Both were queued at the same moment, and a write that is tried again keeps its place. So two pairs
- * never wait for each other.
- *
- *   state         becomes       when
- *   waiting       half written  the commit of both is answered; the other half's answer is read next
- *   half written  settled       the other half's answer is read
- *   waiting       settled       a half is refused, or the deadline is over
- */
-export class PairedWrites {
-  readonly queues: readonly [BoardQueue, BoardQueue]
-  readonly halves: readonly [HalfWrite, HalfWrite] = [new HalfWrite(this, 0), new HalfWrite(this, 1)]
-  readonly request: PairRequest
-  readonly asked: Asked
-  readonly #caller: Caller<[Written, Written]>
-  readonly #written: Written[] = []
-  #isSettled = false
-
-  constructor(
-    queues: [BoardQueue, BoardQueue],
-    request: PairRequest,
-    asked: Asked,
-    caller: Caller<[Written, Written]>,
-  ) {
-    this.queues = queues
-    this.request = request
-    this.asked = asked
-    this.#caller = caller
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled
-  }
-
-  resolve(side: 0 | 1, written: Written): void {
-    if (this.#isSettled) return
-    this.#written[side] = written
-    const [first, second] = this.#written
-    if (!first || !second) return
-    this.#isSettled = true
-    this.#caller.resolve([first, second])
-  }
-
-  reject(error: unknown): void {
-    if (this.#isSettled) return
-    this.#isSettled = true
-    this.#caller.reject(error)
-  }
-}
-
-export type PendingWrite = SingleWrite | HalfWrite
 
 /** How long a board waits: first `firstMs`, then twice as long each time, up to `mostMs`. */
 export interface Waits {
@@ -190,7 +124,6 @@ export class BoardQueue {
   #head: BoardHead | null = null
   #document: CommittingDocument | null = null
   #writes: PendingWrite[] = []
-  #isFlushWanted = false
   #flushWaiters: (() => void)[] = []
   #state: State = ready
   #lastWaitMs = 0
@@ -201,7 +134,7 @@ export class BoardQueue {
   }
 
   get idle(): boolean {
-    return this.edits.count === 0 && this.#writes.length === 0 && !this.#isFlushWanted
+    return this.edits.count === 0 && this.#writes.length === 0 && !this.isFlushWanted
   }
 
   // ---- the board
@@ -296,42 +229,38 @@ export class BoardQueue {
     return this.#writes[0]
   }
 
-  /** Removes the first write. */
   take(): void {
     this.#writes.shift()
   }
 
   /** Returns writes to the front of the queue. They are tried again before all others. */
-  putBack(writes: PendingWrite[]): void {
+  putBack(...writes: PendingWrite[]): void {
     this.#writes.unshift(...writes)
   }
 
-  /** Rejects the writes that were queued before `before`. */
   rejectLate(before: number, error: () => Error): void {
-    for (const write of this.#writes) if (write.asked.queuedAt < before) write.reject(error())
+    for (const write of this.#writes) write.rejectLate(before, error)
     this.#writes = this.#writes.filter((write) => !write.isSettled)
   }
 
   // ---- flushes
 
   get isFlushWanted(): boolean {
-    return this.#isFlushWanted
+    return this.#flushWaiters.length > 0
   }
 
   /** Requests a flush. `tried` is called when it has been tried. */
   wantFlush(tried: () => void): void {
-    this.#isFlushWanted = true
     this.#flushWaiters.push(tried)
   }
 
   endFlush(): void {
-    this.#isFlushWanted = false
     for (const tried of this.#flushWaiters.splice(0)) tried()
   }
 
   /** Rejects everything that waits, because the process stops. */
   close(error: () => Error): void {
     for (const write of this.#writes.splice(0)) write.reject(error())
-    for (const tried of this.#flushWaiters.splice(0)) tried()
+    this.endFlush()
   }
 }

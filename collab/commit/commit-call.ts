@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { CommitItem } from '../../sql/commit-call.ts'
 import type { CommitCall } from '../../sql/database.ts'
-import { builtOf, type BatchItem, type HalfItem } from './items.ts'
+import type { BatchItem, WriteItem } from './items.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { bytesOf, frame, type BoardHead } from '../log/log.ts'
 import type { CardRow } from '../canvas/project.ts'
@@ -85,32 +85,31 @@ export function* encodeCall(
           top_z: highest(item.flush.rows),
         }
       case 'write': {
-        const { request, asked } = item.write
-        const content = builtOf(item)
-        const built = content?.built
+        const { built, write } = item
+        const { account } = write.request
         for (const row of built?.rows ?? []) rows.push({ n, ...row })
         for (const row of built?.groups ?? []) groups.push({ n, ...row })
         for (const { token, id, state } of built?.removed ?? [])
           removed.push({ n, token, id, ...put([state]) })
         return {
           ...common,
-          op: request.op,
-          cause: item.form === 'half' ? 'move' : 'api',
-          partner: item.form === 'half' ? partnerOf(item, batch) : null,
+          op: write.op,
+          cause: write.isPair ? 'move' : 'api',
+          partner: write.isPair ? partnerOf(item, batch) : null,
           claims: built?.claims ?? null,
-          account: request.account,
-          actors: [request.account],
-          clock: item.form === 'head probe' ? noClock : content?.clock,
+          account,
+          actors: [account],
+          clock: item.clock,
           used: built?.used ?? 0,
-          seen: content?.seen,
+          seen: item.seen,
           adds: built?.adds ?? 0,
           top_z: built?.top ?? null,
           operation:
-            asked.operation && built?.made
-              ? { ...asked.operation, made: built.made.map(encodeMade) }
-              : asked.operation,
+            write.operation && built?.made
+              ? { ...write.operation, made: built.made.map(encodeMade) }
+              : write.operation,
           room: built && built.grows > 0 ? { bytes: at.blob_bytes, ...documentBytes } : undefined,
-          is_full: item.form === 'full' || (item.form === 'half' && item.isFull) || undefined,
+          is_full: item.isFull || undefined,
           files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
         }
       }
@@ -127,17 +126,8 @@ export function* encodeCall(
   }
 }
 
-/** A head probe takes no clock. No board has this value, so the commit either refuses the probe or answers `again`. */
-const noClock = -1
-
-const partnerOf = (item: HalfItem, batch: BatchItem[]): number =>
-  batch.findIndex(
-    (other) =>
-      other !== item &&
-      other.kind === 'write' &&
-      other.form === 'half' &&
-      other.write.pair === item.write.pair,
-  )
+const partnerOf = (item: WriteItem, batch: BatchItem[]): number =>
+  batch.findIndex((other) => other !== item && other.kind === 'write' && other.write === item.write)
 
 /** A list as JSON, in pieces; null for an empty list. */
 function* jsonOf(rows: object[]): Steps<string[] | null> {

@@ -18,7 +18,7 @@ import { mark } from '../../platform/work/loop-watchdog.ts'
 import { commitLanes } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { Assembler, type LargeCommit } from './assemble.ts'
-import { BoardQueue, PairedWrites, SingleWrite, type Asked, type PendingWrite } from './board-queue.ts'
+import { BoardQueue, PendingWrite } from './board-queue.ts'
 import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
 import type { QueuedEdit } from './edit-backlog.ts'
 import { Gathering } from './gather.ts'
@@ -101,15 +101,7 @@ export class CommitQueue {
    * @throws ServiceError when it is refused, or `storage_unavailable` when it is not known to be committed in time
    */
   write(boardId: string, request: WriteRequest): Promise<Written> {
-    const operation = currentOperation()?.onBoard()
-    return this.#withRoom(boardId, () => {
-      if (this.#stopped) return Promise.reject(shuttingDown())
-      const { promise, ...caller } = Promise.withResolvers<Written>()
-      const queue = this.board(boardId)
-      queue.push(new SingleWrite(request, this.#asked(operation), caller))
-      this.#activate(queue)
-      return promise
-    })
+    return this.#write([boardId], request, ([written]) => written!)
   }
 
   /**
@@ -118,31 +110,33 @@ export class CommitQueue {
    * @throws ServiceError as `write` does
    */
   writePair(request: PairRequest): Promise<[Written, Written]> {
+    return this.#write(request.boardIds, request, ([first, second]) => [first!, second!])
+  }
+
+  /** Repeats a write once when it was refused for lack of storage by an outdated figure. */
+  async #write<Result>(
+    boardIds: string[],
+    request: WriteRequest | PairRequest,
+    resultOf: (written: Written[]) => Result,
+  ): Promise<Result> {
     const operation = currentOperation()?.onBoard()
-    const [first, second] = request.boardIds
-    return this.#withRoom(second, () => {
+    const write = (): Promise<Result> => {
       if (this.#stopped) return Promise.reject(shuttingDown())
-      const { promise, ...caller } = Promise.withResolvers<[Written, Written]>()
-      const queues: [BoardQueue, BoardQueue] = [this.board(first), this.board(second)]
-      const { halves } = new PairedWrites(queues, request, this.#asked(operation), caller)
-      for (const side of [0, 1] as const) {
-        queues[side].push(halves[side])
-        this.#activate(queues[side])
+      const { promise, resolve, reject } = Promise.withResolvers<Result>()
+      const caller = { resolve: (written: Written[]) => resolve(resultOf(written)), reject }
+      const queues = boardIds.map((boardId) => this.board(boardId))
+      const pending = new PendingWrite(request, queues, operation, this.#options.clock.now(), caller)
+      for (const queue of queues) {
+        queue.push(pending)
+        this.#activate(queue)
       }
       return promise
-    })
-  }
-
-  #asked(operation: object | undefined): Asked {
-    return { operation, queuedAt: this.#options.clock.now() }
-  }
-
-  /** Runs a write. Repeats it once when it was refused for lack of storage by an outdated figure. */
-  async #withRoom<T>(boardId: string, write: () => Promise<T>): Promise<T> {
+    }
     try {
       return await write()
     } catch (error) {
-      if (error instanceof DocumentsFull && (await this.#options.quota.refused(boardId))) return write()
+      if (error instanceof DocumentsFull && (await this.#options.quota.refused(boardIds.at(-1)!)))
+        return write()
       throw error
     }
   }
@@ -235,7 +229,6 @@ export class CommitQueue {
     return answer !== null
   }
 
-  /** Marks a batch as no longer in flight. */
   #back(batch: BatchItem[]): void {
     this.#inFlight.delete(batch)
     for (const { queue } of batch) queue.comeBack()
@@ -270,11 +263,9 @@ export class CommitQueue {
     const { clock, writeDeadlineMs, editDeadlineMs, log, onStalled } = this.#options
     const now = clock.now()
     const before = now - writeDeadlineMs
-    const rejectLate = (write: PendingWrite) => {
-      if (write.asked.queuedAt < before) write.reject(tooLate())
-    }
-    for (const item of [...this.#inFlight].flat()) if (item.kind === 'write') rejectLate(item.write)
-    for (const { writes } of this.#waiting) writes.forEach(rejectLate)
+    for (const item of [...this.#inFlight].flat())
+      if (item.kind === 'write') item.write.rejectLate(before, tooLate)
+    for (const { writes } of this.#waiting) for (const write of writes) write.rejectLate(before, tooLate)
     for (const queue of this.#active) {
       if (queue.edits.stall(now, editDeadlineMs)) {
         log.error(

@@ -36,6 +36,5 @@ export interface CommittingDocument {
   noticed(seq: number): void
   /** Called before writing to `sockets` sockets. Sends pending broadcasts when that saves writes. */
   showWith(sockets: number): void
-  /** Called when the board no longer exists. */
   gone(): void
 }

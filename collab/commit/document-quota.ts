@@ -24,7 +24,6 @@ export interface DocumentQuotaOptions {
   ready(): void
 }
 
-/** The room that an owner has left. */
 interface Room {
   readonly owner: string
   /** Bytes left when the figure was read; bytes written here since; bytes reserved for writes in progress. */
@@ -32,7 +31,6 @@ interface Room {
   added: number
   reserved: number
   readAt: number
-  /** When the owner's boards were last compacted. */
   compactedAt: number
 }
 
@@ -56,7 +54,6 @@ export class DocumentQuota {
   /** The room of a board's owner, and when it was found: a workspace may get another owner. */
   readonly #boards = new Map<string, { room: Room; foundAt: number }>()
   readonly #rooms = new Map<string, Room>()
-  /** Reads in progress, by board. */
   readonly #reading = new Map<string, Promise<void>>()
   /** Boards whose writes wait for a figure; and boards whose writes continue without one, with the time until which. */
   readonly #awaited = new Set<string>()
@@ -126,7 +123,7 @@ export class DocumentQuota {
   add(boardId: string, bytes: number): void {
     const room = this.#boards.get(boardId)?.room
     if (room) room.added += bytes
-    if (!this.#isUsable(boardId)) this.#readSoon(boardId, recentMs)
+    if (!this.#isUsable(boardId)) this.watch(boardId)
   }
 
   /** Whether the board's owner has no room left, by a recent figure. */
@@ -143,7 +140,7 @@ export class DocumentQuota {
 
   /** Keeps the figure recent, because editors of this board wait for room. */
   watch(boardId: string): void {
-    this.#readSoon(boardId, recentMs)
+    if (this.#ageOf(boardId) > recentMs) void this.#patiently(this.#read(boardId))
   }
 
   #ageOf(boardId: string): number {
@@ -160,10 +157,6 @@ export class DocumentQuota {
     return (
       room.added + room.reserved <= Math.max(0, room.left) * sharePerProcess || now - room.readAt < exactMs
     )
-  }
-
-  #readSoon(boardId: string, maxAge: number): void {
-    if (this.#ageOf(boardId) > maxAge) void this.#patiently(this.#read(boardId))
   }
 
   /** Waits for `work`, but at most `patienceMs`. Never fails: the commit itself reports a fault of the database. */
@@ -195,17 +188,17 @@ export class DocumentQuota {
     if (!found) return
     const now = performance.now()
     const left = documentBytes[found.tier === 'pro' ? 'pro' : 'free'] - found.used
-    if (this.#boards.size >= maxBoards) this.#forgetAll()
-    const room = this.#rooms.get(found.owner) ?? emptyRoom(found.owner)
-    Object.assign(room, { left, added: 0, readAt: now })
-    this.#rooms.set(found.owner, room)
+    const fresh = { left, added: 0, readAt: now }
+    if (this.#boards.size >= maxBoards) {
+      this.#boards.clear()
+      this.#rooms.clear()
+    }
+    const { owner } = found
+    const room = this.#rooms.get(owner) ?? { owner, reserved: 0, compactedAt: -Infinity, ...fresh }
+    Object.assign(room, fresh)
+    this.#rooms.set(owner, room)
     this.#boards.set(boardId, { room, foundAt: now })
     if (left <= 0) await this.#compact(room)
-  }
-
-  #forgetAll(): void {
-    this.#boards.clear()
-    this.#rooms.clear()
   }
 
   /** Compacts the owner's largest boards. Deleted content takes storage until the log is merged. */
@@ -225,12 +218,3 @@ export class DocumentQuota {
     this.#options.compact(boards.map((board) => board.board_id))
   }
 }
-
-const emptyRoom = (owner: string): Room => ({
-  owner,
-  left: 0,
-  added: 0,
-  reserved: 0,
-  readAt: -Infinity,
-  compactedAt: -Infinity,
-})

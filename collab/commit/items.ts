@@ -1,6 +1,6 @@
 /** The items of a commit. Each item belongs to one board. */
 import { bytesOf } from '../log/log.ts'
-import type { BoardQueue, HalfWrite, PendingWrite, SingleWrite } from './board-queue.ts'
+import type { BoardQueue, PendingWrite } from './board-queue.ts'
 import type { FlushRows } from './committing-document.ts'
 import type { BuiltWrite } from './write-request.ts'
 
@@ -9,7 +9,7 @@ interface ItemOfQueue {
   updates: Uint8Array[]
 }
 
-export interface EditItem extends ItemOfQueue {
+interface EditItem extends ItemOfQueue {
   kind: 'edit'
   count: number
   actors: string[]
@@ -23,54 +23,50 @@ export interface FlushItem extends ItemOfQueue {
   seen: number
 }
 
-interface ItemOfWrite<Write extends PendingWrite> extends ItemOfQueue {
+/** A write, or the half of a pair. Both halves are in the same commit; both succeed, or neither. */
+export interface WriteItem extends ItemOfQueue {
   kind: 'write'
-  write: Write
-}
-
-interface Built {
-  built: BuiltWrite
+  write: PendingWrite
+  /** Null for a write that is sent without its change; see `unbuilt`. */
+  built: BuiltWrite | null
   /** The API clock at which its updates begin; null when they take no clock. */
   clock: number | null
   /** The log position that it depends on; null when it depends on none. */
   seen: number | null
   /** Bytes that are reserved for it in the owner's document storage. */
   reservedBytes: number
-}
-
-export interface SingleItem extends ItemOfWrite<SingleWrite>, Built {
-  form: 'single'
-}
-
-/** Half of a pair. The other half is in the same commit; both succeed, or neither. */
-export interface HalfItem extends ItemOfWrite<HalfWrite>, Built {
-  form: 'half'
   /**
-   * Whether the owner's storage had too little room. Then the commit refuses the pair with `full`, unless the account
+   * Whether the owner's storage had too little room. Then the commit refuses the write with `full`, unless the account
    * may not write at all.
    */
   isFull: boolean
 }
 
-/** A write of a board whose head is not known. The commit refuses it, or returns the head so that it can be built. */
-export interface HeadProbe extends ItemOfWrite<SingleWrite> {
-  form: 'head probe'
-}
-
-/**
- * A write for which the owner's storage has too little room. The commit refuses it with `full`, unless the account may
- * not write at all.
- */
-export interface FullItem extends ItemOfWrite<SingleWrite> {
-  form: 'full'
-}
-
-export type WriteItem = SingleItem | HalfItem | HeadProbe | FullItem
 export type BatchItem = EditItem | WriteItem | FlushItem
 
-/** The built change of a write; null for a write that is sent without it. */
-export function builtOf(item: WriteItem): Built | null {
-  return item.form === 'single' || item.form === 'half' ? item : null
+/** No board has this clock, so the commit either refuses a write with it or answers `again`. */
+const noClock = -1
+
+/**
+ * A write without its change.
+ *
+ * - `probe`: the head of its board is not known. The commit refuses it, or returns the head so that it can be built.
+ * - `full`: the owner's storage has too little room for it. The commit refuses it.
+ */
+export function unbuilt(queue: BoardQueue, write: PendingWrite, why: 'probe' | 'full'): WriteItem {
+  const isFull = why === 'full'
+  const clock = isFull ? null : noClock
+  return {
+    kind: 'write',
+    queue,
+    write,
+    updates: [],
+    built: null,
+    clock,
+    seen: null,
+    reservedBytes: 0,
+    isFull,
+  }
 }
 
 /** A commit with this many index rows takes so long that it runs beside the others. */
@@ -81,7 +77,7 @@ const rowBytes = 300
 
 function rowsOf(item: BatchItem): number {
   if (item.kind === 'flush') return item.flush.rows.length
-  return item.kind === 'write' ? (builtOf(item)?.built.rows.length ?? 0) : 0
+  return item.kind === 'write' ? (item.built?.rows.length ?? 0) : 0
 }
 
 export function isLarge(items: BatchItem[]): boolean {
@@ -94,10 +90,7 @@ export function itemBytes(item: BatchItem): number {
 
 /** Whether the batch can't be divided: one item, or the two of a pair. */
 export function isIndivisible(batch: BatchItem[]): boolean {
-  const [first, second] = batch.map((item) =>
-    item.kind === 'write' && item.form === 'half' ? item.write.pair : item,
-  )
-  return batch.length === 1 || (batch.length === 2 && first === second)
+  return new Set(batch.map((item) => (item.kind === 'write' ? item.write : item))).size === 1
 }
 
 /** An item of the board's first edits, up to `maxBytes`. They stay in the queue until they are committed. */
@@ -113,7 +106,6 @@ export function editItem(queue: BoardQueue, maxBytes: number): EditItem {
   }
 }
 
-/** Sums the guests’ bytes by account. Undefined: no guest sent any. */
 function sumOf(additions: ReadonlyMap<string, number>[]): Record<string, number> | undefined {
   if (additions.length === 0) return undefined
   const sums: Record<string, number> = {}

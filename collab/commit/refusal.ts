@@ -1,13 +1,12 @@
-/** The errors for writes that the commit path refuses. */
 import { inTrash, noBoard, notWritable, tooManyCards } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import { limits } from '../../core/limits.ts'
 import type { Outcome, RefusalDetail } from './commit-call.ts'
-import { builtOf, type WriteItem } from './items.ts'
+import type { WriteItem } from './items.ts'
 
 export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail, cap: number): ServiceError {
-  const where = item.form === 'half' ? item.write.where : undefined
+  const where = item.write.whereOf(item.queue)
   switch (outcome) {
     case 'identifier': {
       const [scope, value, card] = detail as [string, string, string]
@@ -18,13 +17,13 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
     case 'trashed':
       return inTrash(where)
     case 'limit':
-      return tooManyCards(cap, Number(detail), builtOf(item)?.built.adds ?? 0)
+      return tooManyCards(cap, Number(detail), item.built?.adds ?? 0)
     case 'full':
       return new DocumentsFull()
     case 'guest':
       return new ServiceError(
         'limit_reached',
-        `${where ?? ''}The document storage that the board's owner leaves to you as a guest is full: a guest adds at most a tenth of it. Make cards smaller, delete some of yours, or ask the owner. What is deleted counts for ${limits.trashDays} more days.`,
+        `${where}The document storage that the board's owner leaves to you as a guest is full: a guest adds at most a tenth of it. Make cards smaller, delete some of yours, or ask the owner. What is deleted counts for ${limits.trashDays} more days.`,
       )
     case 'storage': {
       const [used, quota, bytes] = detail as [number, number, number]
@@ -38,7 +37,6 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
   }
 }
 
-/** The document storage of the board's owner has no room for the write. */
 export class DocumentsFull extends ServiceError {
   constructor() {
     super(

@@ -7,7 +7,7 @@ import { headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './c
 import type { CommittedWrite } from './committing-document.ts'
 import type { DocumentQuota } from './document-quota.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
-import { builtOf, isIndivisible, type BatchItem } from './items.ts'
+import { isIndivisible, type BatchItem } from './items.ts'
 import { refusal } from './refusal.ts'
 import type { Written } from './write-request.ts'
 
@@ -20,7 +20,6 @@ export interface SettleOptions {
   onGrown?(boardId: string, head: BoardHead): void
 }
 
-/** An item and its result. */
 interface Entry {
   item: BatchItem
   outcome: Outcome
@@ -51,8 +50,7 @@ export function settle(
     if (head && grew) show(queue, head.seq, ok.flatMap(committedWrite), options.log)
     else if (head) queue.document?.noticed(head.seq)
     for (const { item, outcome } of entries) chargeItem(item, outcome === 'ok', options.quota)
-    const again = entries.flatMap((entry) => settleItem(entry, head?.seq ?? 0, answer.t, options))
-    queue.putBack(again)
+    queue.putBack(...entries.flatMap((entry) => settleItem(entry, head?.seq ?? 0, answer.t, options)))
     if (entries.some(({ outcome }) => outcome === 'busy')) queue.backOff(now, whileBusy)
     else queue.goOn()
     if (queue.idle) active.delete(queue)
@@ -70,21 +68,16 @@ function entriesByQueue(batch: BatchItem[], answer: CommitAnswer): Map<BoardQueu
     const of = times.get(n) ?? new Map<string, { created: number; updated: number }>()
     times.set(n, of.set(id, { created, updated }))
   }
-  const byQueue = new Map<BoardQueue, Entry[]>()
-  batch.forEach((item, n) => {
+  const entries = batch.map((item, n): Entry => {
     const { outcome, detail } = outcomes.get(n) ?? { outcome: 'ok' as const, detail: null }
-    const entry = { item, outcome, detail, times: times.get(n) ?? new Map() }
-    const entries = byQueue.get(item.queue)
-    if (entries) entries.push(entry)
-    else byQueue.set(item.queue, [entry])
+    return { item, outcome, detail, times: times.get(n) ?? new Map() }
   })
-  return byQueue
+  return Map.groupBy(entries, ({ item }) => item.queue)
 }
 
 function committedWrite(item: BatchItem): CommittedWrite[] {
-  const built = item.kind === 'write' ? builtOf(item)?.built : null
-  if (!built || built.updates.length === 0) return []
-  const { updates, rows, groups } = built
+  if (item.kind !== 'write' || !item.built || item.updates.length === 0) return []
+  const { updates, rows, groups } = item.built
   const [cardIds, groupIds] = [rows.map(({ id }) => id), groups.map(({ id }) => id)]
   return [{ updates, cards: new Set(cardIds), groups: new Set(groupIds) }]
 }
@@ -92,12 +85,11 @@ function committedWrite(item: BatchItem): CommittedWrite[] {
 /** Counts a written item in the owner's storage, or releases what was reserved for one that was not written. */
 function chargeItem(item: BatchItem, isWritten: boolean, quota: DocumentQuota): void {
   const { boardId } = item.queue
-  const write = item.kind === 'write' ? builtOf(item) : null
-  if (write && write.reservedBytes > 0) {
-    if (isWritten) quota.spend(boardId, write.reservedBytes)
-    else quota.giveBack(boardId, write.reservedBytes)
+  if (item.kind === 'write' && item.reservedBytes > 0) {
+    if (isWritten) quota.spend(boardId, item.reservedBytes)
+    else quota.giveBack(boardId, item.reservedBytes)
   } else if (isWritten && item.updates.length > 0) {
-    const removed = write?.built.removed ?? []
+    const removed = item.kind === 'write' ? (item.built?.removed ?? []) : []
     quota.add(boardId, bytesOf(item.updates) + bytesOf(removed.map(({ state }) => state)))
   }
 }
@@ -127,7 +119,7 @@ function settleItem(
 ): PendingWrite[] {
   if (item.kind === 'write') {
     if (outcome === 'again' || outcome === 'busy') return [item.write]
-    if (outcome === 'ok') item.write.resolve({ seq, at, times })
+    if (outcome === 'ok') item.write.resolve(item.queue, { seq, at, times })
     else item.write.reject(refusal(item, outcome, detail, freeCardCap ?? 0))
     return []
   }
@@ -166,11 +158,10 @@ export function settleFault(batch: BatchItem[], error: unknown, { log, clock, qu
 function goSingly(batch: BatchItem[]): void {
   for (const [queue, items] of Map.groupBy(batch, (item) => item.queue)) {
     queue.goSingly(items.length)
-    queue.putBack(items.flatMap((item) => (item.kind === 'write' ? item.write : [])))
+    queue.putBack(...items.flatMap((item) => (item.kind === 'write' ? item.write : [])))
   }
 }
 
-/** Handles a fault of a single item, or of a pair. */
 function failAlone(batch: BatchItem[], error: unknown, now: number): void {
   for (const item of batch) {
     const { queue, kind } = item

@@ -1,13 +1,13 @@
 /** Takes the items of one board for a commit: edits, then a flush, then writes. */
+import { identifierKey } from '../../core/card-values.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
-import type { BoardQueue, SingleWrite } from './board-queue.ts'
-import { buildingOf, buildInline, needsDocument, partOf, singleItem, type Building } from './build.ts'
+import type { BoardQueue, PendingWrite } from './board-queue.ts'
+import { buildInline, needsDocument, startBuilding, writeItem, type Building } from './build.ts'
 import type { DocumentQuota } from './document-quota.ts'
-import { editItem, type BatchItem, type FlushItem, type FullItem, type SingleItem } from './items.ts'
-import type { BuiltWrite } from './write-request.ts'
+import { editItem, unbuilt, type BatchItem, type FlushItem, type WriteItem } from './items.ts'
 
 /** How much may be taken. One item may exceed `bytes`. */
-export interface Budget {
+interface Budget {
   bytes: number
   /** `performance.now()` after which the rest waits for the next commit. */
   until: number
@@ -34,12 +34,11 @@ export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuot
 function takeSlow(queue: BoardQueue, quota: DocumentQuota): Building | null {
   const write = queue.first()
   const { head, document } = queue
-  if (write?.kind !== 'single' || !write.isSlow || !head) return null
+  if (!write?.isSlow || write.isPair || !head) return null
   if (queue.isFlushWanted || !quota.isReady(queue.boardId)) return null
   if (queue.isSingly && queue.edits.count > 0) return null
   if (needsDocument(write) && !document?.current) return null
-  queue.take()
-  return buildingOf(partOf(queue, write, head))
+  return startBuilding(write, [head])
 }
 
 /** Returns the flush; null when none is wanted, when there is nothing to write, or while the document catches up. */
@@ -67,6 +66,8 @@ class WritesOfCommit {
   readonly #claimed = new Set<string>()
   /** Whether one of them reads the whole board. Then no other write follows in this commit. */
   #isWhole = false
+  /** A write that takes longer to build than other boards may wait. */
+  #slow: Building | null = null
 
   constructor(queue: BoardQueue, items: BatchItem[], budget: Budget, quota: DocumentQuota) {
     this.#queue = queue
@@ -79,9 +80,9 @@ class WritesOfCommit {
   }
 
   take(): BatchItem[] | Building {
-    let next: 'more' | 'no more' | Building = 'more'
-    while (next === 'more' && !this.#isWhole && this.#hasRoom()) next = this.#takeNext()
-    return typeof next === 'string' ? this.#items : next
+    let goesOn = true
+    while (goesOn && !this.#isWhole && this.#hasRoom()) goesOn = this.#takeNext()
+    return this.#slow ?? this.#items
   }
 
   #hasRoom(): boolean {
@@ -89,68 +90,62 @@ class WritesOfCommit {
     return this.#items.length === 0 || (this.#bytes < bytes && performance.now() < until)
   }
 
-  #takeNext(): 'more' | 'no more' | Building {
+  /** @returns whether another write may follow, here and below */
+  #takeNext(): boolean {
     const queue = this.#queue
     const write = queue.first()
-    if (write?.kind !== 'single' || (write.isSlow && this.#items.length > 0)) return 'no more'
-    if (!this.#quota.isReady(queue.boardId)) return 'no more'
+    if (!write || write.isPair || (write.isSlow && this.#items.length > 0)) return false
+    if (!this.#quota.isReady(queue.boardId)) return false
     if (!this.#head) {
       queue.take()
-      this.#items.push({ kind: 'write', form: 'head probe', queue, write, updates: [] })
-      return 'no more'
+      this.#items.push(unbuilt(queue, write, 'probe'))
+      return false
     }
     if (needsDocument(write)) {
-      if (!this.#goesWithOthers(write)) return 'no more'
+      if (!this.#goesWithOthers(write)) return false
       this.#isWhole = write.reads === 'board'
     }
-    queue.take()
-    return this.#build(write, this.#head)
+    return this.#build(startBuilding(write, [this.#head]), this.#head)
   }
 
   /** Whether a write that reads the document can share the commit with the items taken so far. */
-  #goesWithOthers({ reads }: SingleWrite): boolean {
+  #goesWithOthers({ reads }: PendingWrite): boolean {
     if (!this.#queue.document?.current || this.#isFlushing) return false
     if (typeof reads === 'object') return ![...reads].some((id) => this.#read.has(id))
     return !this.#items.some(({ kind }) => kind === 'write')
   }
 
-  #build(write: SingleWrite, head: BoardHead): 'more' | 'no more' | Building {
-    const part = partOf(this.#queue, write, head)
-    const building = buildingOf(part)
-    let built: BuiltWrite[] | null
+  #build(building: Building, head: BoardHead): boolean {
+    const { write, parts } = building
     try {
-      built = buildInline(building)
+      const built = buildInline(building)
+      if (built) return this.#add(writeItem(write, parts[0]!, built[0]!, this.#quota), head)
     } catch (error) {
       write.reject(error)
-      return 'more'
+      return true
     }
-    if (built) return this.#add(singleItem(part, built[0]!, this.#quota), head)
     write.foundSlow()
-    if (this.#items.length === 0) return building
-    // The items that it is built on must be committed first.
-    this.#queue.putBack([write])
-    return 'no more'
+    if (this.#items.length === 0) this.#slow = building
+    else this.#queue.putBack(write) // the items that it is built on must be committed first
+    return false
   }
 
-  #add(item: SingleItem | FullItem, head: BoardHead): 'more' | 'no more' {
-    if (item.form === 'full') {
-      this.#items.push(item)
-      return 'more'
-    }
+  #add(item: WriteItem, head: BoardHead): boolean {
     const { queue, write, built } = item
-    const claims = (built.claims?.identifiers ?? []).map(({ scope, value }) => JSON.stringify([scope, value]))
+    const claims = (built?.claims?.identifiers ?? []).map(identifierKey)
     // The commit checks claims against earlier commits, not against each other.
     if (claims.some((claim) => this.#claimed.has(claim))) {
       this.#quota.giveBack(queue.boardId, item.reservedBytes)
-      queue.putBack([write])
-      return 'no more'
+      queue.putBack(write)
+      return false
     }
+    this.#items.push(item)
+    if (!built) return true
     for (const claim of claims) this.#claimed.add(claim)
     if (typeof write.reads === 'object') for (const id of write.reads) this.#read.add(id)
-    this.#items.push(item)
     this.#bytes += bytesOf(item.updates)
     const topZ = Math.max(head.topZ, built.top ?? head.topZ)
     this.#head = { ...head, apiClock: head.apiClock + built.used, topZ }
-    return queue.isSingly ? 'no more' : 'more'
+    return !queue.isSingly
   }
 }

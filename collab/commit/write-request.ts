@@ -28,7 +28,6 @@ export interface BuiltWrite {
 }
 
 export interface WriteRequest {
-  op: string
   /** The account whose rights are checked. */
   account: string
   /**
@@ -47,7 +46,6 @@ export interface WriteRequest {
 
 /** Two writes, each on a board of its own, that are committed together or not at all. */
 export interface PairRequest {
-  op: string
   account: string
   boardIds: [string, string]
   /** How messages name the second board. Cards and storage that the pair adds are counted on it. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { captureBoard } from '../../collab/boards/capture.ts'
 import { fileKeysOf } from '../../collab/boards/file-keys.ts'
-import { findCard, readContent, readRaw } from '../../collab/canvas/canvas.ts'
+import { findCard, rawReader, readContent } from '../../collab/canvas/canvas.ts'
 import { projectCard } from '../../collab/canvas/project.ts'
 import { makeBoard } from '../api/board.ts'
 import { longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
@@ -134,7 +134,7 @@ test.each(Object.entries(fields))(
     const steps: Record<string, () => unknown> = {
       content: () => readContent(shared),
       row: () => projectCard(document, 'a'),
-      raw: () => readRaw(shared, { left: 4 * 1024 * 1024 }),
+      raw: () => rawReader()(shared),
       'file keys': () => fileKeysOf(shared.toJSON()),
     }
     for (const [what, step] of Object.entries(steps)) expect(mainThreadMs(step), what).toBeLessThan(boundMs)

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cardOrder } from '../../collab/boards/card-order.ts'
-import { shapesOf } from '../../collab/boards/free-places.ts'
+import { shapesOf } from '../../collab/canvas/canvas.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { createCards, patchCards, removeCards } from '../../collab/boards/write.ts'

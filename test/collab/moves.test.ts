@@ -1,5 +1,4 @@
 /** Moves against everything that can come between: other moves, other processes, editors, lost answers, held locks. */
-import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { replay, tail } from '../../collab/log/log.ts'
@@ -169,7 +168,6 @@ test('[CM25] a pair whose data the database cannot take fails alone, on both boa
   const leases = await Promise.all([from, to].map((boardId) => here.live.documents.lease(boardId)))
   const poison = here.live.queue
     .writePair({
-      op: randomUUID(),
       account: user.userId,
       boardIds: [from, to],
       where: '',
@@ -195,7 +193,6 @@ test('[CM25] a pair whose data the database cannot take fails alone, on both boa
   await here.share(from, outsider, 'editor')
   const refused = await here.live.queue
     .writePair({
-      op: randomUUID(),
       account: outsider.userId,
       boardIds: [from, to],
       where: 'to_board_id: ',

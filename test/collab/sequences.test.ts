@@ -1,5 +1,4 @@
 /** The sequences that lose acknowledged work in designs that look right. */
-import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { tail } from '../../collab/log/log.ts'
@@ -243,7 +242,6 @@ test('[S10] a request whose data the database cannot take fails alone', async ()
     [boardId, otherBoard].map((id) => user.api.post(`/boards/${id}/cards`, positioned('warm'))),
   )
   const poison = service.live.queue.write(boardId, {
-    op: randomUUID(),
     account: user.userId,
     reads: 'nothing',
     build: () => ({
