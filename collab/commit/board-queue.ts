@@ -78,7 +78,7 @@ export class PendingWrite {
 
   resolve(queue: BoardQueue, written: Written): void {
     this.#written[this.queues.indexOf(queue)] = written
-    if (this.queues.some((_queue, at) => !this.#written[at])) return
+    if (this.isPair && !(this.#written[0] && this.#written[1])) return
     this.#isSettled = true
     this.#caller.resolve(this.#written)
   }

@@ -77,10 +77,9 @@ function entriesByQueue(batch: BatchItem[], answer: CommitAnswer): Map<BoardQueu
 
 function committedWrite(item: BatchItem): CommittedWrite[] {
   if (item.kind !== 'write' || !item.built || item.updates.length === 0) return []
-  const [cards, groups] = [item.built.rows, item.built.groups].map(
-    (rows) => new Set(rows.map(({ id }) => id)),
-  )
-  return [{ updates: item.updates, cards: cards!, groups: groups! }]
+  const { updates, rows, groups } = item.built
+  const [cardIds, groupIds] = [rows.map(({ id }) => id), groups.map(({ id }) => id)]
+  return [{ updates, cards: new Set(cardIds), groups: new Set(groupIds) }]
 }
 
 /** Counts a written item in the owner's storage, or releases what was reserved for one that was not written. */

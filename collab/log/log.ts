@@ -128,7 +128,7 @@ interface TailRow {
   workspace_id: string | null
   owner_id: string | null
   /** Null for a value. */
-  counters: Omit<BoardHead, 'seq'> | null
+  head: Omit<BoardHead, 'seq'> | null
   snapshot_seq: number
   snapshot_bytes: number
 }
@@ -151,7 +151,7 @@ export async function tail(database: Database, boardId: string, from: number): P
         coalesce(length(snapshot), 0) as snapshot_bytes, json_build_object(
           'indexedSeq', indexed_seq, 'apiClient', api_client, 'apiClock', api_clock, 'topZ', top_z,
           'logRows', log_rows, 'logBytes', log_bytes
-        ) as counters
+        ) as head
       from document
       union all
       select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null
@@ -177,18 +177,18 @@ export async function tail(database: Database, boardId: string, from: number): P
         cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
       )`,
   )
-  const head = rows.find(({ counters }) => counters !== null)
-  if (!head?.counters || head.workspace_id === null || head.owner_id === null) return null
-  const { seq, counters, snapshot_seq: snapshotSeq } = head
+  const board = rows.find(({ head }) => head !== null)
+  if (!board?.head || board.workspace_id === null || board.owner_id === null) return null
+  const { seq, head, snapshot_seq: snapshotSeq } = board
   rows.sort((a, b) => a.seq - b.seq || a.at - b.at)
-  const { snapshot, log } = await joinPieces(rows.filter((row) => row !== head))
+  const { snapshot, log } = await joinPieces(rows.filter((row) => row !== board))
   return {
-    workspaceId: head.workspace_id,
-    ownerId: head.owner_id,
+    workspaceId: board.workspace_id,
+    ownerId: board.owner_id,
     seq,
-    ...counters,
+    ...head,
     snapshotSeq,
-    snapshotBytes: head.snapshot_bytes,
+    snapshotBytes: board.snapshot_bytes,
     snapshot,
     damagedAt: firstDamage(log, Math.max(from, snapshotSeq), seq),
     updates: log.flatMap((row) => (row.updates ? unframe(row.updates) : [])),
