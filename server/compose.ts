@@ -72,6 +72,8 @@ export interface Service {
   compactor: Compactor
   /** `http://host:port`, without a slash at the end. */
   url: string
+  /** Makes `/readyz` say 503 and waits `DRAIN_SECONDS`, so that balancers stop sending requests. All are served. */
+  drain(): Promise<void>
   /** Stops accepting requests, finishes open requests, commits queued writes, and closes sockets with code 1012. */
   close(): Promise<void>
 }
@@ -279,7 +281,8 @@ export async function compose(
     requestsPerHour: config.rateLimitPerHour,
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
-  await registerHealth(app, database)
+  let leaving = false
+  await registerHealth(app, database, () => leaving)
   registerHome(app)
   registerIcon(app)
   await registerChangelog(app)
@@ -292,16 +295,18 @@ export async function compose(
   const loops: Loop[] = []
   let closed: Promise<void> | null = null
   const close = () => (closed ??= stop())
+  const drain = async () => {
+    leaving = true
+    await delay(config.drainSeconds * 1000)
+  }
 
   async function stop(): Promise<void> {
     const served = app.close() // stops accepting connections now, resolves when all requests are answered
     // A connection whose last request has been answered would otherwise stay open for a next request.
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
-    await Promise.all(loops.map((loop) => loop.stop()))
+    await Promise.all([gateway.close(), served, ...loops.map((loop) => loop.stop())])
     egress.close()
-    await gateway.close()
-    await served
     clearInterval(idle)
     clearTimeout(cutOff)
     // If a document can't catch up with its log here, the next start indexes it.
@@ -353,5 +358,6 @@ export async function compose(
     )
   }
 
-  return { app, database, live, files: storage.store, gateway, compactor, url: listeningUrl(), close }
+  const url = listeningUrl()
+  return { app, database, live, files: storage.store, gateway, compactor, url, drain, close }
 }

@@ -1,10 +1,17 @@
-/** Health checks outside the API root. `/healthz`: the process is alive. `/readyz`: the process can serve requests. */
+/**
+ * Health checks outside the API root. `/healthz`: the process is alive. `/readyz`: a balancer may send requests to it.
+ */
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../sql/database.ts'
 import { feedLagMs } from '../sql/boards/feeds.ts'
 import { isCurrent, schemaFiles } from '../sql/migrate.ts'
 
-export async function registerHealth(app: FastifyInstance, database: Database): Promise<void> {
+/** @param isLeaving whether the process is about to stop. It still serves requests then */
+export async function registerHealth(
+  app: FastifyInstance,
+  database: Database,
+  isLeaving: () => boolean = () => false,
+): Promise<void> {
   const expected = await schemaFiles()
 
   async function probe(): Promise<{ migrated: boolean; lagMs: number | null }> {
@@ -20,6 +27,7 @@ export async function registerHealth(app: FastifyInstance, database: Database): 
 
   app.get('/healthz', () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
+    if (isLeaving()) return reply.code(503).send({ status: 'stopping' })
     try {
       const { migrated, lagMs } = await (probing ??= probe().finally(() => (probing = null)))
       const writable = database.takesWrites()
