@@ -41,7 +41,7 @@ async function start(): Promise<void> {
 async function serve(config: Config, databaseUrl: string): Promise<void> {
   if (stopping) return
   const log = openLog(config.logLevel, [config.secretKey, ...passwordsIn(databaseUrl)])
-  await migrate(databaseUrl)
+  await migrate(databaseUrl, undefined, (line) => log.warn(line))
   if (stopping) return
   const service = await compose(config, databaseUrl, { log })
   running.service = service
