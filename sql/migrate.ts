@@ -42,34 +42,14 @@ export async function migrate(
   try {
     return (await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${locks.migration})`
-      const [server] = await tx<{ version: string; number: number }[]>`
-        select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
-      if (server!.number < 150_000)
-        throw new Error(
-          `Corkboard needs PostgreSQL 15 or newer, but this database is version ${server!.version}.`,
-        )
-      await tx`create schema if not exists corkboard`
-      await tx`
-        create table if not exists corkboard.schema_files (
-          name text primary key, checksum text not null, applied_at timestamptz not null default now(),
-          works_with integer
-        )`
-      await addRange(tx)
+      await prepare(tx)
       const wanted = files ?? (await readSchema())
       const applied = await readApplied(tx)
       const changed = changedFiles(wanted, applied)
       const unknown = unknownMigrations(wanted, applied)
       if (unknown.length > 0)
         tell(`The schema is of a newer version, with which this one works: it has ${unknown.join(', ')}.`)
-      const rerun = changed.filter((file) => !isMigration(file))
-      if (rerun.length > 0) await runFunctions(tx, rerun)
-      for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
-      if (changed.length > 0) await checkFunctions(tx)
-      for (const file of changed)
-        await tx`
-          insert into schema_files (name, checksum, works_with)
-          values (${file.name}, ${file.checksum}, ${isMigration(file) ? worksWith(file.text) : null})
-          on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
+      await runFiles(tx, changed)
       return changed.map(({ name }) => name)
     })) as string[]
   } finally {
@@ -84,14 +64,38 @@ export interface SchemaFile {
   text: string
 }
 
-/**
- * Adds the column to a database of the first release. An `alter table` that changes nothing would lock the table, too,
- * and `/readyz` of other nodes reads it.
- */
-async function addRange(tx: TransactionSql): Promise<void> {
+/** Makes the schema and its table of files. Throws if the server is too old. */
+async function prepare(tx: TransactionSql): Promise<void> {
+  const [server] = await tx<{ version: string; number: number }[]>`
+    select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
+  if (server!.number < 150_000)
+    throw new Error(
+      `Corkboard needs PostgreSQL 15 or newer, but this database is version ${server!.version}.`,
+    )
+  await tx`create schema if not exists corkboard`
+  await tx`
+    create table if not exists corkboard.schema_files (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now(),
+      works_with integer
+    )`
+  // A database of the first release lacks the column. An `alter table` that changes nothing would lock the table, too,
+  // and `/readyz` of other nodes reads it.
   const [column] = await tx`
     select from pg_attribute where attrelid = 'corkboard.schema_files'::regclass and attname = 'works_with'`
   if (!column) await tx`alter table corkboard.schema_files add column works_with integer`
+}
+
+/** Runs these files and records them. */
+async function runFiles(tx: TransactionSql, changed: SchemaFile[]): Promise<void> {
+  const rerun = changed.filter((file) => !isMigration(file))
+  if (rerun.length > 0) await runFunctions(tx, rerun)
+  for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
+  if (changed.length > 0) await checkFunctions(tx)
+  for (const file of changed)
+    await tx`
+      insert into schema_files (name, checksum, works_with)
+      values (${file.name}, ${file.checksum}, ${isMigration(file) ? worksWith(file.text) : null})
+      on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
 }
 
 /** Reads `schema_files`, also that of the first release, which lacks `works_with`. */
