@@ -27,7 +27,7 @@ import { refuseUpgrade } from '../collab/gateway/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
-import { systemClock, type Clock } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
 import { FairQueue } from '../platform/work/fair-queue.ts'
@@ -36,6 +36,7 @@ import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { openPasswords, type Passwords } from '../platform/secrets/passwords.ts'
 import { openResizer } from '../platform/images/resize.ts'
 import { WorkerPool } from '../platform/work/worker-pool.ts'
+import { DatabaseClock } from '../sql/database-clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
@@ -71,6 +72,8 @@ export interface Service {
   compactor: Compactor
   /** `http://host:port`, without a slash at the end. */
   url: string
+  /** Makes `/readyz` say 503 and waits `DRAIN_SECONDS`, so that balancers stop sending requests. All are served. */
+  drain(): Promise<void>
   /** Stops accepting requests, finishes open requests, commits queued writes, and closes sockets with code 1012. */
   close(): Promise<void>
 }
@@ -115,7 +118,6 @@ export async function compose(
   databaseUrl: string,
   options: ComposeOptions = {},
 ): Promise<Service> {
-  const clock = options.clock ?? systemClock
   const headersTimeoutMs = options.headersTimeoutMs ?? 20_000
   const app = Fastify({
     loggerInstance: options.log ?? openLog(config.logLevel, []),
@@ -137,6 +139,8 @@ export async function compose(
   logRequests(app)
   protectAnswers(app, config)
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const databaseClock = new DatabaseClock({ database, log })
+  const clock = options.clock ?? databaseClock
   const watchdog = new LoopWatchdog({ log })
   const pool = new WorkerPool()
   const egress = options.egress ?? openEgress({ allow: config.egressAllow })
@@ -272,12 +276,13 @@ export async function compose(
     publicUrl,
   })
   await registerOAuth(app, {
-    ...{ database, sessions, egress, limiter, log, publicUrl },
+    ...{ database, sessions, egress, limiter, clock, log, publicUrl },
     secretKey: config.secretKey,
     requestsPerHour: config.rateLimitPerHour,
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
-  await registerHealth(app, database)
+  let leaving = false
+  await registerHealth(app, database, () => leaving)
   registerHome(app)
   registerIcon(app)
   await registerChangelog(app)
@@ -290,16 +295,18 @@ export async function compose(
   const loops: Loop[] = []
   let closed: Promise<void> | null = null
   const close = () => (closed ??= stop())
+  const drain = async () => {
+    leaving = true
+    await delay(config.drainSeconds * 1000)
+  }
 
   async function stop(): Promise<void> {
     const served = app.close() // stops accepting connections now, resolves when all requests are answered
     // A connection whose last request has been answered would otherwise stay open for a next request.
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
-    await Promise.all(loops.map((loop) => loop.stop()))
+    await Promise.all([gateway.close(), served, ...loops.map((loop) => loop.stop())])
     egress.close()
-    await gateway.close()
-    await served
     clearInterval(idle)
     clearTimeout(cutOff)
     // If a document can't catch up with its log here, the next start indexes it.
@@ -311,6 +318,7 @@ export async function compose(
     documents.stop()
     await Promise.all([compactor.stop(), pool.close()])
     await nodes.stop()
+    databaseClock.stop()
     if (!options.database) await database.close()
     watchdog.stop()
   }
@@ -318,6 +326,7 @@ export async function compose(
   try {
     await checkSecretKey(database, config.secretKey)
     await storage.store.check()
+    await databaseClock.start()
     await nodes.start()
     await app.listen({ port: config.port, host: config.host })
   } catch (error) {
@@ -332,7 +341,7 @@ export async function compose(
       openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
       waits: config.webhookRetryWaits,
       // A test's clock moves in whole seconds, so its retries have no jitter.
-      jitter: clock === systemClock ? Math.random : () => 0,
+      jitter: options.clock ? () => 0 : Math.random,
       pollSeconds: config.appEventPollSeconds,
       ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
     })
@@ -349,5 +358,6 @@ export async function compose(
     )
   }
 
-  return { app, database, live, files: storage.store, gateway, compactor, url: listeningUrl(), close }
+  const url = listeningUrl()
+  return { app, database, live, files: storage.store, gateway, compactor, url, drain, close }
 }

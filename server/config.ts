@@ -35,6 +35,7 @@ export const variables = Type.Object({
   MAX_SOCKETS_PER_ACCOUNT_ON_BOARD: integer({ default: 500, minimum: 1 }),
   MAX_SOCKETS_PER_ACCOUNT: integer({ default: 2000, minimum: 1 }),
   TRUST_PROXY: integer({ default: 0, minimum: 0 }),
+  DRAIN_SECONDS: integer({ default: 0, minimum: 0, maximum: 300 }),
   EGRESS_ALLOW: Type.String({ default: '' }),
   WEBHOOK_RETRY_WAITS: Type.String({
     default: '60,300,1500,7200,36000',
@@ -138,6 +139,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     maxSocketsPerAccountOnBoard: values.MAX_SOCKETS_PER_ACCOUNT_ON_BOARD,
     maxSocketsPerAccount: values.MAX_SOCKETS_PER_ACCOUNT,
     trustProxy: values.TRUST_PROXY,
+    /** How long `/readyz` says 503 before a stop closes anything. */
+    drainSeconds: values.DRAIN_SECONDS,
     /** Addresses and CIDR ranges that are not public, but to which the service may send requests. */
     egressAllow,
     /** Five waits in seconds, between the six attempts of a delivery. */

@@ -1,17 +1,25 @@
-/** Health checks outside the API root. `/healthz`: the process is alive. `/readyz`: the process can serve requests. */
+/**
+ * Health checks outside the API root. `/healthz`: the process is alive. `/readyz`: a balancer may send requests to it.
+ */
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../sql/database.ts'
 import { feedLagMs } from '../sql/boards/feeds.ts'
-import { isCurrent, schemaFiles } from '../sql/migrate.ts'
+import { readApplied, schemaFiles } from '../sql/migrate.ts'
+import { compareSchema } from '../sql/schema-range.ts'
 
-export async function registerHealth(app: FastifyInstance, database: Database): Promise<void> {
+/** @param isLeaving whether the process is about to stop. It still serves requests then */
+export async function registerHealth(
+  app: FastifyInstance,
+  database: Database,
+  isLeaving: () => boolean = () => false,
+): Promise<void> {
   const expected = await schemaFiles()
 
-  async function probe(): Promise<{ migrated: boolean; lagMs: number | null }> {
+  async function probe(): Promise<{ migrations: 'ok' | 'pending' | 'too new'; lagMs: number | null }> {
     return database.asSystem(async (tx) => {
-      const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_files`
-      const migrated = isCurrent(expected, rows)
-      return { migrated, lagMs: migrated ? await feedLagMs(tx) : null }
+      const state = compareSchema(expected, await readApplied(tx))
+      if (state === 'pending' || state === 'too new') return { migrations: state, lagMs: null }
+      return { migrations: 'ok', lagMs: await feedLagMs(tx) }
     }, 'probe')
   }
 
@@ -20,15 +28,16 @@ export async function registerHealth(app: FastifyInstance, database: Database): 
 
   app.get('/healthz', () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
+    if (isLeaving()) return reply.code(503).send({ status: 'stopping' })
     try {
-      const { migrated, lagMs } = await (probing ??= probe().finally(() => (probing = null)))
+      const { migrations, lagMs } = await (probing ??= probe().finally(() => (probing = null)))
       const writable = database.takesWrites()
-      const ready = migrated && writable
+      const ready = migrations === 'ok' && writable
       if (!writable) reply.header('retry-after', '2')
       return await reply.code(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not ready',
         database: writable ? 'ok' : 'takes no writes',
-        migrations: migrated ? 'ok' : 'pending',
+        migrations,
         ...(lagMs === null ? {} : { feed_lag_ms: lagMs }),
       })
     } catch {

@@ -1,4 +1,5 @@
 /** The program that `npm start` runs: starts the database and the service, and stops both on a signal. */
+import { constants } from 'node:os'
 import { startEmbedded, type EmbeddedPostgres } from '../sql/embedded/embedded.ts'
 import { migrate } from '../sql/migrate.ts'
 import { compose, type Service } from './compose.ts'
@@ -9,15 +10,23 @@ import { resolveSecretKey } from './secret-key.ts'
 import { describeFault } from './describe-fault.ts'
 import { recordRunning } from './running.ts'
 
-/** After this time the process exits even if the stop has not finished. Longer than all waits of a stop together. */
+/**
+ * After this time the process exits even if the stop has not finished. Longer than all waits of a stop together, without
+ * `DRAIN_SECONDS`.
+ */
 const stopWithinMs = 25_000
+/** Ctrl-C reaches the service twice under npm: the terminal signals both, and npm passes it on. */
+const sameSignalMs = 500
 
 const running: { embedded?: EmbeddedPostgres; service?: Service; forget?: () => Promise<void> } = {}
 let redact = redactor([])
 let stopping = false
+let stoppingSince = Infinity
+let drainMs = 0
 
 async function start(): Promise<void> {
   const given = readConfig(process.env)
+  drainMs = given.drainSeconds * 1000
   redact = redactor([given.secretKey, ...passwordsIn(given.databaseUrl)])
   const config = { ...given, secretKey: await resolveSecretKey(given) }
   if (config.databaseUrl) {
@@ -32,7 +41,7 @@ async function start(): Promise<void> {
 async function serve(config: Config, databaseUrl: string): Promise<void> {
   if (stopping) return
   const log = openLog(config.logLevel, [config.secretKey, ...passwordsIn(databaseUrl)])
-  await migrate(databaseUrl)
+  await migrate(databaseUrl, undefined, (line) => log.warn(line))
   if (stopping) return
   const service = await compose(config, databaseUrl, { log })
   running.service = service
@@ -55,10 +64,12 @@ async function welcome(config: Config, service: Service): Promise<void> {
 async function stop(code: number): Promise<void> {
   if (stopping) return
   stopping = true
-  setTimeout(() => process.exit(code || 1), stopWithinMs).unref()
+  stoppingSince = performance.now()
+  setTimeout(() => process.exit(code || 1), stopWithinMs + drainMs).unref()
   try {
     await started
     await running.forget?.()
+    if (code === 0) await running.service?.drain()
     await running.service?.close()
     await running.embedded?.stop()
   } catch (error) {
@@ -68,8 +79,20 @@ async function stop(code: number): Promise<void> {
   process.exit(code)
 }
 
-for (const signal of ['SIGTERM', 'SIGINT']) {
+/** A second signal doesn't wait. Nothing that was acknowledged is lost, as after `kill -9`. */
+function exitAtOnce(signal: 'SIGTERM' | 'SIGINT'): never {
+  running.service?.app.log.warn({ signal }, 'a second signal: the process ends at once')
+  try {
+    if (running.embedded) process.kill(running.embedded.pid, 'SIGQUIT') // PostgreSQL's immediate shutdown
+  } catch {
+    // it has ended already
+  }
+  process.exit(128 + constants.signals[signal])
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
+    if (performance.now() - stoppingSince > sameSignalMs) exitAtOnce(signal)
     running.service?.app.log.info({ signal }, 'stopping')
     void stop(0)
   })

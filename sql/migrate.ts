@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import type { TransactionSql } from 'postgres'
+import type { ISql, TransactionSql } from 'postgres'
 import { indexColumns } from '../core/card.ts'
 import postgres from './driver.ts'
 import { locks } from './locks.ts'
+import { compareSchema, isMigration, unknownMigrations, worksWith, type AppliedFile } from './schema-range.ts'
 
 const here = import.meta.dirname
 
@@ -18,11 +19,19 @@ const migrationMinutes = 60
  *   not exist yet.
  * - The numbered files of `migrations/`, once each.
  *
+ * If the schema is newer than this code and this code works with it (schema-range.ts), nothing is run: the functions of
+ * the newer version stay.
+ *
  * @param files files to run, in this order; the default is the files of this version
+ * @param tell called when the schema is newer
  * @returns the names of the files that were run
- * @throws if a migration that was applied has changed since, or if the database is newer than this code
+ * @throws if a migration that was applied has changed since, or if this code does not work with a newer schema
  */
-export async function migrate(url: string, files?: SchemaFile[]): Promise<string[]> {
+export async function migrate(
+  url: string,
+  files?: SchemaFile[],
+  tell: (line: string) => void = () => undefined,
+): Promise<string[]> {
   const sql = postgres(url, {
     max: 1,
     onnotice: () => undefined,
@@ -33,27 +42,14 @@ export async function migrate(url: string, files?: SchemaFile[]): Promise<string
   try {
     return (await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${locks.migration})`
-      const [server] = await tx<{ version: string; number: number }[]>`
-        select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
-      if (server!.number < 150_000)
-        throw new Error(
-          `Corkboard needs PostgreSQL 15 or newer, but this database is version ${server!.version}.`,
-        )
-      await tx`create schema if not exists corkboard`
-      await tx`
-        create table if not exists corkboard.schema_files (
-          name text primary key, checksum text not null, applied_at timestamptz not null default now()
-        )`
+      await prepare(tx)
       const wanted = files ?? (await schemaFiles())
-      const changed = changedFiles(wanted, await tx<Applied[]>`select name, checksum from schema_files`)
-      const rerun = changed.filter((file) => !isMigration(file))
-      if (rerun.length > 0) await runFunctions(tx, rerun)
-      for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
-      if (changed.length > 0) await checkFunctions(tx)
-      for (const { name, checksum } of changed)
-        await tx`
-          insert into schema_files (name, checksum) values (${name}, ${checksum})
-          on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
+      const applied = await readApplied(tx)
+      const changed = changedFiles(wanted, applied)
+      const unknown = unknownMigrations(wanted, applied)
+      if (unknown.length > 0)
+        tell(`The schema is of a newer version, with which this one works: it has ${unknown.join(', ')}.`)
+      await runFiles(tx, changed)
       return changed.map(({ name }) => name)
     })) as string[]
   } finally {
@@ -61,24 +57,60 @@ export async function migrate(url: string, files?: SchemaFile[]): Promise<string
   }
 }
 
-interface Applied {
+/** `name` is the path in `sql/`. */
+export interface SchemaFile {
   name: string
   checksum: string
-}
-
-/** `name` is the path in `sql/`. */
-export interface SchemaFile extends Applied {
   text: string
 }
 
-const isMigration = ({ name }: Applied) => name.startsWith('migrations/')
+/** Makes the schema and its table of files. Throws if the server is too old. */
+async function prepare(tx: TransactionSql): Promise<void> {
+  const [server] = await tx<{ version: string; number: number }[]>`
+    select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
+  if (server!.number < 150_000)
+    throw new Error(
+      `Corkboard needs PostgreSQL 15 or newer, but this database is version ${server!.version}.`,
+    )
+  await tx`create schema if not exists corkboard`
+  await tx`
+    create table if not exists corkboard.schema_files (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now(),
+      works_with integer
+    )`
+  // A database of the first release lacks the column. An `alter table` that changes nothing would lock the table, too,
+  // and `/readyz` of other nodes reads it.
+  const [column] = await tx`
+    select from pg_attribute where attrelid = 'corkboard.schema_files'::regclass and attname = 'works_with'`
+  if (!column) await tx`alter table corkboard.schema_files add column works_with integer`
+}
+
+/** Runs these files and records them. */
+async function runFiles(tx: TransactionSql, changed: SchemaFile[]): Promise<void> {
+  const rerun = changed.filter((file) => !isMigration(file))
+  if (rerun.length > 0) await runFunctions(tx, rerun)
+  for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
+  if (changed.length > 0) await checkFunctions(tx)
+  for (const file of changed)
+    await tx`
+      insert into schema_files (name, checksum, works_with)
+      values (${file.name}, ${file.checksum}, ${isMigration(file) ? worksWith(file.text) : null})
+      on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
+}
+
+/** Reads `schema_files`, also that of the first release, which lacks `works_with`. */
+export const readApplied = (tx: ISql): Promise<AppliedFile[]> =>
+  tx<AppliedFile[]>`
+    select name, checksum, (to_jsonb(f) ->> 'works_with')::integer as works_with from corkboard.schema_files f`
 
 /** Returns the files to run. Throws if the database has migrations that differ from these files. */
-function changedFiles(files: SchemaFile[], applied: Applied[]): SchemaFile[] {
-  const unknown = applied.find((row) => isMigration(row) && !files.some(({ name }) => name === row.name))
-  if (unknown)
+function changedFiles(files: SchemaFile[], applied: AppliedFile[]): SchemaFile[] {
+  const unknown = unknownMigrations(files, applied)
+  const state = compareSchema(files, applied)
+  if (state === 'newer') return []
+  if (unknown.length > 0)
     throw new Error(
-      `The database is newer than this version of Corkboard: it has ${unknown.name}. Start the newer version.`,
+      `The database is newer than this version of Corkboard: it has ${unknown.join(', ')}. Start the newer version.`,
     )
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
   const changed = files.filter(({ name, checksum }) => checksums.get(name) !== checksum)
@@ -127,27 +159,25 @@ async function checkFunctions(tx: TransactionSql): Promise<void> {
 }
 
 /**
- * Compares the schema with this version. `current`: it is that of this version. `empty`: no migration has run. `other`:
- * it is older or newer.
+ * Compares the schema with this version. `usable`: it is that of this version, or a newer one with which this version
+ * works. `empty`: no migration has run. `other`: it is older, or too new.
  */
-export async function schemaState(url: string): Promise<'empty' | 'current' | 'other'> {
+export async function schemaState(url: string): Promise<'empty' | 'usable' | 'other'> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined, connect_timeout: 5, answer_timeout: 15 })
   try {
     const [table] = await sql`select to_regclass('corkboard.schema_files') as name`
     if (table!['name'] === null) return 'empty'
-    const applied = await sql<Applied[]>`select name, checksum from corkboard.schema_files`
-    return isCurrent(await schemaFiles(), applied) ? 'current' : 'other'
+    const own = await schemaFiles()
+    const applied = await readApplied(sql)
+    const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
+    const isSame = own.every(({ name, checksum }) => checksums.get(name) === checksum)
+    return isSame || compareSchema(own, applied) === 'newer' ? 'usable' : 'other'
   } finally {
     await sql.end({ timeout: 5 })
   }
 }
 
-export function isCurrent(expected: Applied[], applied: Applied[]): boolean {
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
-  return expected.every(({ name, checksum }) => checksums.get(name) === checksum)
-}
-
-/** Reads the schema files of this version, in the order in which they run. `schema_files` lists all of them afterwards. */
+/** Reads the schema files of this version, in the order in which they run. After `migrate` the table `schema_files` lists them. */
 export async function schemaFiles(): Promise<SchemaFile[]> {
   const names = [
     'roles.sql',

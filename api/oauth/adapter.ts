@@ -2,9 +2,13 @@
  * The provider's storage adapter, in PostgreSQL. Codes and tokens are bearer credentials, so their values are never
  * stored: the key of a row is the value's hash, and its payload is encrypted. A value for one use is consumed once, even
  * by two requests at the same moment.
+ *
+ * The provider takes the time from the clock of its machine. In the database its times are those of the service's clock,
+ * which all processes share.
  */
 import { createHash } from 'node:crypto'
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
+import type { Clock } from '../../platform/clock.ts'
 import { DecryptionError, type Encryption } from '../../platform/secrets/encryption.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 import {
@@ -22,6 +26,20 @@ import { knownScopes } from './scopes.ts'
 export interface Store {
   database: Pick<Database, 'asSystem'>
   encryption: Encryption
+  clock: Clock
+}
+
+/** Seconds by which the service's clock is ahead of this machine's. */
+const ahead = ({ clock }: Store) => Math.round((clock.now() - Date.now()) / 1000)
+
+/** Moves the times of the provider's record: when it was issued, first issued, and when it expires. */
+function moved(payload: AdapterPayload, seconds: number): AdapterPayload {
+  const times = ['iat', 'iiat', 'exp'] as const
+  const given = times.filter((name) => typeof payload[name] === 'number')
+  return {
+    ...payload,
+    ...Object.fromEntries(given.map((name) => [name, (payload[name] as number) + seconds])),
+  }
 }
 
 export const grantKey = (grantId: string): Buffer => keyOf('Grant', grantId)
@@ -66,7 +84,8 @@ function clients({ database, encryption }: Store): Adapter {
   }
 }
 
-function grants({ database, encryption }: Store): Adapter {
+function grants(store: Store): Adapter {
+  const { database, encryption } = store
   return {
     ...others(),
     async upsert(id, payload) {
@@ -75,7 +94,7 @@ function grants({ database, encryption }: Store): Adapter {
       await database.asSystem(async (tx) => {
         await saveGrant(tx, {
           key,
-          payload: seal(encryption, key, payload),
+          payload: seal(encryption, key, moved(payload, ahead(store))),
           userId: payload.accountId!,
           clientId: payload.clientId!,
           scopes: knownScopes(granted),
@@ -87,13 +106,14 @@ function grants({ database, encryption }: Store): Adapter {
       const key = grantKey(id)
       const payload = await database.asSystem((tx) => findGrant(tx, key))
       const opened = payload && open(encryption, about(key), payload)
-      return opened ? { ...opened, jti: id } : undefined
+      return opened ? { ...moved(opened, -ahead(store)), jti: id } : undefined
     },
     destroy: (id) => database.asSystem((tx) => endGrant(tx, grantKey(id))),
   }
 }
 
-function artifacts(kind: string, { database, encryption }: Store): Adapter {
+function artifacts(kind: string, store: Store): Adapter {
+  const { database, encryption } = store
   return {
     ...others(),
     async upsert(id, payload, expiresIn) {
@@ -101,7 +121,7 @@ function artifacts(kind: string, { database, encryption }: Store): Adapter {
       const artifact = {
         kind,
         key,
-        payload: seal(encryption, key, payload),
+        payload: seal(encryption, key, moved(payload, ahead(store))),
         lastsSeconds: expiresIn ?? null,
       }
       const { grantId } = payload
@@ -119,7 +139,7 @@ function artifacts(kind: string, { database, encryption }: Store): Adapter {
       const found = await database.asSystem((tx) => findArtifact(tx, kind, key))
       const opened = found && open(encryption, about(key), found.payload)
       if (!opened) return undefined
-      const payload = { ...opened, jti: id }
+      const payload = { ...moved(opened, -ahead(store)), jti: id }
       return found.consumedAt
         ? { ...payload, consumed: Math.floor(found.consumedAt.getTime() / 1000) }
         : payload

@@ -70,10 +70,10 @@ export function openProvider(options: ProviderOptions): Provider {
 }
 
 function configuration(options: ProviderOptions) {
-  const { encryption, publicUrl } = options
+  const { encryption, clock, publicUrl } = options
   const database = tellingOutages(options.database, options.log)
   return {
-    adapter: (kind: string) => openAdapter(kind, { database, encryption }),
+    adapter: (kind: string) => openAdapter(kind, { database, encryption, clock }),
     clientAuthMethods: [...authMethods],
     clientDefaults: {
       grant_types: ['authorization_code', 'refresh_token'],

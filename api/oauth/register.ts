@@ -4,6 +4,7 @@ import type { Provider } from 'oidc-provider'
 import { limits } from '../../core/limits.ts'
 import type { Egress } from '../../platform/egress/egress.ts'
 import { deriveKey, openEncryption } from '../../platform/secrets/encryption.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
@@ -20,6 +21,7 @@ export interface OAuthOptions {
   sessions: Sessions
   egress: Pick<Egress, 'fetch'>
   limiter: RateLimiter
+  clock: Clock
   log: Logger
   secretKey: string
   requestsPerHour: number
@@ -28,7 +30,7 @@ export interface OAuthOptions {
 }
 
 export async function registerOAuth(app: FastifyInstance, options: OAuthOptions): Promise<void> {
-  const { database, limiter, log, secretKey, publicUrl } = options
+  const { database, limiter, clock, log, secretKey, publicUrl } = options
   const encryption = openEncryption(secretKey, 'oauth')
   const keys = {
     cookies: deriveKey(secretKey, 'oauth cookies'),
@@ -37,7 +39,7 @@ export async function registerOAuth(app: FastifyInstance, options: OAuthOptions)
   let opened: Provider | null = null
   const provider = () =>
     (opened ??= openProvider({
-      ...{ database, encryption, keys, log, errorPage },
+      ...{ database, encryption, clock, keys, log, errorPage },
       publicUrl: publicUrl(),
       egress: options.egress,
       mayFetch: () =>

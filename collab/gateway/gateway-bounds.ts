@@ -1,4 +1,5 @@
 import type { ApplyBounds } from './apply.ts'
+import type { Spread } from './close-spread.ts'
 import type { FrameBounds } from './protocol.ts'
 import type { MergeBounds } from '../updates/meter.ts'
 import type { PresenceBounds } from './presence.ts'
@@ -31,6 +32,8 @@ export interface GatewayBounds
   maxBoardsPerSocket: number
   /** Refused attempts to open a board, after which the socket is closed. */
   maxRefusals: number
+  /** How the sockets are closed when the service stops. */
+  closing: Spread
 }
 
 export const defaultBounds: GatewayBounds = {
@@ -66,4 +69,5 @@ export const defaultBounds: GatewayBounds = {
   maxSocketsPerAccount: 2000,
   maxBoardsPerSocket: 100,
   maxRefusals: 20,
+  closing: { atOnce: 50, pauseMs: 5, withinMs: 5000 },
 }

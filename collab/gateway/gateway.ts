@@ -7,7 +7,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hocuspocus, type Connection } from '@hocuspocus/server'
 import { WebSocketServer, type ServerOptions } from 'ws'
-import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
@@ -15,6 +14,7 @@ import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import { authentication } from './authenticate.ts'
 import type { CommitQueue } from '../commit/commit.ts'
+import { closeSpread } from './close-spread.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import { broadcastWindowMs } from '../documents/document.ts'
@@ -69,7 +69,7 @@ export interface Gateway {
   /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
   tell(account: string, text: string): void
   counts(): GatewayCounts
-  /** Closes all sockets (1012). No edit is accepted afterwards. */
+  /** Refuses new sockets and closes all others (1012), many of them over some seconds. No edit is accepted afterwards. */
   close(): Promise<void>
 }
 
@@ -169,10 +169,9 @@ export function openGateway(options: GatewayOptions): Gateway {
     counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),
     async close() {
       closing = true
+      await closeSpread(server.clients, bounds.closing)
       following.stop()
       clearInterval(upkeep)
-      for (const webSocket of server.clients)
-        webSocket.close(closeCodes.restart.code, closeCodes.restart.reason)
       const deadline = Date.now() + 2000
       while (server.clients.size > 0 && Date.now() < deadline)
         await new Promise((resolve) => setTimeout(resolve, 10))

@@ -77,7 +77,7 @@ async function startOwn(dataDir: string): Promise<Reached> {
 /** Migrates the schema, unless a service of another version may be using the database. */
 async function bringSchema(url: string, shared: boolean): Promise<void> {
   const state = await schemaState(url)
-  if (state === 'current') return
+  if (state === 'usable') return
   if (shared && state === 'other')
     throw new Error(
       'The database has the schema of another version of Corkboard. Start the service of this version once, which migrates the database, or run the command of the other version.',

@@ -95,7 +95,7 @@ test('[C41] editors are never refused: remaining is never below 0, and the API a
   const editor = await openEditor(service.url, { boardId: board.id, token: owner.token })
   for (let n = 0; n < 5; n++) editor.addCard(`card-${n}`)
   await editor.saved()
-  await service.live.queue.flush(board.id)
+  await service.flush(board.id)
   expect((await owner.api.get(`/boards/${board.id}`)).body.capacity).toEqual({
     limit: 100,
     used: 104,

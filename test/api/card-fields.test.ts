@@ -200,7 +200,7 @@ test('[C8] z may be any fraction; without one a card goes above all that the ind
   const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
   editor.addCard('high', { z: 700 })
   await editor.saved()
-  await service.live.queue.flush(board.id)
+  await service.flush(board.id)
   expect(await z({})).toBe(701)
   expect(await z({ z: 1e12 })).toBe(1e12)
   expect(await z({})).toBe(1e12)
@@ -379,7 +379,7 @@ test('[C15] a group_id must be a group on the same board, whether its document i
   expect(
     (await user.api.patch(`/boards/${home.id}/cards/${card.id}`, { group_id: 'group-1' })).body.card.group_id,
   ).toBe('group-1')
-  await service.live.queue.flush(home.id)
+  await service.flush(home.id)
   const cold = await startService({
     workers: false,
     testDatabase: { url: service.databaseUrl, admin: service.admin, drop: async () => {} },

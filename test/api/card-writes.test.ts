@@ -499,7 +499,7 @@ test('[C32] what an editor wrote against all rules is left out or clamped, and h
     props: null,
     raw: { grid: { inner: [] }, big: String(2n ** 60n), bytes: 'AQI=' },
   })
-  await service.live.queue.flush(board.id)
+  await service.flush(board.id)
   expect(
     (await user.api.get(`${cardsPath(board)}?source=index`)).body.cards.map((card: Shown) => card.id),
   ).toEqual(['clamped', 'exotic', 'fine'])

@@ -282,7 +282,7 @@ test('[U8] groups that editors wrote against all rules are left out or clamped, 
     succeeded(await user.api.patch(`${groupsPath(board.id)}/clamped`, { shape: 'hug' })).group,
   ).toMatchObject({ shape: 'hug', name: 'n'.repeat(200) })
   expect((await user.api.delete(`${groupsPath(board.id)}/odd-times`)).status).toBe(200)
-  await service.live.queue.flush(board.id)
+  await service.flush(board.id)
 })
 
 test('[U9] a group is in its mirror with the write itself, and no flush follows', async () => {
@@ -454,7 +454,7 @@ test('[U13] random steps of two editors and the API on groups, cards and layouts
     expect(new Set((await listGroups(board.id)).map(({ id }) => id))).toEqual(
       new Set(editors[0]!.groups.keys()),
     )
-    await service.live.queue.flush(board.id)
+    await service.flush(board.id)
     expect(await verifyBoard(service.database, board.id)).toEqual([])
     for (const editor of editors) editor.leave()
   }

@@ -55,7 +55,7 @@ async function connect(
   unticked: string[] = [],
 ) {
   const open = () =>
-    new StreamableHTTPClientTransport(new URL(`${service.url}/api/v1/mcp`), { authProvider: provider })
+    new StreamableHTTPClientTransport(new URL(`${service.homeUrl}/api/v1/mcp`), { authProvider: provider })
   const first = open()
   await expect(new Client({ name: 'agent', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError)
   const consent = await toConsent(somebody.browser, { url: kept['url'] as URL }, somebody.email)

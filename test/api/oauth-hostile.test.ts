@@ -48,7 +48,7 @@ test('[OC4] without PKCE, and with `plain`, there is no code', async () => {
     expect(Object.fromEntries(answer.searchParams)).toMatchObject({
       error: 'invalid_request',
       state: begun.state,
-      iss: service.url,
+      iss: service.homeUrl,
     })
     expect(answer.searchParams.has('code')).toBe(false)
   }
@@ -121,7 +121,7 @@ test('[OC11] nobody answers for another browser or another account', async () =>
   expect((await other.browser.open(consent.path)).status).toBe(404)
   expect((await other.browser.post(form, { decision: 'allow' })).status).toBe(403)
   // The same browser, after somebody else has signed in there.
-  const shared = new Browser(service.url)
+  const shared = new Browser(service.homeUrl)
   const begun = await begin(service, app)
   const first = await toConsent(shared, begun, somebody.email)
   await shared.submit((await shared.open('/settings')).form('/logout'))
@@ -130,7 +130,7 @@ test('[OC11] nobody answers for another browser or another account', async () =>
   const mine = await shared.open(first.path)
   expect(mine.text).toContain(other.email)
   // Without a session it leads to the login.
-  const stranger = await new Browser(service.url).open(consent.path)
+  const stranger = await new Browser(service.homeUrl).open(consent.path)
   expect(stranger.path).toBe(`/login?next=${encodeURIComponent(consent.path)}`)
   expect(await grants()).toBe(before)
 })
@@ -164,7 +164,7 @@ test('[OC10] denied: the application is told so, and nothing is allowed', async 
   expect(Object.fromEntries(answer.searchParams)).toMatchObject({
     error: 'access_denied',
     state: begun.state,
-    iss: service.url,
+    iss: service.homeUrl,
   })
   expect(await grants()).toBe(before)
 })
@@ -206,14 +206,15 @@ test('[OC10] what is unticked is not allowed, reading always is, and no consent 
 })
 
 test('[OC14] [I5] the metadata say what is there, at each path where clients look, and a 401 leads to them', async () => {
-  const json = async (path: string) => (await (await fetch(service.url + path)).json()) as Record<string, any>
+  const json = async (path: string) =>
+    (await (await fetch(service.homeUrl + path)).json()) as Record<string, any>
   const server = await discover(service)
   expect(server).toEqual({
-    issuer: service.url,
-    authorization_endpoint: `${service.url}/oauth/authorize`,
-    token_endpoint: `${service.url}/oauth/token`,
-    registration_endpoint: `${service.url}/oauth/register`,
-    revocation_endpoint: `${service.url}/oauth/revoke`,
+    issuer: service.homeUrl,
+    authorization_endpoint: `${service.homeUrl}/oauth/authorize`,
+    token_endpoint: `${service.homeUrl}/oauth/token`,
+    registration_endpoint: `${service.homeUrl}/oauth/register`,
+    revocation_endpoint: `${service.homeUrl}/oauth/revoke`,
     scopes_supported: ['read', 'write', 'delete'],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
@@ -223,19 +224,19 @@ test('[OC14] [I5] the metadata say what is there, at each path where clients loo
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
-    protected_resources: [`${service.url}/api/v1`, `${service.url}/api/v1/mcp`],
+    protected_resources: [`${service.homeUrl}/api/v1`, `${service.homeUrl}/api/v1/mcp`],
   })
   for (const path of ['', '/api/v1', '/api/v1/mcp'])
     expect(await json(`/.well-known/oauth-authorization-server${path}`)).toEqual(server)
-  expect((await fetch(`${service.url}/.well-known/openid-configuration`)).status).toBe(404)
+  expect((await fetch(`${service.homeUrl}/.well-known/openid-configuration`)).status).toBe(404)
   for (const [path, resource] of [
     ['', '/api/v1'],
     ['/api/v1', '/api/v1'],
     ['/api/v1/mcp', '/api/v1/mcp'],
   ])
     expect(await json(`/.well-known/oauth-protected-resource${path}`)).toMatchObject({
-      resource: service.url + resource,
-      authorization_servers: [service.url],
+      resource: service.homeUrl + resource,
+      authorization_servers: [service.homeUrl],
       scopes_supported: ['read', 'write', 'delete'],
       bearer_methods_supported: ['header'],
     })
@@ -244,11 +245,11 @@ test('[OC14] [I5] the metadata say what is there, at each path where clients loo
     ['DELETE', '/api/v1/boards', ''],
     ['POST', '/api/v1/mcp', '/api/v1/mcp'],
   ] as const) {
-    const refused = await fetch(service.url + path, { method })
+    const refused = await fetch(service.homeUrl + path, { method })
     expect([path, refused.status, refused.headers.get('www-authenticate')]).toEqual([
       path,
       401,
-      `Bearer resource_metadata="${service.url}/.well-known/oauth-protected-resource${suffix}"`,
+      `Bearer resource_metadata="${service.homeUrl}/.well-known/oauth-protected-resource${suffix}"`,
     ])
   }
 })

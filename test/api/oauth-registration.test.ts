@@ -34,7 +34,7 @@ const documented = async (clientId: string): Promise<Application> => ({
 })
 
 const post = (body: unknown, type = 'application/json') =>
-  fetch(`${service.url}/oauth/register`, {
+  fetch(`${service.homeUrl}/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': type },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -261,13 +261,13 @@ test('[OC20] without the operator’s leave no document inside the network is as
 
 test('[OC9] preflights of other origins are answered, so that a client may live in a browser', async () => {
   for (const path of ['/oauth/register', '/oauth/token', '/oauth/revoke']) {
-    const preflight = await fetch(service.url + path, {
+    const preflight = await fetch(service.homeUrl + path, {
       method: 'OPTIONS',
       headers: { origin: 'https://inspector.example', 'access-control-request-method': 'POST' },
     })
     expect([path, preflight.headers.get('access-control-allow-origin')]).toEqual([path, '*'])
   }
-  const answer = await fetch(`${service.url}/oauth/token`, {
+  const answer = await fetch(`${service.homeUrl}/oauth/token`, {
     method: 'POST',
     headers: { origin: 'https://inspector.example' },
     body: new URLSearchParams({ grant_type: 'authorization_code', client_id: 'nobody' }),

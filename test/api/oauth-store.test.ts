@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const status = async (tokens: oauth.TokenEndpointResponse, url = service.url) =>
+const status = async (tokens: oauth.TokenEndpointResponse, url = service.homeUrl) =>
   (await new ApiClient(url, tokens.access_token).get('/me')).status
 
 /** All that is in the database, as text. */
@@ -110,7 +110,7 @@ test('[OC17] the settings list what is connected, and to disconnect it ends its 
 })
 
 test('[OC18] any process goes on with what another began', async () => {
-  const publicUrl = service.url
+  const publicUrl = service.homeUrl
   const second = await startService({
     testDatabase: { url: service.databaseUrl, admin: service.admin, drop: async () => undefined },
     config: { logLevel: 'error', publicUrl },

@@ -102,8 +102,8 @@ test('[OC7] a token is asked for by a name of this service; any other is refused
   const { browser, email } = somebody
   for (const resource of [
     'https://elsewhere.example/api',
-    `${service.url}/other`,
-    `${service.url}/api/v1/boards`,
+    `${service.homeUrl}/other`,
+    `${service.homeUrl}/api/v1/boards`,
   ]) {
     const begun = await begin(service, app, { resource })
     const shown = await toConsent(browser, begun, email)
@@ -111,9 +111,9 @@ test('[OC7] a token is asked for by a name of this service; any other is refused
     expect(await refusal(redeem(app, begun, answer))).toBe('invalid_target')
   }
   for (const resource of [
-    `${service.url}/api/v1/mcp`,
+    `${service.homeUrl}/api/v1/mcp`,
     null,
-    [`${service.url}/api/v1`, `${service.url}/api/v1/mcp`],
+    [`${service.homeUrl}/api/v1`, `${service.homeUrl}/api/v1/mcp`],
   ]) {
     const { tokens } = await connect(service, somebody, { resource }, app)
     expect([resource, await status(tokens)]).toEqual([resource, 200])
@@ -132,7 +132,7 @@ test('[OC12] an access token is a token like others: scopes, the way to more, au
   const refused = await api(tokens).delete(`/boards/${made.body.board.id}`)
   expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope'])
   expect(refused.headers.get('www-authenticate')).toBe(
-    `Bearer error="insufficient_scope", scope="read write delete", resource_metadata="${service.url}/.well-known/oauth-protected-resource"`,
+    `Bearer error="insufficient_scope", scope="read write delete", resource_metadata="${service.homeUrl}/.well-known/oauth-protected-resource"`,
   )
   const audit = await api(tokens).get('/audit?limit=1')
   expect(audit.body.entries[0]).toMatchObject({

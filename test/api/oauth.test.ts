@@ -18,9 +18,9 @@ test('[OC1] the stock client goes from a 401 by metadata and registration, sign-
   expect(refused.status).toBe(401)
   const [, metadata = ''] =
     /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? []
-  const resource = new URL(`${service.url}/api/v1`)
+  const resource = new URL(`${service.homeUrl}/api/v1`)
   const about = await oauth.processResourceDiscoveryResponse(resource, await fetch(metadata))
-  expect(about.authorization_servers).toEqual([service.url])
+  expect(about.authorization_servers).toEqual([service.homeUrl])
 
   const somebody = await person(service)
   const application = await register(service)
@@ -32,7 +32,7 @@ test('[OC1] the stock client goes from a 401 by metadata and registration, sign-
   expect(consent.text).not.toMatch(/<script/i)
   const answer = await answerConsent(somebody.browser, consent, { decision: 'allow', scope_delete: '1' })
   expect(answer.origin + answer.pathname).toBe(callback)
-  expect(answer.searchParams.get('iss')).toBe(service.url)
+  expect(answer.searchParams.get('iss')).toBe(service.homeUrl)
   const tokens = await redeem(application, begun, answer)
   expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: 'read write delete' })
 

@@ -32,7 +32,7 @@ export interface Begun {
 export const callback = 'http://127.0.0.1:33418/callback'
 
 export async function discover(service: TestService): Promise<oauth.AuthorizationServer> {
-  const issuer = new URL(service.url)
+  const issuer = new URL(service.homeUrl)
   const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
   return oauth.processDiscoveryResponse(issuer, response)
 }
@@ -83,7 +83,7 @@ export async function begin(
     asked.challenge === undefined ? await oauth.calculatePKCECodeChallenge(verifier) : asked.challenge
   set('code_challenge', challenge)
   set('code_challenge_method', asked.challengeMethod === undefined ? 'S256' : asked.challengeMethod)
-  for (const resource of [asked.resource === undefined ? `${service.url}/api/v1` : asked.resource].flat())
+  for (const resource of [asked.resource === undefined ? `${service.homeUrl}/api/v1` : asked.resource].flat())
     set('resource', resource)
   for (const [name, value] of Object.entries(asked.more ?? {})) url.searchParams.set(name, value)
   return { url, verifier, state }

@@ -240,7 +240,7 @@ test('[SI20] the audit tells who signed in and out, made and revoked tokens, and
 
 test('[SI21] the sessions are listed; one can be ended, or all', async () => {
   const one = await signedIn()
-  const [second, third] = [new Browser(service.url), new Browser(service.url)]
+  const [second, third] = [new Browser(service.homeUrl), new Browser(service.homeUrl)]
   for (const browser of [second, third]) await signIn(browser, one)
   const stranger = await signedIn()
   const shown = await settings(one.browser)
@@ -268,7 +268,7 @@ test('[SI21] the sessions are listed; one can be ended, or all', async () => {
 
 test('[SI22] the password is changed by who knows it, and ends all other sessions', async () => {
   const { browser, email } = await signedIn()
-  const other = new Browser(service.url)
+  const other = new Browser(service.homeUrl)
   await signIn(other, { email })
   const before = await browser.cookie('corkboard_session')
   const form = (await settings(browser)).form('/settings/password')
@@ -286,8 +286,8 @@ test('[SI22] the password is changed by who knows it, and ends all other session
   expect(changed.text).toContain('The password is changed')
   expect(await browser.cookie('corkboard_session')).not.toBe(before)
   expect((await other.send('GET', '/settings')).status).toBe(303)
-  expect((await signIn(new Browser(service.url), { email })).status).toBe(422)
-  expect((await signIn(new Browser(service.url), { email, password: chosen })).status).toBe(303)
+  expect((await signIn(new Browser(service.homeUrl), { email })).status).toBe(422)
+  expect((await signIn(new Browser(service.homeUrl), { email, password: chosen })).status).toBe(303)
   // Forms of before the change are of no use.
   expect((await browser.post(form, { current: chosen, new: rightPassword })).status).toBe(403)
 })
@@ -300,23 +300,23 @@ test('[SI22] a stolen session guesses the password no quicker than a stranger, a
   )
   expect(statuses(answers)).toEqual([...Array<number>(10).fill(422), 429, 429, 429])
   expect((await browser.post(form, { current: rightPassword, new: chosen })).status).toBe(429)
-  expect((await signIn(new Browser(service.url), { email })).status).toBe(303)
+  expect((await signIn(new Browser(service.homeUrl), { email })).status).toBe(303)
 })
 
 test('[SI23] no route of the API takes the cookie, and no page is in its description', async () => {
   const { browser, workspaceId } = await signedIn()
-  const cookie = await browser.jar.getCookieString(service.url)
+  const cookie = await browser.jar.getCookieString(service.homeUrl)
   const { paths } = await service.app.inject('/api/v1/openapi.json').then((answer) => answer.json())
   const asked: string[] = []
   for (const [path, operations] of Object.entries<object>(paths)) {
     if (path === '/openapi.json') continue
     for (const method of Object.keys(operations)) {
       const filled = path.replaceAll(/\{\w+\}/g, workspaceId)
-      const answer = await fetch(`${service.url}/api/v1${filled}`, {
+      const answer = await fetch(`${service.homeUrl}/api/v1${filled}`, {
         method: method.toUpperCase(),
         headers: {
           cookie,
-          origin: service.url,
+          origin: service.homeUrl,
           'sec-fetch-site': 'same-origin',
           'content-type': 'application/json',
         },
@@ -328,7 +328,7 @@ test('[SI23] no route of the API takes the cookie, and no page is in its descrip
   }
   expect(asked.length).toBeGreaterThan(50)
   expect(Object.keys(paths).filter((path) => /login|logout|settings/.test(path))).toEqual([])
-  expect((await fetch(`${service.url}/api/v1`, { headers: { cookie } })).status).toBe(401)
+  expect((await fetch(`${service.homeUrl}/api/v1`, { headers: { cookie } })).status).toBe(401)
 })
 
 test('[SI25] no form of the settings, nor that to log out, is taken without the token of its session', async () => {
@@ -336,7 +336,7 @@ test('[SI25] no form of the settings, nor that to log out, is taken without the 
   const page = await settings(victim.browser)
   const own = await settings(attacker.browser)
   const [foreign = ''] = own.form('/logout').fields.map(([, value]) => value)
-  const anonymous = (await new Browser(service.url).open('/login')).form('/login').fields[0]![1]
+  const anonymous = (await new Browser(service.homeUrl).open('/login')).form('/login').fields[0]![1]
   expect(page.forms.map(({ action }) => action)).toEqual([
     '/logout',
     '/settings/tokens',

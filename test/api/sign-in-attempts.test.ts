@@ -162,7 +162,7 @@ test('[SI9] strangers’ attempts keep nobody out of a browser that the account 
   // Their own browsers are none of the account's, whatever they signed in to there.
   const right = { password: rightPassword }
   expect((await attempt(owner.email, { ...right, browser: stranger.browser })).status).toBe(429)
-  expect((await attempt(owner.email, { ...right, browser: new Browser(service.url) })).status).toBe(429)
+  expect((await attempt(owner.email, { ...right, browser: new Browser(service.homeUrl) })).status).toBe(429)
   const copied = await owner.browser.copy()
   expect(
     (await attempt(owner.email, { ...right, browser: owner.browser, from: '203.0.113.10' })).status,
@@ -173,7 +173,7 @@ test('[SI9] strangers’ attempts keep nobody out of a browser that the account 
   expect(statuses(answers)).toEqual([...Array<number>(10).fill(422), ...Array<number>(4).fill(429)])
 
   const { code } = await service.database.asSystem((tx) => makeLink(tx, { userId: owner.userId, hours: 1 }))
-  const fresh = new Browser(service.url)
+  const fresh = new Browser(service.homeUrl)
   const page = await fresh.open(`/login/link?code=${code}`)
   expect((await fresh.post(page.form('/login/link'), { password: 'another password of mine' })).status).toBe(
     303,
@@ -186,12 +186,12 @@ test('[SI13] signing in makes a new session, whatever cookies were planted in th
   await signIn(attacker.browser, attacker)
   const planted = (await attacker.browser.cookie('corkboard_session'))!
   for (const value of [planted, 'A'.repeat(43), 'x']) {
-    const browser = new Browser(service.url)
-    await browser.jar.setCookie(`corkboard_session=${value}; Path=/`, service.url)
-    const page = await new Browser(service.url).send('GET', '/login') // /login itself would lead on
-    const form = (await browser.jar.getCookies(service.url)).length
+    const browser = new Browser(service.homeUrl)
+    await browser.jar.setCookie(`corkboard_session=${value}; Path=/`, service.homeUrl)
+    const page = await new Browser(service.homeUrl).send('GET', '/login') // /login itself would lead on
+    const form = (await browser.jar.getCookies(service.homeUrl)).length
     expect(form).toBe(1)
-    await browser.jar.setCookie(page.headers.getSetCookie()[0]!, service.url)
+    await browser.jar.setCookie(page.headers.getSetCookie()[0]!, service.homeUrl)
     const answer = await browser.post(page.form('/login'), { email: victim.email, password: rightPassword })
     expect(answer.status).toBe(303)
     const made = (await browser.cookie('corkboard_session'))!

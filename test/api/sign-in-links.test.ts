@@ -24,8 +24,8 @@ const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/sett
 test('[SI16] a link sets the password and signs in, once; looking at it does not use it up', async () => {
   const user = await service.user()
   const code = await linkFor(user.userId)
-  for (let n = 0; n < 3; n++) await open(new Browser(service.url), code)
-  const browser = new Browser(service.url)
+  for (let n = 0; n < 3; n++) await open(new Browser(service.homeUrl), code)
+  const browser = new Browser(service.homeUrl)
   const page = await open(browser, code)
   expect(page.status).toBe(200)
   expect(page.text).toContain(user.email)
@@ -44,18 +44,18 @@ test('[SI16] a link sets the password and signs in, once; looking at it does not
   const answer = await browser.post(form, { password: chosen })
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings'])
   expect(await isSignedIn(browser)).toBe(true)
-  for (const again of [await open(new Browser(service.url), code), await open(browser, code)]) {
+  for (const again of [await open(new Browser(service.homeUrl), code), await open(browser, code)]) {
     expect(again.status).toBe(410)
     expect(again.text).toContain('does not work')
   }
-  const other = new Browser(service.url)
+  const other = new Browser(service.homeUrl)
   expect((await signIn(other, { email: user.email, password: chosen })).status).toBe(303)
 })
 
 test('[SI16] of many who use a link at once one wins', async () => {
   const user = await service.user()
   const code = await linkFor(user.userId)
-  const browsers = Array.from({ length: 8 }, () => new Browser(service.url))
+  const browsers = Array.from({ length: 8 }, () => new Browser(service.homeUrl))
   const forms = await Promise.all(
     browsers.map(async (browser) => (await open(browser, code)).form('/login/link')),
   )
@@ -67,14 +67,15 @@ test('[SI16] of many who use a link at once one wins', async () => {
   const signedIn = await Promise.all(browsers.map(isSignedIn))
   expect(signedIn).toEqual(browsers.map((_, n) => n === winner))
   expect(
-    (await signIn(new Browser(service.url), { email: user.email, password: `${chosen} ${winner}` })).status,
+    (await signIn(new Browser(service.homeUrl), { email: user.email, password: `${chosen} ${winner}` }))
+      .status,
   ).toBe(303)
 })
 
 test('[SI16] a link that is too old, replaced, or overtaken by a new password is refused, and its password changes nothing', async () => {
   const user = await person(service)
   const refused = async (code: string, ended: () => Promise<unknown>) => {
-    const browser = new Browser(service.url)
+    const browser = new Browser(service.homeUrl)
     const form = (await open(browser, code)).form('/login/link')
     await ended()
     expect((await open(browser, code)).status).toBe(410)
@@ -91,13 +92,13 @@ test('[SI16] a link that is too old, replaced, or overtaken by a new password is
   })
   for (const code of ['', 'x', 'A'.repeat(43), `${'A'.repeat(42)}'`])
     expect((await open(browser, code)).status).toBe(410)
-  expect((await signIn(new Browser(service.url), { email: user.email })).status).toBe(303)
+  expect((await signIn(new Browser(service.homeUrl), { email: user.email })).status).toBe(303)
 })
 
 test('[SI16] a link ends the sessions that the account had', async () => {
   const user = await person(service)
   await signIn(user.browser, user)
-  const browser = new Browser(service.url)
+  const browser = new Browser(service.homeUrl)
   const page = await open(browser, await linkFor(user.userId))
   await browser.post(page.form('/login/link'), { password: chosen })
   expect([await isSignedIn(user.browser), await isSignedIn(browser)]).toEqual([false, true])
@@ -150,7 +151,7 @@ test('[SI14] a session ends after 14 days without use and 90 days at most, and i
   expect(await isSignedIn(idle.browser)).toBe(false)
   await linkFor(idle.userId)
   await service.admin`update sign_in_links set expires_at = now()`
-  await signIn(new Browser(service.url), { email: 'nobody@example.test' })
+  await signIn(new Browser(service.homeUrl), { email: 'nobody@example.test' })
   await service.admin`update sign_in_allowances set used_until = now() - interval '2 minutes'`
   const kept = await person(service)
   await signIn(kept.browser, kept)
@@ -180,7 +181,7 @@ test('[SI24] a dump of the database holds no session, link, password, token or d
   const { text } = await user.browser.post(form, { name: 'one' })
   const [token = ''] = /cork_[\w-]+/.exec(text) ?? []
   expect(token).toHaveLength(55)
-  const cookies = await user.browser.jar.getCookies(service.url)
+  const cookies = await user.browser.jar.getCookies(service.homeUrl)
   const secrets = [
     rightPassword,
     code,
@@ -212,11 +213,11 @@ test('[SI24] a dump of the database holds no session, link, password, token or d
     session!['id'],
     Buffer.from(session!['hex'], 'hex').toString('base64url'),
   ]) {
-    const thief = new Browser(service.url)
-    await thief.jar.setCookie(`corkboard_session=${value}; Path=/`, service.url)
+    const thief = new Browser(service.homeUrl)
+    await thief.jar.setCookie(`corkboard_session=${value}; Path=/`, service.homeUrl)
     expect(await isSignedIn(thief)).toBe(false)
   }
-  expect((await signIn(new Browser(service.url), { email: user.email, password: phc })).status).toBe(422)
+  expect((await signIn(new Browser(service.homeUrl), { email: user.email, password: phc })).status).toBe(422)
 })
 
 test('[SI14] an account has 100 sessions at most; the one that was used longest ago goes first', async () => {
@@ -226,7 +227,7 @@ test('[SI14] an account has 100 sessions at most; the one that was used longest 
     insert into sessions (user_id, hash, ip, expires_at, last_seen_at)
     select ${user.userId}, sha256(n::text::bytea), '', now() + interval '1 day', now() - n * interval '1 hour'
     from generate_series(1, 99) n`
-  await signIn(new Browser(service.url), user)
+  await signIn(new Browser(service.homeUrl), user)
   const [left] = await service.admin`
     select count(*)::integer as n, round(extract(epoch from now() - min(last_seen_at)) / 3600)::integer as hours
     from sessions where user_id = ${user.userId}`
@@ -239,6 +240,6 @@ test('[SI14] nobody who asks for a page makes the service keep anything, but for
     (await service.admin`select count(*)::integer as n from sessions`)[0]!['n'] as number
   const before = await count()
   for (const path of ['/login', '/login/link', '/settings', '/login?next=/settings'])
-    await new Browser(service.url).send('GET', path)
+    await new Browser(service.homeUrl).send('GET', path)
   expect(await count()).toBe(before)
 })

@@ -143,7 +143,7 @@ test('[SI3] /login leads to such a path alone, whether it comes in the address o
     '/\r\nx: y',
     '/%2F/evil',
   ]) {
-    const fresh = new Browser(service.url)
+    const fresh = new Browser(service.homeUrl)
     const page = await fresh.open('/login')
     const answer = await fresh.post(page.form('/login'), { email, password: rightPassword, next })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings'])
@@ -166,17 +166,17 @@ test('[SI4] no form is taken that another site could have sent', async () => {
   }
   // The token: missing, made up, of another browser, altered, of another kind.
   await refused(browser.post({ ...form, fields: [] }, typed))
-  const other = (await new Browser(service.url).open('/login')).form('/login')
+  const other = (await new Browser(service.homeUrl).open('/login')).form('/login')
   const flipped = csrf.slice(0, -2) + (csrf.at(-2) === 'A' ? 'B' : 'A') + csrf.at(-1)!
   for (const made of ['', 'x', flipped, `${csrf}x`, other.fields[0]![1]])
     await refused(browser.post(form, { ...typed, csrf: made }))
-  await refused(new Browser(service.url).post(form, typed)) // without the cookie that it belongs to
+  await refused(new Browser(service.homeUrl).post(form, typed)) // without the cookie that it belongs to
   // The page that it comes from, as browsers tell it.
   for (const headers of [
     { origin: 'https://evil.example' },
     { origin: 'null' },
-    { origin: service.url.replace('http:', 'ftp:') },
-    { origin: `${service.url}0` },
+    { origin: service.homeUrl.replace('http:', 'ftp:') },
+    { origin: `${service.homeUrl}0` },
     { origin: 'not a URL' },
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
@@ -238,7 +238,7 @@ test('[SI6] what is put into a page is text', async () => {
   const written = html`<p title="${evil}">${[evil, null, false, undefined, 3]}</p>`
   expect(written.text).toBe(`<p title="${escaped}">${escaped}3</p>`)
   expect(html`<b>${html`<i>${'<'}</i>`}</b>`.text).toBe('<b><i>&lt;</i></b>')
-  const browser = new Browser(service.url)
+  const browser = new Browser(service.homeUrl)
   const page = await browser.open(`/login?next=${encodeURIComponent(`/x?${encodeURIComponent(evil)}"'<>`)}`)
   expect(page.text).not.toContain('<script')
   expect(page.form('/login').fields.find(([name]) => name === 'next')![1]).toBe(

@@ -20,7 +20,7 @@ export async function person(service: TestService, password = rightPassword): Pr
   const user = await service.user()
   const phc = await hash(password)
   await service.database.asSystem((tx) => setPassword(tx, user.userId, phc))
-  return { ...user, browser: new Browser(service.url) }
+  return { ...user, browser: new Browser(service.homeUrl) }
 }
 
 export async function signIn(

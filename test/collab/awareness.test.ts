@@ -71,7 +71,7 @@ test('[X70] who joins, or asks, gets all states in one frame', async () => {
   one.send(
     awarenessFrame(boardId, [entry(1, 1, { name: 'One' }), entry(2, 1, { name: 'Two' }), entry(3, 1, {})]),
   )
-  await until(() => service.gateway.counts().states === 3, 'they are there')
+  await until(() => service.counts().states === 3, 'they are there')
   const all = new Map<number, unknown>([
     [1, { name: 'One' }],
     [2, { name: 'Two' }],
@@ -130,8 +130,8 @@ test('[X72] a state that is not renewed in time is gone, and a board keeps a bou
       [1, 2, 3].map((client) => entry(client, 1, { large })),
     ),
   )
-  await until(() => service.gateway.counts().states === 2, 'two of three have room')
+  await until(() => service.counts().states === 2, 'two of three have room')
   await until(() => framesOf(watcher).some((seen) => seen.get(1) === null), 'the first is gone')
-  await until(() => service.gateway.counts().states === 0, 'both are gone')
+  await until(() => service.counts().states === 0, 'both are gone')
   expect(silent.closed).toBeNull()
 })

@@ -267,7 +267,7 @@ describe('boards and tokens', () => {
       )
       client.send(frame(address, type.close))
     }
-    await until(() => service.gateway.counts().connections === 1, 'only the innocent editor is left')
+    await until(() => service.counts().connections === 1, 'only the innocent editor is left')
   })
 })
 
@@ -324,10 +324,10 @@ describe('presence', () => {
     await until(() => statesSeen().get(100)?.['last'] === true, 'the states that may be')
     expect(new Set(statesSeen().keys())).toEqual(new Set([own, 100, 101, 102]))
     expect(statesSeen().get(own)).toEqual({ user: { name: 'Innocent' } })
-    expect(service.gateway.counts().states).toBe(4)
+    expect(service.counts().states).toBe(4)
     client.socket.terminate()
     await until(() => statesSeen().size === 1, 'its states leave with it')
-    expect(service.gateway.counts().states).toBe(1)
+    expect(service.counts().states).toBe(1)
   })
 
   test('[X9] an editor that comes back while its old socket lingers is seen at once, and stays seen', async () => {

@@ -65,7 +65,7 @@ test('[X21] beyond the bound on sockets an upgrade is refused with 503; silent s
   const foreign = await newBoard(other)
   const strangers: RawClient[] = []
   for (let n = 0; n < 10; n++) strangers.push(await connect(service.url))
-  expect(service.gateway.counts().strangers).toBeLessThanOrEqual(8)
+  expect(service.counts().strangers).toBeLessThanOrEqual(8)
   expect(strangers[0]!.closed?.code).toBe(1013)
   for (let n = 0; n < 5; n++) await enter(service.url, { boardId, token: user.token })
   for (let n = 0; n < 5; n++) await enter(service.url, { boardId: foreign, token: other.token })
@@ -96,13 +96,13 @@ test('[X22] sockets of a board and of an account are bounded, also when they com
     if (closed) expect(closed).toEqual({ code: 1013, reason: 'too many sockets' })
     else if (denials.length > 0) expect(denials).toEqual(['try-later'])
   }
-  await until(() => service.gateway.counts().connections === 5, 'five are in')
+  await until(() => service.counts().connections === 5, 'five are in')
   const late = await open(boardId, user.token)
   await until(() => late.denials.length > 0, 'a further one is refused')
   expect(late.denials).toEqual(['try-later'])
   for (const connections of [6, 7]) {
     await open(await newBoard(other), other.token)
-    await until(() => service.gateway.counts().connections === connections, 'another board is open')
+    await until(() => service.counts().connections === connections, 'another board is open')
   }
   const last = await open(await newBoard(other), other.token)
   await until(() => last.denials.length > 0, 'the account has too many')
@@ -116,13 +116,13 @@ test('[X23] a reader that stops reading is closed at a bounded cost, and the oth
   const stuck = await enter(service.url, { boardId, token: user.token })
   const stream = streamOf(stuck.socket)
   stream.pause()
-  const sockets = () => service.gateway.counts().sockets
+  const sockets = () => service.counts().sockets
   const card = writer.addCard('c')
   let most = 0
   for (let n = 0; n < 400 && sockets() === 3; n++) {
     card.set('junk', String(n).padEnd(50_000, 'x'))
     await writer.saved()
-    most = Math.max(most, service.gateway.counts().unreadBytes)
+    most = Math.max(most, service.counts().unreadBytes)
   }
   await until(() => sockets() === 2, 'it is closed')
   expect(most).toBeGreaterThan(0)
@@ -194,9 +194,9 @@ test('[X25] rounds of hostile clients leave nothing behind', async () => {
     lies.socket.close()
     await lies.untilClosed()
   }
-  await until(() => service.gateway.counts().sockets === 1, 'the innocent editor is left')
-  await until(() => service.gateway.counts().connections === 1, 'with one connection')
-  expect(service.gateway.counts()).toMatchObject({ strangers: 0, accounts: 1, unreadBytes: 0 })
+  await until(() => service.counts().sockets === 1, 'the innocent editor is left')
+  await until(() => service.counts().connections === 1, 'with one connection')
+  expect(service.counts()).toMatchObject({ strangers: 0, accounts: 1, unreadBytes: 0 })
   const document = service.live.documents.find(boardId)!.document
   expect(document.connections.size).toBe(1)
   expect(document.directConnectionsCount).toBe(0)

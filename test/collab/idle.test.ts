@@ -44,9 +44,9 @@ test('[X78] a lone idle provider stays connected, with and without awareness, ed
   const dead = await enter(service.url, { boardId, token: user.token })
   const { _socket: stream } = dead.socket as unknown as { _socket: { pause(): void; resume(): void } }
   stream.pause() // it reads nothing, so it answers no ping
-  await until(() => service.gateway.counts().connections === 5, 'all are in')
+  await until(() => service.counts().connections === 5, 'all are in')
   // This one test has to wait: the provider's own timers decide, after 30 s of silence.
   await delay(70_000)
   expect(idle).toEqual(idle.map(() => ({ closes: 0 })))
-  await until(() => service.gateway.counts().connections === 4, 'the dead one is gone', 60_000)
+  await until(() => service.counts().connections === 4, 'the dead one is gone', 60_000)
 }, 180_000)

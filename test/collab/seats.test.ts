@@ -40,7 +40,7 @@ test('[X74] one account has a bounded number of a board’s places, on however m
   const often = await openOften(boardId, viewers[1]!.token, 12)
   await until(() => often.denials.length > 0 || often.closed !== null, 'some are refused')
   for (const reason of often.denials) expect(reason).toBe('try-later')
-  expect(service.gateway.counts().connections).toBeLessThanOrEqual(14)
+  expect(service.counts().connections).toBeLessThanOrEqual(14)
   await enter(service.url, { boardId, token: user.token })
 })
 
@@ -48,7 +48,7 @@ test('[X75] a tenth of a board’s places is kept for those who may write', asyn
   const { boardId, viewers } = await boardWithViewers(3)
   for (const [at, viewer] of viewers.entries())
     for (let n = 0; n < (at < 2 ? 7 : 4); n++) await enter(service.url, { boardId, token: viewer.token })
-  expect(service.gateway.counts().connections).toBe(18)
+  expect(service.counts().connections).toBe(18)
   expect(await refusal(boardId, viewers[2]!.token)).toBe('try-later')
   for (let n = 0; n < 2; n++) await enter(service.url, { boardId, token: user.token })
   expect(await refusal(boardId, user.token)).toBe('try-later')

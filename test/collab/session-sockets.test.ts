@@ -55,7 +55,7 @@ async function expectRefused(boardId: string, webSocket: new (url: string) => We
 
 /** Signed in once more, in another browser. */
 async function elsewhere({ email }: Person): Promise<Browser> {
-  const browser = new Browser(service.url)
+  const browser = new Browser(service.homeUrl)
   await signIn(browser, { email })
   return browser
 }
@@ -82,7 +82,7 @@ test('[SI10] the stock provider without a token opens a canvas by the cookie, an
 
 test('[SI11] a cookie opens canvases for pages of this service alone; a token does for any', async () => {
   const boardId = await newBoard()
-  const own = new URL(service.url)
+  const own = new URL(service.homeUrl)
   for (const origin of [
     'https://evil.example',
     'null',
@@ -90,15 +90,15 @@ test('[SI11] a cookie opens canvases for pages of this service alone; a token do
     `http://localhost.evil.example:${own.port}`,
     `http://${own.hostname}:1`,
     `ftp://${own.host}`,
-    `${service.url}.evil.example`,
+    `${service.homeUrl}.evil.example`,
     'not a URL',
   ])
     await expectRefused(boardId, await socketOf(ada.browser, { origin }))
   await expectRefused(boardId, await socketOf(ada.browser, {})) // no browser leaves it out
-  await expectRefused(boardId, await socketOf(new Browser(service.url)))
+  await expectRefused(boardId, await socketOf(new Browser(service.homeUrl)))
   // A wrong token is not made good by the cookie.
   await expectRefused(boardId, await socketOf(ada.browser), 'cork_wrong')
-  const foreign = await socketOf(new Browser(service.url), { origin: 'https://canvas.example' })
+  const foreign = await socketOf(new Browser(service.homeUrl), { origin: 'https://canvas.example' })
   const editor = await openEditor(service.url, { boardId, token: ada.token, webSocket: foreign })
   editor.addCard('by-token')
   await editor.saved()

@@ -74,7 +74,7 @@ test('[X77] one address has a bounded number of sockets on which nobody has auth
   const fresh = await service.token(user, {})
   const sockets: WebSocket[] = []
   for (let n = 0; n < 8; n++) sockets.push((await openFrom('2001:db8:1:2::' + n)).socket)
-  await until(() => service.gateway.counts().strangers === 5, 'the oldest had to go')
+  await until(() => service.counts().strangers === 5, 'the oldest had to go')
   expect(sockets.slice(0, 3).map(({ readyState }) => readyState)).not.toContain(WebSocket.OPEN)
   // While all of them are at it, there is no room for another one, but there is for other addresses.
   await service.admin.begin(async (tx) => {

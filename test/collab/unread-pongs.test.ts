@@ -17,6 +17,6 @@ test('[X23] answers to pings that are not read count as well', async () => {
   const flood = setInterval(() => {
     for (let n = 0; n < 2000; n++) socket.ping(filler, true, () => undefined)
   }, 5)
-  await until(() => service.gateway.counts().sockets === 0, 'it is closed', 20_000)
+  await until(() => service.counts().sockets === 0, 'it is closed', 20_000)
   clearInterval(flood)
 })

@@ -3,12 +3,12 @@
  * ran, and `rows.sql`, rows of every table. Neither changes any more.
  */
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import postgres, { type Sql } from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { migrate, type SchemaFile } from '../../sql/migrate.ts'
+import { migrate, schemaFiles, type SchemaFile } from '../../sql/migrate.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { withDatabase } from '../support/global-setup.ts'
 import { repository } from '../support/instance.ts'
@@ -26,6 +26,27 @@ test('[O53] the numbered files of the first release are as they were', async () 
     expect(
       present === text,
       `sql/${name} belongs to a release and must not change: restore it, and put the change into a new numbered file.`,
+    ).toBe(true)
+  }
+})
+
+test('[CG10] a function that has changed since the release comes with a newer migration, which says with which code it works', async () => {
+  const changed: string[] = []
+  for (const { name, checksum } of await schemaFiles())
+    if (!name.startsWith('migrations/') && release.find((file) => file.name === name)?.checksum !== checksum)
+      changed.push(name)
+  const added = (await readdir(join(repository, 'sql/migrations'))).filter(
+    (name) => !release.some((file) => file.name === `migrations/${name}`),
+  )
+  expect(
+    changed.length === 0 || added.length > 0,
+    `${changed.join(', ')} changed since the release. Add a numbered file to sql/migrations, even one with a comment only: older code recognizes newer functions by its number.`,
+  ).toBe(true)
+  for (const name of added) {
+    const text = await readFile(join(repository, 'sql/migrations', name), 'utf8')
+    expect(
+      /^-- (Works with: \d{4}|Works with no older code)$/m.test(text),
+      `${name} says with which code it works`,
     ).toBe(true)
   }
 })

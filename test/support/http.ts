@@ -9,11 +9,12 @@ export interface ApiAnswer<Body = Record<string, never>> {
 }
 
 export class ApiClient {
-  readonly #url: string
+  readonly #nextUrl: () => string
   readonly #token: string | null
 
-  constructor(url: string, token: string | null) {
-    this.#url = url
+  /** @param url of the service, or a function that returns it for each call */
+  constructor(url: string | (() => string), token: string | null) {
+    this.#nextUrl = typeof url === 'string' ? () => url : url
     this.#token = token
   }
 
@@ -39,7 +40,8 @@ export class ApiClient {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<ApiAnswer<Body>> {
-    const response = await fetch(`${this.#url}/api/v1${path}`, {
+    const url = this.#nextUrl()
+    const response = await fetch(`${url}/api/v1${path}`, {
       method,
       headers: {
         ...(this.#token ? { authorization: `Bearer ${this.#token}` } : {}),
@@ -56,7 +58,7 @@ export class ApiClient {
       body: (json ? JSON.parse(text) : null) as Body,
       text,
     }
-    await holdAgainstDescription(this.#url, method, path, answer)
+    await holdAgainstDescription(url, method, path, answer)
     return answer
   }
 }

@@ -49,10 +49,10 @@ export async function makeDataDir(cleanUp: (work: () => Promise<void>) => void):
 /** A folder for one test. */
 export const testDataDir = () => makeDataDir(onTestFinished)
 
-/** Starts the command of `npm start`. The process may end by itself. */
-export function launch(dataDir: string, env: Environment = {}): Omit<Instance, 'url'> {
+/** Starts the command of `npm start`. The process may end by itself. @param folder the version's, if it is another one */
+export function launch(dataDir: string, env: Environment = {}, folder = repository): Omit<Instance, 'url'> {
   const child = spawn(process.execPath, ['--import', './server/preflight.js', 'server/main.ts'], {
-    cwd: repository,
+    cwd: folder,
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -78,9 +78,13 @@ export function launch(dataDir: string, env: Environment = {}): Omit<Instance, '
   }
 }
 
-/** Starts the service on a free port of 127.0.0.1 and waits until it is ready. */
-export async function startInstance(dataDir: string, env: Environment = {}): Promise<Instance> {
-  const launched = launch(dataDir, { PORT: '0', ...env })
+/** Starts the service on a free port of 127.0.0.1 and waits until it is ready. @param folder as for `launch` */
+export async function startInstance(
+  dataDir: string,
+  env: Environment = {},
+  folder = repository,
+): Promise<Instance> {
+  const launched = launch(dataDir, { PORT: '0', ...env }, folder)
   let exit: Outcome | null = null
   void launched.ended.then((outcome) => (exit = outcome))
   let url = ''
@@ -106,7 +110,7 @@ export function corkboard(dataDir: string, args: string[], env: Environment = {}
 export function run(
   file: string,
   args: string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = execFile(file, args, options, (_error, stdout, stderr) =>

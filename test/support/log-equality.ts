@@ -1,4 +1,4 @@
-/** Checks that the document in memory equals the log. */
+/** Checks that the documents in memory equal the log. */
 import { expect } from 'vitest'
 import * as Y from 'yjs'
 import { toJson } from '../../collab/canvas/json.ts'
@@ -6,17 +6,23 @@ import { replay, tail } from '../../collab/log/log.ts'
 import { until } from './editor.ts'
 import type { TestService } from './service.ts'
 
-/** Waits until all queued writes are committed. Then compares the document in memory with one built from the log. */
+/**
+ * Waits until all queued writes are committed, and every node that has the board holds them. Then compares its document
+ * with one built from the log.
+ */
 export async function expectMemoryEqualsLog(service: TestService, boardId: string): Promise<void> {
-  const board = service.live.documents.find(boardId)
-  if (!board) throw new Error('the board is not in memory')
-  await until(() => board.queue.edits.count === 0, 'all edits are committed')
+  const boards = service.nodes.flatMap(({ live }) => live.documents.find(boardId) ?? [])
+  if (boards.length === 0) throw new Error('the board is not in memory')
+  await until(() => boards.every(({ queue }) => queue.edits.count === 0), 'all edits are committed')
   const log = await tail(service.database, boardId, 0)
   const rebuilt = new Y.Doc()
   const failures: unknown[] = []
   replay(rebuilt, log!, { failed: (error) => failures.push(error) })
   expect(failures).toEqual([])
-  expect(describe(board.document)).toEqual(describe(rebuilt))
+  for (const board of boards) {
+    await until(() => board.appliedSeq >= log!.seq, 'the node holds all of the log')
+    expect(describe(board.document)).toEqual(describe(rebuilt))
+  }
 }
 
 function describe(document: Y.Doc) {

@@ -1,4 +1,4 @@
-/** The service in this process, with a separate database and a free port. */
+/** The service in this process, with a separate database and a free port. With `NODES=3` it is three nodes, see nodes.ts. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { apiRoot } from '../../api/http/root.ts'
 import { routes } from '../../api/routes.ts'
+import type { GatewayCounts } from '../../collab/gateway/gateway.ts'
 import { compose, type ComposeOptions, type Service } from '../../server/compose.ts'
 import { readConfig, type Config } from '../../server/config.ts'
 import {
@@ -19,9 +20,18 @@ import { mintToken, type Scope } from '../../sql/accounts/tokens.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { operationFinder } from './description.ts'
 import { ApiClient } from './http.ts'
+import { inTurn, nodesPerService } from './nodes.ts'
 import { observed } from './observed.ts'
 
 export interface TestService extends Service {
+  /** The address that the service calls its own: that of the first node. `url` may be another node's at each reading. */
+  homeUrl: string
+  /** All of its nodes. The fields of `Service` are those of the first one. */
+  nodes: Service[]
+  /** Writes the index rows of all edits that a node has taken on this board. */
+  flush(boardId: string): Promise<void>
+  /** What all gateways hold together. */
+  counts(): GatewayCounts
   admin: Sql
   databaseUrl: string
   /** For a second process on the same database. */
@@ -55,6 +65,8 @@ export interface TestServiceOptions extends ComposeOptions {
   config?: Partial<Config>
   /** A second process on the same database. */
   testDatabase?: TestDatabase
+  /** Default: `NODES`, and one for a service whose database or port the test chooses. */
+  nodes?: number
 }
 
 let users = 0
@@ -62,27 +74,29 @@ let users = 0
 export const testSecretKey = 'a key for tests, of more than 32 characters'
 
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { config, testDatabase, ...composeOptions } = options
+  const { config, testDatabase, nodes: count = nodesFor(options), ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
   const dataDir = config?.dataDir ?? (await mkdtemp(join(tmpdir(), 'corkboard-service-')))
-  const service = await compose(
-    {
-      ...readConfig({
-        PORT: '0',
-        LOG_LEVEL: 'silent',
-        RATE_LIMIT_PER_HOUR: '100000000',
-        SECRET_KEY: testSecretKey,
-      }),
-      dataDir,
-      ...config,
-    },
-    database.url,
-    composeOptions,
-  )
-  observeAnswers(service)
-  const client = (token: string | null) => new ApiClient(service.url, token)
+  const given = { ...readConfig(environment), dataDir, ...config }
+  const service = await compose(given, database.url, composeOptions)
+  const others = { ...given, publicUrl: given.publicUrl ?? service.url }
+  const nodes = [service]
+  while (nodes.length < count) nodes.push(await compose(others, database.url, composeOptions))
+  for (const node of nodes) observeAnswers(node)
+  const next = inTurn(nodes)
+  const nextUrl = () => next().url
+  const client = (token: string | null) => new ApiClient(nextUrl, token)
+  const close = async () => void (await Promise.all(nodes.map((node) => node.close())))
   return {
     ...service,
+    get url() {
+      return nextUrl()
+    },
+    homeUrl: service.url,
+    nodes,
+    flush: async (boardId) => void (await Promise.all(nodes.map(({ live }) => live.queue.flush(boardId)))),
+    counts: () => sum(nodes.map(({ gateway }) => gateway.counts())),
+    close,
     admin: database.admin,
     databaseUrl: database.url,
     testDatabase: database,
@@ -107,12 +121,29 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         return { ...user, token, tokenId, api: client(token) }
       }),
     async stop() {
-      await service.close()
+      await close()
       if (!config?.dataDir) await rm(dataDir, { recursive: true, force: true })
       if (!testDatabase) await database.drop()
     },
   }
 }
+
+const environment = {
+  PORT: '0',
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT_PER_HOUR: '100000000',
+  SECRET_KEY: testSecretKey,
+}
+
+const sum = ([first, ...others]: GatewayCounts[]) =>
+  others.reduce((total, counts) => {
+    for (const name of Object.keys(total) as (keyof GatewayCounts)[]) total[name] += counts[name]
+    return total
+  }, first!)
+
+/** A test that brings its database, or chooses the port, makes its nodes itself. */
+const nodesFor = ({ testDatabase, database, config }: TestServiceOptions) =>
+  testDatabase || database || config?.port ? 1 : nodesPerService
 
 const described = new Set(routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))
 const templateOf = operationFinder([...described].map((operation) => operation.split(' ')[1]!))

@@ -74,11 +74,11 @@ export async function expectIndexesRight({ database }: TestService): Promise<voi
 }
 
 /** Disconnects all clients of a test, and checks that the gateway has no state of them. */
-export async function everybodyGone({ gateway }: TestService): Promise<void> {
+export async function everybodyGone(service: TestService): Promise<void> {
   leaveAll()
   disconnectAll()
-  await until(() => gateway.counts().sockets === 0, 'no socket is left')
+  await until(() => service.counts().sockets === 0, 'no socket is left')
   const nobody = { sockets: 0, strangers: 0, connections: 0, accounts: 0, unreadBytes: 0, states: 0 }
-  await until(() => gateway.counts().states === 0, 'no awareness state is left')
-  expect(gateway.counts()).toEqual(nobody)
+  await until(() => service.counts().states === 0, 'no awareness state is left')
+  expect(service.counts()).toEqual(nobody)
 }
