@@ -54,8 +54,10 @@ export class Roster {
   #elsewhere = new Set<string>()
   /** The start of the last heartbeat that succeeded. */
   #readAt = -Infinity
-  /** Boards whose rows the last two heartbeats wrote. Other nodes may still ask about them. */
+  /** Boards in the last two heartbeats. Other nodes may still ask about them. */
   #registered: [Set<string>, Set<string>] = [new Set(), new Set()]
+  /** Boards whose rows are written, and that no heartbeat is removing. */
+  #written = new Set<string>()
   #beatTimer: NodeJS.Timeout | null = null
 
   constructor(options: RosterOptions) {
@@ -123,17 +125,24 @@ export class Roster {
   async register(boardId: string): Promise<number | null> {
     const state = this.#state
     if (state.kind !== 'in') throw new Error('This node may open no canvases now.')
-    const { id } = this.#options
+    // Both statements are sent at once, and run one after the other.
     const [, [head]] = await Promise.all([
-      state.session.run(
-        (sql) =>
-          sql`insert into open_boards (node_id, board_id) values (${id}, ${boardId}) on conflict do nothing`,
-      ),
+      this.#written.has(boardId) ? null : this.#write(state.session, boardId),
       state.session.run(
         (sql) => sql<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
       ),
     ])
     return head?.seq ?? null
+  }
+
+  async #write(session: Session, boardId: string): Promise<void> {
+    const { id } = this.#options
+    await session.run(
+      (sql) =>
+        sql`insert into open_boards (node_id, board_id) values (${id}, ${boardId}) on conflict do nothing`,
+    )
+    // A later heartbeat that removes the row is answered later, too. It has not been sent while the board is held.
+    if (this.#options.open.has(boardId)) this.#written.add(boardId)
   }
 
   /** The other nodes that may have the board open on a canvas. */
@@ -169,6 +178,7 @@ export class Roster {
     const state = this.#state
     if (!('session' in state) || state.session !== session) return
     this.#state = { kind: 'out' }
+    this.#written.clear()
     const { id, log } = this.#options
     log.error({ nodeId: id }, 'this node has lost its lock in the database; closing its canvases')
     void this.#enterAgain()
@@ -193,6 +203,7 @@ export class Roster {
     const { id, open, outstanding, onNodesLost } = this.#options
     const boards = [...new Set([...open.all(), ...outstanding()])]
     this.#registered = [new Set(boards), this.#registered[0]]
+    this.#written = new Set(boards.filter((board) => this.#written.has(board)))
     const startedAt = performance.now()
     const [row] = await session.run(
       (sql) => sql<{ others: string[]; elsewhere: string[]; lost: string[] }[]>`
@@ -201,6 +212,7 @@ export class Roster {
     this.#others = row!.others
     this.#elsewhere = new Set(row!.elsewhere)
     this.#readAt = startedAt
+    for (const board of boards) this.#written.add(board)
     if (row!.lost.length > 0) onNodesLost?.()
   }
 

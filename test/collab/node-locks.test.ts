@@ -50,6 +50,26 @@ test('[NO3] a node that has lost its lock closes its canvases within two seconds
   expect([editor.cards.size, late.cards.size]).toEqual([editor.cards.size, editor.cards.size])
 }, 60_000)
 
+test('[NO3] all nodes do so when PostgreSQL restarts', async () => {
+  const there = await startThere(testDatabase.url)
+  const boardId = await newBoard()
+  const write = writes(boardId)
+  const editors = [
+    await openEditor(here.url, { boardId, token: user.token }),
+    await openEditor(there.url, { boardId, token: user.token }),
+  ]
+  await testDatabase.admin`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and application_name = 'corkboard'`
+  await until(() => editors.every(({ closes }) => closes.length > 0), 'the canvases are closed', 2000)
+  expect(editors.map(({ closes }) => closes[0]!.code)).toEqual([1013, 1013])
+  await until(() => editors.every(({ provider }) => provider.isSynced), 'the canvases are open again')
+  await until(write, '`live` is true again')
+  const size = Math.max(...editors.map(({ cards }) => cards.size))
+  await until(() => editors.every(({ cards }) => cards.size === size), 'both have the cards')
+}, 60_000)
+
 test('[NO4] a node that is cut off closes its canvases before the server ends its lock; meanwhile `live` is false', async () => {
   const proxy = await swallowingProxy(Number(new URL(testDatabase.url).port))
   onTestFinished(() => proxy.stop())
