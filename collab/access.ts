@@ -4,7 +4,7 @@
  */
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import type { BytesByTier } from '../core/limits.ts'
-import type { Database } from '../sql/database.ts'
+import type { Database, Statement, StatementPool } from '../sql/database.ts'
 import type { Scope } from '../sql/accounts/tokens.ts'
 
 /** `full`: a guest with write access who has added as much as guests may. */
@@ -23,41 +23,46 @@ export interface AccessQuestion {
 /**
  * Returns the access for each question, in order. It is `none` for a board in the trash, and for a token or session
  * that has ended.
+ *
+ * @param pool `follow` for open sockets: requests never use these connections
  */
 export async function boardAccess(
   database: Database,
   documentBytes: BytesByTier,
   questions: AccessQuestion[],
+  pool: StatementPool = 'request',
 ): Promise<BoardAccess[]> {
   if (questions.length === 0) return []
-  const rows = await database.asSystem(
-    (tx) => tx<
-      { access: 'write' | 'read' | null; scopes: Scope[] | null; guest: boolean; full: boolean | null }[]
-    >`
-      select
-        not exists (
-          select from workspaces w
-          where w.id = b.workspace_id
-            and (w.owner_id = q.account or exists (
-              select from workspace_members m where m.workspace_id = w.id and m.user_id = q.account
-            ))
-        ) as guest,
-        case when exists (select from guest_bytes g where g.user_id = q.account)
-          then guest_is_full(q.account, b.workspace_id, 1, ${documentBytes.free}, ${documentBytes.pro})
-        end as "full",
-        case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
-        coalesce(t.scopes, case when s.id is not null then array['read', 'write', 'delete'] end) as scopes
-      from unnest(
-        ${questions.map((question) => question.account)}::uuid[],
-        ${questions.map((question) => question.tokenId)}::uuid[],
-        ${questions.map((question) => question.boardId)}::uuid[]
-      ) with ordinality as q(account, token_id, board_id, at)
-      left join boards b on b.id = q.board_id
-      left join tokens t
-        on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
-      order by q.at`,
-  )
+  const ask = (sql: Statement) => sql<
+    { access: 'write' | 'read' | null; scopes: Scope[] | null; guest: boolean; full: boolean | null }[]
+  >`
+    select
+      not exists (
+        select from workspaces w
+        where w.id = b.workspace_id
+          and (w.owner_id = q.account or exists (
+            select from workspace_members m where m.workspace_id = w.id and m.user_id = q.account
+          ))
+      ) as guest,
+      case when exists (select from guest_bytes g where g.user_id = q.account)
+        then guest_is_full(q.account, b.workspace_id, 1, ${documentBytes.free}, ${documentBytes.pro})
+      end as "full",
+      case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
+      coalesce(t.scopes, case when s.id is not null then array['read', 'write', 'delete'] end) as scopes
+    from unnest(
+      ${questions.map((question) => question.account)}::uuid[],
+      ${questions.map((question) => question.tokenId)}::uuid[],
+      ${questions.map((question) => question.boardId)}::uuid[]
+    ) with ordinality as q(account, token_id, board_id, at)
+    left join boards b on b.id = q.board_id
+    left join tokens t
+      on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+    left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
+    order by q.at`
+  const rows =
+    pool === 'follow'
+      ? await database.callAsSystem(ask, pool)
+      : await database.asSystem((tx) => ask((template, ...parameters) => tx(template, ...parameters)))
   return rows.map(({ access, scopes, guest, full }) => ({ may: mayDo(access, scopes, full), isGuest: guest }))
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { registerApi } from '../api/app.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
@@ -27,6 +28,7 @@ import { refuseUpgrade } from '../collab/gateway/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
+import { leaveMark, type ProcessMark } from '../platform/process-marks.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
@@ -44,7 +46,7 @@ import { Deliverer } from '../workers/deliveries/deliverer.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
 import { startForgettingApplications } from '../workers/upkeep/forget-applications.ts'
 import { startHealing } from '../workers/upkeep/heal.ts'
-import type { Loop } from '../workers/loop.ts'
+import type { Loop, WakingLoop } from '../workers/loop.ts'
 import { startPurge } from '../workers/upkeep/purge.ts'
 import { startReclaiming } from '../workers/upkeep/reclaim.ts'
 import { startRetention } from '../workers/upkeep/retention.ts'
@@ -189,6 +191,8 @@ export async function compose(
     database,
     documents,
     log,
+    closeCanvases: () => gateway.closeCanvases(),
+    onNodesLost: () => healing?.wake(),
     onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
     onRevoked() {
       tokens.forget()
@@ -292,7 +296,9 @@ export async function compose(
     else refuseUpgrade(stream, '404 Not Found')
   })
 
+  let healing: WakingLoop | null = null
   const loops: Loop[] = []
+  let processMark: ProcessMark | null = null
   let closed: Promise<void> | null = null
   const close = () => (closed ??= stop())
   const drain = async () => {
@@ -319,6 +325,7 @@ export async function compose(
     await Promise.all([compactor.stop(), pool.close()])
     await nodes.stop()
     databaseClock.stop()
+    await processMark?.remove()
     if (!options.database) await database.close()
     watchdog.stop()
   }
@@ -327,7 +334,8 @@ export async function compose(
     await checkSecretKey(database, config.secretKey)
     await storage.store.check()
     await databaseClock.start()
-    await nodes.start()
+    processMark = await leaveMark(join(config.dataDir, 'nodes'), nodes.id)
+    await nodes.start(processMark?.ended)
     await app.listen({ port: config.port, host: config.host })
   } catch (error) {
     await close()
@@ -345,9 +353,10 @@ export async function compose(
       pollSeconds: config.appEventPollSeconds,
       ...(options.deliveryBounds ? { bounds: options.deliveryBounds } : {}),
     })
+    healing = startHealing(live, log)
     loops.push(
       deliverer,
-      startHealing(live, log),
+      healing,
       startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
       startPurge({ database, clock, log, closeBoard }),
       startWatchingFeeds({ database, log }),

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { ParameterOrFragment, PendingQuery, Row, TransactionSql } from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { callCommit, type CommitCall } from './commit-call.ts'
 import postgres from './driver.ts'
 import { currentOperation, type Operation } from './operation.ts'
+import { startSession, type Session, type Statement } from './session.ts'
 
 /** A transaction in progress. Calling it as a tagged template runs a statement in the transaction. */
 export type Transaction = TransactionSql<{ bigint: number }>
@@ -12,13 +13,8 @@ export type Transaction = TransactionSql<{ bigint: number }>
 /** A statement of a transaction, or a part of one. */
 export type { PendingQuery as Query } from 'postgres'
 
-/** Runs one statement as a tagged template, in a transaction of its own. */
-export type Statement = <T extends readonly (object | undefined)[] = Row[]>(
-  template: TemplateStringsArray,
-  ...parameters: readonly ParameterOrFragment<number>[]
-) => PendingQuery<T>
-
 export type { CommitCall } from './commit-call.ts'
+export type { Session, Statement } from './session.ts'
 
 /** Number of commits that run at the same time. Large commits do not count. */
 export const commitLanes = 2
@@ -65,10 +61,18 @@ const patience = {
   /** `/readyz`, which answers within 2 s. */
   probe: { statementMs: 1_200, waitMs: 1_200, connectMs: 1_500, graceMs: 300 },
   search: { statementMs: limits.search.timeoutMs, waitMs: 4_000, connectMs: 3_000, graceMs: 1_000 },
+  /** A session of its own. After 5 s of silence it counts as lost. */
+  session: { statementMs: 3_000, waitMs: 3_000, connectMs: 3_000, graceMs: 2_000 },
 } satisfies Record<string, Patience>
 
 /** The kind of work that a transaction of the service itself belongs to. It chooses the time limits. */
 export type Waiting = 'request' | 'background' | 'probe'
+
+/**
+ * The connections of a single statement. `follow`: connections that requests never use. They follow the logs and the
+ * access of open boards, and carry messages between nodes.
+ */
+export type StatementPool = 'request' | 'follow'
 
 /** Interval of pings on a connection that only listens. Without them a lost network would stay unnoticed. */
 const pulseMs = 10_000
@@ -87,7 +91,12 @@ export interface Database {
   /** Runs `work` as the service itself, for the log, workers and authentication. `waiting` chooses the time limits. */
   asSystem<T>(work: (tx: Transaction) => Promise<T>, waiting?: Waiting): Promise<T>
   /** Runs one statement as the service itself, in autocommit. This takes one round trip instead of three. */
-  callAsSystem<T>(call: (sql: Statement) => Promise<T>): Promise<T>
+  callAsSystem<T>(call: (sql: Statement) => Promise<T>, pool?: StatementPool): Promise<T>
+  /**
+   * Opens a session with a connection of its own, as the service itself. It does not reconnect. Its commits do not wait
+   * for the disk.
+   */
+  openSession(): Promise<Session>
   /**
    * Runs one call of the search function, in autocommit. Searches have a few separate connections, so that they take
    * none from other requests. The server cancels a search after `limits.search.timeoutMs`.
@@ -135,19 +144,21 @@ export function openDatabase(options: DatabaseOptions): Database {
   const bounded = (bounds: Patience): Patience =>
     given === undefined ? bounds : { ...bounds, statementMs: given, idleMs: given }
   const requests = bounded(patience.request)
-  const open = (max: number, bounds: Patience, role = requestRole) =>
-    postgres(options.url, { ...settingsFor(bounds, role), max })
+  const open = (max: number, bounds: Patience, role = requestRole, more = {}) =>
+    postgres(options.url, { ...settingsFor(bounds, role), max, ...more })
 
   const sql = open(options.poolSize ?? 12, requests)
   const committer = open(commitLanes, requests)
   // Locks belong to the session of this connection. It does no other work, so that locks never wait.
   const locker = open(1, requests)
   const system = open(2, requests, 'corkboard_system')
+  const follower = open(2, requests, 'corkboard_system')
   const searcher = open(4, patience.search)
   const background = open(3, bounded(patience.background))
   const prober = open(1, patience.probe)
-  const pools = [sql, committer, locker, system, searcher, background, prober]
+  const pools = [sql, committer, locker, system, follower, searcher, background, prober]
   const poolFor = { request: sql, background, probe: prober }
+  const statementPool = { request: system, follow: follower }
   const held = new Set<string>()
   const tokensEnded: (() => void)[] = []
   let writesRefusedAt = -Infinity
@@ -198,7 +209,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     asUser: (userId, work) => run(requestRole, userId, work, 'request'),
     asSystem: (work, waiting = 'request') => run('corkboard_system', '', work, waiting),
-    callAsSystem: (call) => callOn(system, call),
+    callAsSystem: (call, pool = 'request') => callOn(statementPool[pool], call),
+    openSession: () =>
+      startSession((lost) =>
+        open(1, patience.session, 'corkboard_system', { onclose: lost, max_lifetime: null }),
+      ),
     search: (call) => callOn(searcher, call),
     async commit(call, { again = false, aside = false } = {}) {
       const pool = again || aside ? sql : committer

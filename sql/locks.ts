@@ -20,4 +20,6 @@ export const locks = {
   demo: 1129270351,
   /** Protects the number of a workspace's active webhooks. The second key is the workspace's hash. */
   activeWebhooks: 1129270352,
+  /** Held by each node for as long as it is alive (functions/nodes.sql). The second key is the number of its lock. */
+  node: 1129270353,
 }

@@ -11,8 +11,7 @@ export interface LiveBoards {
   database: Database
   queue: CommitQueue
   documents: Documents
-  /** Null: there is only this process. */
-  nodes: Nodes | null
+  nodes: Nodes
   /** Threads for pure computations that would block the main thread. */
   pool: WorkerPool
   html: SafeHtml
@@ -24,9 +23,14 @@ export interface LiveBoards {
  * @returns false only when an open canvas may be stale: here, as `showHere` says; on another node, because that node
  * did not confirm it in time
  */
-export async function showLive(live: LiveBoards, boardId: string, seq: number): Promise<boolean> {
-  const elsewhere = live.nodes?.show(boardId, seq, liveTimeoutMs) ?? true
-  const board = live.documents.find(boardId)
-  if (board && !(await showHere(board, seq))) return false
-  return elsewhere
+export async function showLive(
+  { documents, nodes }: Pick<LiveBoards, 'documents' | 'nodes'>,
+  boardId: string,
+  seq: number,
+): Promise<boolean> {
+  const [here, elsewhere] = await Promise.all([
+    showHere({ documents, open: nodes.open }, boardId, seq),
+    nodes.show(boardId, seq, liveTimeoutMs),
+  ])
+  return here && elsewhere
 }

@@ -4,9 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
+import { ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
-import type { Database } from '../../sql/database.ts'
+import type { Database, StatementPool } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { BoardQueue } from '../commit/board-queue.ts'
 import type { CommitQueue } from '../commit/commit.ts'
@@ -26,6 +27,9 @@ export interface DocumentContext {
 
 /** How long a broadcast may wait for more edits. */
 export const broadcastWindowMs = 4
+
+/** How long a canvas that opens waits for its document to catch up. */
+const reachWithinMs = 5000
 
 /** A log that took too long to merge is tried again after this time. */
 export const costlyRetryMs = 600_000
@@ -188,6 +192,19 @@ export class BoardDocument implements CommittingDocument {
     while (this.#state.kind === 'catching up') await this.#state.done
   }
 
+  /**
+   * Catches up to this position, before a canvas is shown.
+   *
+   * @throws ServiceError `session_unavailable` when that takes too long
+   */
+  async reach(seq: number): Promise<void> {
+    this.noticed(seq)
+    if (this.#appliedSeq >= seq) return
+    await Promise.race([this.caughtUp(), delay(reachWithinMs, undefined, { ref: false })])
+    if (this.#appliedSeq < seq)
+      throw new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')
+  }
+
   /** Records that a canvas was closed because it reads too slowly. */
   missed(): void {
     this.#missedSeq = this.#knownSeq
@@ -261,7 +278,7 @@ export class BoardDocument implements CommittingDocument {
   async #catchUp(): Promise<void> {
     for (let attempt = 0; this.#appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
       try {
-        await this.#applyTail()
+        await this.#applyTail('follow')
       } catch (error) {
         this.#context.log.warn(
           { err: error, boardId: this.boardId, attempt },
@@ -278,8 +295,8 @@ export class BoardDocument implements CommittingDocument {
     return this.isGone || this.isDistrusted
   }
 
-  async #applyTail(): Promise<{ seq: number; indexedSeq: number }> {
-    const found = await tail(this.#context.database, this.boardId, this.#appliedSeq)
+  async #applyTail(pool?: StatementPool): Promise<{ seq: number; indexedSeq: number }> {
+    const found = await tail(this.#context.database, this.boardId, this.#appliedSeq, pool)
     if (!found) {
       this.gone()
       throw new Error('The board does not exist.')

@@ -1,13 +1,16 @@
 /**
  * Communicates with the other processes (nodes) on the same database. The log is the truth. Nodes send each other only
  * hints (board, position) over LISTEN and NOTIFY, and only about boards that another node has open. A lost hint does no
- * harm: every node checks its open boards several times a second. node-messages.ts describes the messages.
+ * harm: every node checks its open boards several times a second. node-messages.ts describes the messages; roster.ts
+ * knows which nodes are alive.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Listener } from '../../sql/database.ts'
 import type { Documents } from './documents.ts'
 import { parseNodeMessage, type NodeMessage } from './node-messages.ts'
+import { OpenBoards, type Hold } from './open-boards.ts'
+import { Roster } from './roster.ts'
 import { showHere } from './show.ts'
 
 export interface NodesOptions {
@@ -17,6 +20,10 @@ export interface NodesOptions {
   onNotified?(rows: Notified[]): void
   /** Called when any process revoked tokens or ended sessions. */
   onRevoked?(): void
+  /** Closes all canvases of this node. Resolves when their sockets are gone. */
+  closeCanvases(): Promise<void>
+  /** Called when this node notices that other nodes have lost their locks. */
+  onNodesLost?(): void
   /** Interval of the heartbeat, at which the node also reads the other nodes' state. */
   beatMs?: number
 }
@@ -25,8 +32,6 @@ export interface NodesOptions {
 export type Notified = [account: string, notificationId: string]
 
 const channel = 'corkboard_nodes'
-/** A node without a heartbeat for this long counts as dead. */
-const deadAfterSeconds = 10
 /** Malformed messages are logged at most this often. */
 const ignoredLogMs = 10_000
 /** Hints within this time are sent together. */
@@ -35,98 +40,99 @@ const hintMs = 40
 const hintsPerMessage = 100
 
 export class Nodes {
-  readonly #options: NodesOptions & { beatMs: number }
+  readonly #options: NodesOptions
   readonly id = randomUUID()
-  readonly #open = new Set<string>()
-  #others: string[] = []
-  /** Boards that other nodes had open at the last heartbeat. Only for these are hints sent. */
-  #elsewhere = new Set<string>()
+  /** The boards that are open on canvases of this process. */
+  readonly open = new OpenBoards()
+  readonly #roster: Roster
   #hints = new Map<string, number>()
   #hintTimer: NodeJS.Timeout | null = null
-  readonly #asked = new Map<string, { left: number; done(shown: boolean): void }>()
-  /** Boards that were closed here at the last heartbeat. */
-  #closedBefore = new Set<string>()
-  /** Boards that are closed here but not yet removed from `open_boards`. */
-  readonly #toTell = new Set<string>()
-  #closing: Promise<unknown> = Promise.resolve()
+  readonly #asked = new Map<string, { waitingFor: Set<string>; done(shown: boolean): void }>()
   #listener: Listener | null = null
-  #beatTimer: NodeJS.Timeout | null = null
-  #stopped = false
   /** Malformed messages since the last log line about them. */
   #ignored = 0
   #ignoredLoggedAt = -Infinity
 
   constructor(options: NodesOptions) {
-    this.#options = { beatMs: 1000, ...options }
+    this.#options = options
+    const { database, documents, log, beatMs = 1000 } = options
+    this.#roster = new Roster({
+      ...{ id: this.id, database, log, beatMs, open: this.open },
+      outstanding: () =>
+        documents
+          .all()
+          .filter((board) => board.outstanding)
+          .map((board) => board.boardId),
+      closeCanvases: () => options.closeCanvases(),
+      onNodesLost: () => options.onNodesLost?.(),
+    })
   }
 
-  /**
-   * Registers this node. When there are others, it waits until all of them have seen it. Otherwise one of them could
-   * still assume that it is alone when the first canvas is opened here.
-   */
-  async start(): Promise<void> {
+  /** @param dead ids of nodes that are known to be dead */
+  async start(dead: string[] = []): Promise<void> {
     this.#listener = await this.#options.database.listen(channel, (text) => this.#heard(text))
-    await this.#beat()
-    if (this.#others.length > 0) await new Promise((resolve) => setTimeout(resolve, 2 * this.#options.beatMs))
-    this.#scheduleBeat()
+    await this.#roster.start(dead)
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#beatTimer) clearTimeout(this.#beatTimer)
     if (this.#hintTimer) clearTimeout(this.#hintTimer)
     for (const { done } of this.#asked.values()) done(false)
-    await this.#options.database
-      .asSystem((tx) => tx`delete from nodes where node_id = ${this.id}`)
-      .catch(() => undefined)
+    await this.#roster.stop()
     await this.#listener?.close()
   }
 
-  /** Registers a board as open on this node, before its first canvas is shown. */
-  async opening(boardId: string): Promise<void> {
-    this.#closedBefore.delete(boardId)
-    this.#toTell.delete(boardId)
-    await this.#closing
-    if (this.#open.has(boardId)) return
-    await this.#options.database.asSystem(async (tx) => {
-      await tx`insert into nodes (node_id) values (${this.id}) on conflict (node_id) do nothing`
-      await tx`insert into open_boards (node_id, board_id) values (${this.id}, ${boardId}) on conflict do nothing`
-    })
-    this.#open.add(boardId)
+  /** Whether canvases may be opened here: this node holds its lock, and the others know it. */
+  get isSeating(): boolean {
+    return this.#roster.isSeating
   }
 
-  /** Asks the other nodes that have the board open to show this position. True when all of them did so in time. */
+  /**
+   * Registers a board as open on this node, before a canvas that holds it is shown.
+   *
+   * @returns the position of the log that the canvas has to be shown at least; null when there is no such board
+   */
+  register(boardId: string): Promise<number | null> {
+    return this.#roster.register(boardId)
+  }
+
+  /** Holds a board for a canvas that begins to open. */
+  hold(boardId: string): Hold {
+    return this.open.hold(boardId)
+  }
+
+  /**
+   * Asks the other nodes that may have the board open to show this position. True when each of them did so in time.
+   */
   async show(boardId: string, seq: number, timeoutMs: number): Promise<boolean> {
-    if (this.#others.length === 0) return true
+    if (this.#roster.isAlone) return true
+    const ask = randomUUID()
+    const { promise: answered, resolve: done } = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => done(false), timeoutMs)
+    this.#asked.set(ask, { waitingFor: new Set(), done })
+    void this.#ask(boardId, seq, ask)
+    return answered.finally(() => {
+      clearTimeout(timer)
+      this.#asked.delete(ask)
+    })
+  }
+
+  async #ask(boardId: string, seq: number, ask: string): Promise<void> {
     try {
-      const rows = await this.#options.database.asSystem(
-        (tx) => tx`
-          select o.node_id
-          from open_boards o
-          join nodes n on n.node_id = o.node_id
-          where o.board_id = ${boardId} and o.node_id <> ${this.id} and n.seen_at > now() - ${deadAfterSeconds} * interval '1 second'`,
-      )
-      if (rows.length === 0) return true
-      const ask = randomUUID()
-      const answered = new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), timeoutMs)
-        const done = (shown: boolean) => {
-          clearTimeout(timer)
-          resolve(shown)
-        }
-        this.#asked.set(ask, { left: rows.length, done })
-      })
+      const nodes = await this.#roster.showing(boardId)
+      const asked = this.#asked.get(ask)
+      if (nodes.length === 0) asked?.done(true)
+      if (!asked || nodes.length === 0) return // without `asked` it is too late
+      for (const node of nodes) asked.waitingFor.add(node)
       await this.#send({ kind: 'show', from: this.id, board: boardId, seq, ask })
-      return await answered.finally(() => this.#asked.delete(ask))
     } catch (error) {
       this.#options.log.warn({ err: error, boardId }, 'asking other nodes to show a change failed')
-      return false
+      this.#asked.get(ask)?.done(false)
     }
   }
 
   /** Sends a hint about a commit of this node to the other nodes that have the board open. */
   committed(boardId: string, seq: number): void {
-    if (!this.#elsewhere.has(boardId)) return
+    if (!this.#roster.isElsewhere(boardId)) return
     this.#hints.set(boardId, seq)
     this.#hintTimer ??= setTimeout(() => {
       this.#hintTimer = null
@@ -165,7 +171,7 @@ export class Nodes {
   async #receive(message: NodeMessage): Promise<void> {
     if (message.kind === 'shown') {
       const asked = this.#asked.get(message.ask)
-      if (asked && --asked.left === 0) asked.done(true)
+      if (asked?.waitingFor.delete(message.from) && asked.waitingFor.size === 0) asked.done(true)
       return
     }
     if (message.kind === 'notified') {
@@ -181,61 +187,17 @@ export class Nodes {
       for (const [boardId, seq] of message.boards) this.#options.documents.find(boardId)?.noticed(seq)
       return
     }
-    const board = this.#options.documents.find(message.board)
-    if (board) {
-      board.noticed(message.seq)
-      if (!(await showHere(board, message.seq))) return
-    } else if (!this.#open.has(message.board)) return
+    // Only a node that may be asked answers, for itself. Its board may have been closed meanwhile.
+    if (!this.#roster.isRegistered(message.board)) return
+    const here = { documents: this.#options.documents, open: this.open }
+    if (!(await showHere(here, message.board, message.seq))) return
     await this.#send({ kind: 'shown', from: this.id, ask: message.ask }).catch(() => undefined)
   }
 
   #send(message: NodeMessage): Promise<unknown> {
-    return this.#options.database.asSystem(
-      (tx) => tx`select pg_notify(${channel}, ${JSON.stringify(message)})`,
+    return this.#options.database.callAsSystem(
+      (sql) => sql`select pg_notify(${channel}, ${JSON.stringify(message)})`,
+      'follow',
     )
-  }
-
-  /** The heartbeat: records that this node is alive and which boards it has open, and reads the other nodes' state. */
-  async #beat(): Promise<void> {
-    const { database, documents } = this.#options
-    const closed = [...this.#open].filter((boardId) => (documents.find(boardId)?.editors ?? 0) === 0)
-    const rows = await database.asSystem(async (tx) => {
-      await tx`insert into nodes (node_id) values (${this.id}) on conflict (node_id) do update set seen_at = now()`
-      await tx`delete from nodes where seen_at < now() - interval '1 minute'`
-      return tx<{ node_id: string; boards: string[] | null }[]>`
-        select n.node_id, array_agg(o.board_id) filter (where o.board_id is not null) as boards
-        from nodes n
-        left join open_boards o on o.node_id = n.node_id
-        where n.node_id <> ${this.id} and n.seen_at > now() - ${deadAfterSeconds} * interval '1 second'
-        group by n.node_id`
-    })
-    this.#others = rows.map((row) => row.node_id)
-    this.#elsewhere = new Set(rows.flatMap((row) => row.boards ?? []))
-    // A canvas may be opening right now. So only a board that has been closed for a whole interval is removed.
-    const stillClosed = closed.filter((boardId) => this.#closedBefore.has(boardId))
-    this.#closedBefore = new Set(closed.filter((boardId) => !stillClosed.includes(boardId)))
-    for (const boardId of stillClosed) {
-      this.#open.delete(boardId)
-      this.#toTell.add(boardId)
-    }
-    if (this.#toTell.size === 0) return
-    const told = [...this.#toTell]
-    const telling = database.asSystem(
-      (tx) => tx`delete from open_boards where node_id = ${this.id} and board_id = any (${told}::uuid[])`,
-    )
-    // Opening a board waits for this deletion, whether it succeeds or fails. After a failure the next heartbeat repeats
-    // it.
-    this.#closing = telling.catch(() => undefined)
-    await telling
-    for (const boardId of told) this.#toTell.delete(boardId)
-  }
-
-  #scheduleBeat(): void {
-    if (this.#stopped) return
-    this.#beatTimer = setTimeout(() => {
-      this.#beat()
-        .catch((error: unknown) => this.#options.log.warn({ err: error }, 'heartbeat failed'))
-        .finally(() => this.#scheduleBeat())
-    }, this.#options.beatMs)
   }
 }

@@ -1,24 +1,44 @@
 /** Shows a committed position on the canvases that are open in this process. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BoardDocument } from './document.ts'
+import type { OpenBoards } from './open-boards.ts'
 
 /** How long an answer waits until the open canvases show the change. */
 export const liveTimeoutMs = 500
 const lookEveryMs = 5
 
+export interface ShowOptions {
+  documents: { find(boardId: string): BoardDocument | null }
+  open: OpenBoards
+}
+
 /**
- * Sends the document's pending changes to its canvases, and waits until the sockets have sent them.
+ * Sends the document's pending changes to its canvases, and waits until the sockets have sent them. A canvas that is
+ * about to open gets a document that contains the position.
  *
  * @returns false when a canvas may be stale. This is so when the document does not contain the position in time, when a
- * canvas has too many unread bytes, or when one was closed because it reads too slowly.
+ * canvas has too many unread bytes or is being closed, or when one was closed because it reads too slowly.
  */
-export async function showHere(board: BoardDocument, seq: number): Promise<boolean> {
-  if (board.editors === 0) return !board.hasMissed(seq)
+export async function showHere(
+  { documents, open }: ShowOptions,
+  boardId: string,
+  seq: number,
+): Promise<boolean> {
   const deadline = performance.now() + liveTimeoutMs
-  if (board.appliedSeq < seq) await Promise.race([board.caughtUp(), delay(liveTimeoutMs)])
+  let board = documents.find(boardId)
+  while (!board && open.has(boardId) && performance.now() < deadline) {
+    await delay(lookEveryMs)
+    board = documents.find(boardId)
+  }
+  if (!board) return !open.has(boardId)
+  if (!open.has(boardId)) return !board.hasMissed(seq)
+  board.noticed(seq)
+  if (board.appliedSeq < seq)
+    await Promise.race([board.caughtUp(), delay(Math.max(1, deadline - performance.now()))])
   if (board.appliedSeq < seq) return false
   board.document.flush()
-  for (let ms = behindMs(board); ms > 0; ms = behindMs(board)) {
+  const staleMs = () => Math.max(behindMs(board), open.closingMs(boardId))
+  for (let ms = staleMs(); ms > 0; ms = staleMs()) {
     // A canvas that has been behind for long does not delay each new write.
     if (ms >= liveTimeoutMs || performance.now() >= deadline) return false
     await delay(lookEveryMs)
@@ -28,7 +48,9 @@ export async function showHere(board: BoardDocument, seq: number): Promise<boole
 
 /** The part of a connection's socket that is used here. The gateway passes the socket to Hocuspocus. */
 export interface Canvas {
-  /** For how long the socket has had more unread bytes than a small limit; 0 when it is up to date. */
+  /**
+   * For how long the socket has had more unread bytes than a small limit, or has been closing; 0 when it is up to date.
+   */
   readonly behindMs: number
 }
 

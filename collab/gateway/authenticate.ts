@@ -4,13 +4,13 @@ import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
-import { boardAccess } from '../access.ts'
+import { boardAccess, type BoardAccess } from '../access.ts'
 import type { EditorContext, Seat } from './connection.ts'
 import { temporaryRefusal, type Documents } from '../documents/documents.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
-import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
+import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Seating } from './seating.ts'
 
 export interface AuthenticationOptions {
@@ -19,11 +19,17 @@ export interface AuthenticationOptions {
   documents: Documents
   documentBytes: BytesByTier
   quota: DocumentQuota
-  nodes: Nodes | null
+  nodes: Nodes
   sockets: OpenSockets
   seating: Seating
   bounds: GatewayBounds
   isClosing(): boolean
+}
+
+interface Attempt {
+  boardId: string
+  token: string
+  state: SocketState
 }
 
 /**
@@ -33,13 +39,11 @@ export interface AuthenticationOptions {
  */
 async function admitTo(
   options: AuthenticationOptions,
-  boardId: string,
-  token: string,
-  findSession: FindSession,
+  { boardId, token, state }: Attempt,
 ): Promise<EditorContext & { readOnly: boolean }> {
-  const { database, tokens, documents, documentBytes, quota, nodes, sockets, seating, isClosing } = options
-  if (isClosing()) throw denied(temporaryRefusal)
-  const session = token === '' ? await findSession() : null
+  const { database, tokens, documents, documentBytes, nodes, sockets, seating, isClosing } = options
+  if (isClosing() || !nodes.isSeating) throw denied(temporaryRefusal)
+  const session = token === '' ? await state.findSession() : null
   const principal = session ? { ...session, tokenId: session.sessionId } : await tokens.verify(token)
   if (!principal) throw denied(refusals.token)
   const { userId: account, tokenId } = principal
@@ -49,14 +53,45 @@ async function admitTo(
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
   const { may, isGuest } = access
   if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
-  await nodes?.opening(boardId)
-  // Load the document here: a failure to load it later could not be told from a refusal.
-  await documents.withDocument(boardId, () => undefined)
-  const isFull = may === 'full' || (may === 'write' && (await quota.isFull(boardId)))
-  const room = isFull ? 'waits' : 'ok'
-  const rates = sockets.rates.of(account)
-  const seat: Seat = { account, rates, connection: null, clients: new Set(), refused: 0, owed: 0, room }
-  return { account, tokenId, isGuest, seat, readOnly: may === 'read' || isFull }
+  if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
+  const hold = nodes.hold(boardId)
+  state.holds.add(hold)
+  try {
+    const isFull = (await open(options, boardId, may)) || may === 'full'
+    const room = isFull ? 'waits' : 'ok'
+    const rates = sockets.rates.of(account)
+    const seat: Seat = {
+      account,
+      rates,
+      hold,
+      connection: null,
+      clients: new Set(),
+      refused: 0,
+      owed: 0,
+      room,
+    }
+    return { account, tokenId, isGuest, seat, readOnly: may === 'read' || isFull }
+  } catch (error) {
+    hold.end()
+    state.holds.delete(hold)
+    throw error
+  }
+}
+
+/**
+ * Registers the board as open here, and brings its document up to date. A failure to load it later could not be told
+ * from a refusal.
+ *
+ * @returns whether no storage is left for an account that may write
+ */
+async function open(
+  { nodes, documents, quota }: AuthenticationOptions,
+  boardId: string,
+  may: BoardAccess['may'],
+): Promise<boolean> {
+  const seq = await nodes.register(boardId)
+  await documents.withDocument(boardId, (board) => board.reach(seq ?? 0))
+  return may === 'write' && (await quota.isFull(boardId))
 }
 
 export function authentication(options: AuthenticationOptions): Extension<EditorContext> {
@@ -68,7 +103,7 @@ export function authentication(options: AuthenticationOptions): Extension<Editor
       if (!state) throw denied(refusals.board)
       state.attempts += 1
       try {
-        const { readOnly, ...admitted } = await admitTo(options, documentName, token, state.findSession)
+        const { readOnly, ...admitted } = await admitTo(options, { boardId: documentName, token, state })
         connectionConfig.readOnly = readOnly
         sockets.known(state, admitted.seat.rates)
         return admitted

@@ -1,4 +1,5 @@
 import type { Connection, Document } from '@hocuspocus/server'
+import type { Hold } from '../documents/open-boards.ts'
 import type { Rates } from './rates.ts'
 
 /** The gateway's data about a connection. Hocuspocus carries it as the connection's context. */
@@ -16,6 +17,8 @@ export interface Seat {
   account: string
   /** The account's rate limits. */
   rates: Rates
+  /** Keeps the board registered as open on this node. */
+  hold: Hold
   /** Null before the connection is established, and after it has ended. */
   connection: Connection<EditorContext> | null
   /** The awareness clients whose states this connection sends. */

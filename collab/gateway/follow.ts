@@ -1,7 +1,7 @@
 /**
  * Compares every open board with the database several times a second. It looks for commits of other processes, and for
  * accounts that have lost their access. One query covers all boards. Polling does not depend on notices, so a lost
- * notice can't leave anyone connected.
+ * notice can't leave anyone connected. It has connections of its own, so that slow requests can't delay it.
  */
 import type { Connection, Hocuspocus } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
@@ -49,6 +49,7 @@ export function follow(options: {
         const { context, document } = first!
         return { account: context.account, tokenId: context.tokenId, boardId: document.name }
       }),
+      'follow',
     )
     asked.forEach((group, at) => {
       for (const connection of group) apply(connection, answers[at]!, quota)
@@ -58,9 +59,10 @@ export function follow(options: {
   async function noticeCommits(): Promise<void> {
     const boards = documents.all().filter((board) => board.editors > 0 || board.outstanding)
     if (boards.length === 0) return
-    const rows = await database.asSystem(
-      (tx) => tx<{ board_id: string; seq: number }[]>`
+    const rows = await database.callAsSystem(
+      (sql) => sql<{ board_id: string; seq: number }[]>`
         select board_id, seq from board_documents where board_id = any (${boards.map((board) => board.boardId)}::uuid[])`,
+      'follow',
     )
     for (const row of rows) documents.find(row.board_id)?.noticed(row.seq)
   }

@@ -42,7 +42,7 @@ export interface GatewayOptions {
   documentBytes: BytesByTier
   quota: DocumentQuota
   queue: CommitQueue
-  nodes: Nodes | null
+  nodes: Nodes
   pool: WorkerPool
   log: Logger
   bounds?: Partial<GatewayBounds>
@@ -64,6 +64,8 @@ export interface Gateway {
   /** Checks within 50 ms. Calls in the meantime share that check. */
   checkAccessSoon(): void
   closeBoard(boardId: string, reason: { code: number; reason: string }): void
+  /** Closes all canvases (1013), also those that are about to open. Resolves when their sockets are gone. */
+  closeCanvases(): Promise<void>
   /** Whether the account has an open socket here. */
   isPresent(account: string): boolean
   /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
@@ -164,6 +166,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     checkAccess: following.checkAccess,
     checkAccessSoon: following.soon,
     closeBoard: (boardId, reason) => closeDocument(documents.find(boardId)?.document, reason),
+    closeCanvases: () => sockets.closeCanvases(),
     isPresent: (account) => seating.isPresent(account),
     tell: (account, text) => seating.tell(account, text),
     counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),

@@ -1,9 +1,11 @@
 /** The open sockets of this process, with the state of each. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import type { EditorContext } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { RatesByOwner, type Rates } from './rates.ts'
+import type { Hold } from '../documents/open-boards.ts'
 import type { EditorSocket } from './socket.ts'
 
 /** Looks up the session of the upgrade request's cookie. Null: the request has no session, or the session has ended. */
@@ -18,6 +20,8 @@ export interface SocketState {
   findSession: FindSession
   /** Established connections, by frame address. */
   connections: Map<string, Connection<EditorContext>>
+  /** The boards that are open on the socket, or about to be. They end when the socket is gone. */
+  holds: Set<Hold>
   /** Attempts to open a board that are in progress. */
   attempts: number
   /** Refused attempts. */
@@ -31,6 +35,9 @@ export interface SocketState {
   /** Frame addresses whose next acknowledgement by Hocuspocus must not be sent, because their update is not applied. */
   withheld: Set<string>
 }
+
+/** How long clients may take to answer when all canvases are closed. */
+const closeWithinMs = 1000
 
 export class OpenSockets {
   readonly #bounds: GatewayBounds
@@ -52,6 +59,7 @@ export class OpenSockets {
       rates: this.rates.of(`address ${address}`),
       findSession,
       connections: new Map(),
+      holds: new Set(),
       attempts: 0,
       refusals: 0,
       attempted: null,
@@ -74,9 +82,12 @@ export class OpenSockets {
     return this.#strangers.has(state)
   }
 
+  /** Removes a socket that is gone. */
   remove(state: SocketState): void {
     this.#strangers.delete(state)
     this.#states.delete(state.socket)
+    for (const hold of state.holds) hold.end()
+    state.holds.clear()
   }
 
   find(socket: EditorSocket): SocketState | undefined {
@@ -111,6 +122,20 @@ export class OpenSockets {
       return true
     }
     return false
+  }
+
+  /**
+   * Closes all sockets with a canvas (1013), also those that are about to open one. Those that are not gone after a
+   * while are terminated.
+   */
+  async closeCanvases(): Promise<void> {
+    const closing = [...this.#states.values()].filter(({ holds }) => holds.size > 0)
+    for (const state of closing) closeSocket(state, closeCodes.tryLater)
+    const isLeft = () => closing.some((state) => this.#states.get(state.socket) === state)
+    const deadline = performance.now() + closeWithinMs
+    while (isLeft() && performance.now() < deadline) await delay(10)
+    for (const { socket } of closing) socket.terminate()
+    while (isLeft()) await delay(10)
   }
 
   sweepRates(): void {

@@ -3,6 +3,7 @@
  * so an unusual end of a connection can't leave a wrong count behind.
  */
 import type { Connection, Document, Extension } from '@hocuspocus/server'
+import { WebSocket } from 'ws'
 import { closeCodes } from '../../core/errors.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
@@ -123,6 +124,11 @@ export class Seating {
     ofAccount?.delete(seat)
     if (ofAccount?.size === 0) this.#seats.delete(seat.account)
     const state = this.#options.sockets.of(connection)
+    if (state && state.socket.readyState !== WebSocket.OPEN) seat.hold.closing()
+    else {
+      seat.hold.end()
+      state?.holds.delete(seat.hold)
+    }
     const address = connection.messageAddress
     if (state?.connections.get(address) !== connection) return
     state.connections.delete(address)

@@ -57,6 +57,8 @@ export class EditorSocket implements Canvas {
   sentAt = Date.now()
   /** When the client had last read all but `maxLiveUnreadBytes`. */
   #readAt = 0
+  /** When the service began to close the socket; 0 before that. */
+  #closingSince = 0
   readonly #tooSlow: (socket: EditorSocket) => void
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
@@ -98,8 +100,12 @@ export class EditorSocket implements Canvas {
     if (wait) this.#hold(address, { frame, ...wait, times: 1 })
   }
 
-  /** For how long more than `maxLiveUnreadBytes` have been unread; 0 when the client is up to date. */
+  /**
+   * For how long more than `maxLiveUnreadBytes` have been unread, or the service has been closing the socket; 0 when the
+   * client is up to date.
+   */
   get behindMs(): number {
+    if (this.#closingSince > 0) return Math.max(1, Date.now() - this.#closingSince)
     return this.#isRead ? 0 : Math.max(1, Date.now() - this.#readAt)
   }
 
@@ -131,9 +137,15 @@ export class EditorSocket implements Canvas {
   }
 
   close(code?: number, reason?: string): void {
+    this.#closingSince ||= Date.now()
     this.#held.clear()
     this.#flush()
     this.#socket.close(code, reason)
+  }
+
+  /** Ends the socket without waiting for the client's close frame. */
+  terminate(): void {
+    this.#socket.terminate()
   }
 
   /** Drops the held frames of a board that is no longer open on this socket. */

@@ -2,7 +2,7 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
-import type { Database } from '../../sql/database.ts'
+import type { Database, Statement, StatementPool } from '../../sql/database.ts'
 
 /** Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied. */
 export function frame(updates: Uint8Array[]): Uint8Array[] {
@@ -139,44 +139,53 @@ const pieceBytes = 512 * 1024
 /**
  * Reads a board's log after position `from`, in one statement and so from one snapshot of the database. Null when the
  * board does not exist.
+ *
+ * @param pool `follow` for a document that catches up: requests never use these connections
  */
-export async function tail(database: Database, boardId: string, from: number): Promise<Tail | null> {
+export async function tail(
+  database: Database,
+  boardId: string,
+  from: number,
+  pool: StatementPool = 'request',
+): Promise<Tail | null> {
   // A log row may be compressed. So a large one is read whole once (`offset 0` keeps that separate), and then cut.
-  const rows = await database.asSystem(
-    (tx) => tx<TailRow[]>`
-      with document as (
-        select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
-      )
-      select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, snapshot_seq,
-        coalesce(length(snapshot), 0) as snapshot_bytes, json_build_object(
-          'indexedSeq', indexed_seq, 'apiClient', api_client, 'apiClock', api_clock, 'topZ', top_z,
-          'logRows', log_rows, 'logBytes', log_bytes
-        ) as head
-      from document
-      union all
-      select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null
-      from document, generate_series(0, length(snapshot) - 1, ${pieceBytes}) as at
-      where snapshot_seq > ${from}
-      union all
-      (
-        select u.seq, 0, u.updates, null, null, null, null, null, null
-        from document d
-        join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
-        where length(u.updates) <= ${pieceBytes}
-      )
-      union all
-      (
-        select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null
-        from document d
-        join lateral (
-          select l.seq, l.updates || ''::bytea as whole
-          from board_updates l
-          where l.board_id = ${boardId} and l.seq > greatest(${from}::bigint, d.snapshot_seq) and length(l.updates) > ${pieceBytes}
-          offset 0
-        ) u on true
-        cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
-      )`,
-  )
+  const read = (sql: Statement) => sql<TailRow[]>`
+    with document as (
+      select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
+    )
+    select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, snapshot_seq,
+      coalesce(length(snapshot), 0) as snapshot_bytes, json_build_object(
+        'indexedSeq', indexed_seq, 'apiClient', api_client, 'apiClock', api_clock, 'topZ', top_z,
+        'logRows', log_rows, 'logBytes', log_bytes
+      ) as head
+    from document
+    union all
+    select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null
+    from document, generate_series(0, length(snapshot) - 1, ${pieceBytes}) as at
+    where snapshot_seq > ${from}
+    union all
+    (
+      select u.seq, 0, u.updates, null, null, null, null, null, null
+      from document d
+      join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
+      where length(u.updates) <= ${pieceBytes}
+    )
+    union all
+    (
+      select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null
+      from document d
+      join lateral (
+        select l.seq, l.updates || ''::bytea as whole
+        from board_updates l
+        where l.board_id = ${boardId} and l.seq > greatest(${from}::bigint, d.snapshot_seq) and length(l.updates) > ${pieceBytes}
+        offset 0
+      ) u on true
+      cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
+    )`
+  const rows =
+    pool === 'follow'
+      ? await database.callAsSystem(read, pool)
+      : await database.asSystem((tx) => read((template, ...parameters) => tx(template, ...parameters)))
   const board = rows.find(({ head }) => head !== null)
   if (!board?.head || board.workspace_id === null || board.owner_id === null) return null
   const { seq, head, snapshot_seq: snapshotSeq } = board

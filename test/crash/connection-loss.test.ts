@@ -132,6 +132,7 @@ describe('editors that come while the database is away', () => {
 
   afterEach(() => {
     database.afterSystem = null
+    database.afterSession = null
     leaveAll()
   })
 
@@ -178,13 +179,13 @@ describe('editors that come while the database is away', () => {
   test('[L6] editors get in after this node could not say that a board is closed', async () => {
     const editor = await openEditor(service.url, { boardId, token: user.token })
     let refused = 0
-    database.afterSystem = (result) => {
-      const isDelete = (result as { command?: string } | null)?.command === 'DELETE'
-      return isDelete && (refused += 1) > 0 ? isAway() : Promise.resolve()
+    database.afterSession = (result) => {
+      const isBeat = Array.isArray(result) && result[0]?.others
+      return isBeat && (refused += 1) > 0 ? isAway() : Promise.resolve()
     }
     editor.leave()
-    await until(() => refused > 0, 'the node says that the board is closed, in vain')
-    database.afterSystem = null
+    await until(() => refused > 0, 'the heartbeat says that the board is closed, in vain')
+    database.afterSession = null
     const again = await openEditor(service.url, { boardId, token: user.token })
     expect(again.closes).toEqual([])
   })

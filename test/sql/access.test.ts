@@ -441,6 +441,7 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
     'listen',
     'lock',
     'onTokensEnded',
+    'openSession',
     'search',
     'takesWrites',
   ])
@@ -451,10 +452,11 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
     })
 
   const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
-  // All pools are opened in one place, with the role of a request; but for the one of the service's own statements.
+  // All pools are opened in one place, with the role of a request; but for those of the service's own statements, and
+  // its session.
   expect(source.match(/postgres\(options/g)).toHaveLength(1)
-  expect(source).toMatch(/const open = \(max: number, bounds: Patience, role = requestRole\)/)
+  expect(source).toMatch(/const open = \(max: number, bounds: Patience, role = requestRole, more = {}\)/)
   expect(source).toMatch(/const requestRole = 'corkboard_app'/)
-  expect(source.match(/open\([^()]*'corkboard_system'\)/g)).toHaveLength(1)
+  expect(source.match(/open\([^()]*'corkboard_system'/g)).toHaveLength(3)
   expect(source).not.toMatch(/export[^\n]*\bsql\b/)
 })

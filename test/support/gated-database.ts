@@ -10,6 +10,8 @@ export interface GatedDatabase extends Database {
   next(way: (call: CommitCall, commit: (call: CommitCall) => Promise<unknown>) => Promise<unknown>): void
   /** Called after each system transaction has its result, before the caller gets the result. */
   afterSystem: ((result: unknown) => Promise<void>) | null
+  /** The same for each statement of a session of its own. */
+  afterSession: ((result: unknown) => Promise<void>) | null
 }
 
 export function gatedDatabase(url: string): GatedDatabase {
@@ -19,6 +21,7 @@ export function gatedDatabase(url: string): GatedDatabase {
   const gated: GatedDatabase = {
     calls: [],
     afterSystem: null,
+    afterSession: null,
     asUser: database.asUser,
     callAsSystem: database.callAsSystem,
     search: database.search,
@@ -34,6 +37,17 @@ export function gatedDatabase(url: string): GatedDatabase {
       return way ? way(call, database.commit) : database.commit(call, options)
     },
     listen: database.listen,
+    async openSession() {
+      const session = await database.openSession()
+      return {
+        ...session,
+        async run(call) {
+          const result = await session.run(call)
+          await gated.afterSession?.(result)
+          return result
+        },
+      }
+    },
     takesWrites: database.takesWrites,
     onTokensEnded: database.onTokensEnded,
     lock: database.lock,

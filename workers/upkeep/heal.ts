@@ -1,10 +1,13 @@
 /**
  * Indexes boards that a crashed process left unindexed. Edits are logged at once. Their index rows follow within seconds,
  * unless the process dies in between.
+ *
+ * The process that took an edit has its board registered until the edit is indexed. So a board that no living node has
+ * registered is indexed at once. The others get some time first.
  */
 import type { LiveBoards } from '../../collab/boards/live.ts'
 import type { Logger } from '../../platform/log.ts'
-import { startLoop, type Loop } from '../loop.ts'
+import { startLoop, type WakingLoop } from '../loop.ts'
 
 /** Boards that are healed in one round. */
 const batch = 50
@@ -13,25 +16,29 @@ export function startHealing(
   live: LiveBoards,
   log: Logger,
   options: { intervalMs?: number; graceSeconds?: number } = {},
-): Loop {
-  // At the start no other process indexes what this one left behind. Later, the node that took the edits has time to index them.
-  let graceSeconds = 0
+): WakingLoop {
+  const graceSeconds = options.graceSeconds ?? 10
   /** Boards that could not be indexed. The others come first. */
   const failed = new Set<string>()
   return startLoop('heal', options.intervalMs ?? 5000, log, async () => {
     const rows = await live.database.asSystem(
       (tx) => tx<{ board_id: string }[]>`
-        select board_id
-        from board_documents
-        where indexed_seq < seq and changed_at <= now() - ${graceSeconds} * interval '1 second'
-          and board_id <> all (${[...failed]}::uuid[])
-        order by changed_at
+        select d.board_id
+        from board_documents d
+        where d.indexed_seq < d.seq and d.board_id <> all (${[...failed]}::uuid[])
+          and (
+            d.changed_at <= now() - ${graceSeconds} * interval '1 second'
+            or not exists (
+              select
+              from open_boards o
+              join nodes n on n.node_id = o.node_id
+              where o.board_id = d.board_id and n.lost_at is null
+            )
+          )
+        order by d.changed_at
         limit ${batch}`,
     )
-    if (rows.length < batch) {
-      graceSeconds = options.graceSeconds ?? 10
-      failed.clear()
-    }
+    if (rows.length < batch) failed.clear()
     for (const { board_id: boardId } of rows) {
       try {
         await live.documents.withDocument(boardId, () => live.queue.flush(boardId))
