@@ -12,6 +12,7 @@ import type { GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Seating } from './seating.ts'
+import { Stamp } from './stamp.ts'
 
 export interface AuthenticationOptions {
   database: Database
@@ -39,15 +40,14 @@ async function admitTo(
 ): Promise<EditorContext & { readOnly: boolean }> {
   const { database, tokens, documents, documentBytes, quota, nodes, sockets, seating, isClosing } = options
   if (isClosing()) throw denied(temporaryRefusal)
-  const session = token === '' ? await findSession() : null
-  const principal = session ? { ...session, tokenId: session.sessionId } : await tokens.verify(token)
-  if (!principal) throw denied(refusals.token)
-  const { userId: account, tokenId } = principal
+  const identity = await identify(tokens, token, findSession)
+  if (!identity) throw denied(refusals.token)
+  const { account, tokenId, isAgent } = identity
   const [access] = await boardAccess(database, documentBytes, [{ account, tokenId, boardId }])
   if (access === undefined || access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
-  const { may, isGuest } = access
+  const { may, isGuest, name } = access
   if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
   await nodes?.opening(boardId)
   // Load the document here: a failure to load it later could not be told from a refusal.
@@ -55,8 +55,41 @@ async function admitTo(
   const isFull = may === 'full' || (may === 'write' && (await quota.isFull(boardId)))
   const room = isFull ? 'waits' : 'ok'
   const rates = sockets.rates.of(account)
-  const seat: Seat = { account, rates, connection: null, clients: new Set(), refused: 0, owed: 0, room }
-  return { account, tokenId, isGuest, seat, readOnly: may === 'read' || isFull }
+  const readOnly = may === 'read' || isFull
+  const stamp = new Stamp({ id: account, name, isAgent, readOnly })
+  const seat: Seat = {
+    account,
+    rates,
+    connection: null,
+    clients: new Set(),
+    stamp,
+    refused: 0,
+    owed: 0,
+    room,
+  }
+  return { account, tokenId, isGuest, seat, readOnly }
+}
+
+interface Identity {
+  account: string
+  /** The id of the token or session. */
+  tokenId: string
+  isAgent: boolean
+}
+
+async function identify(
+  tokens: TokenVerifier,
+  token: string,
+  findSession: FindSession,
+): Promise<Identity | null> {
+  if (token === '') {
+    const session = await findSession()
+    return session && { account: session.userId, tokenId: session.sessionId, isAgent: false }
+  }
+  const principal = await tokens.verify(token)
+  if (!principal) return null
+  const { userId: account, tokenId, serviceAccountId, clientId } = principal
+  return { account, tokenId, isAgent: serviceAccountId !== null || clientId !== null }
 }
 
 export function authentication(options: AuthenticationOptions): Extension<EditorContext> {

@@ -1,5 +1,6 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import type { Rates } from './rates.ts'
+import type { Stamp } from './stamp.ts'
 
 /** The gateway's data about a connection. Hocuspocus carries it as the connection's context. */
 export interface EditorContext {
@@ -20,6 +21,8 @@ export interface Seat {
   connection: Connection<EditorContext> | null
   /** The awareness clients whose states this connection sends. */
   readonly clients: Set<number>
+  /** Tells others who sends these states. */
+  readonly stamp: Stamp
   /** Updates refused since the connection became read-only. */
   refused: number
   /**

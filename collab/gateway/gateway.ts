@@ -138,6 +138,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const following = follow({
     ...{ hocuspocus, database, documents, documentBytes, quota, log },
     intervalMs: options.accessCheckMs ?? 750,
+    rightsChanged: (connection) => presence.rightsChanged(connection),
   })
 
   const welcoming = { hocuspocus, sockets, receiver, presence, documents, bounds, log }

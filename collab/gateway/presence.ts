@@ -1,7 +1,7 @@
 /**
  * Presence (awareness): each user's cursor and selection on a board. The service keeps the newest state of each client
- * as the received bytes. It sends all changes of a board as one frame per tick. It bypasses Hocuspocus, which builds a
- * temporary document for each frame and relays each frame alone.
+ * as the received bytes, with the stamp of who sent it. It sends all changes of a board as one frame per tick. It
+ * bypasses Hocuspocus, which builds a temporary document for each frame and relays each frame alone.
  *
  * A state stays in memory as long as its connection is open. So a connection may have only a few small states, and none
  * of another account. Bytes that are kept are copied: a frame is a slice of the socket's read buffer, and keeping the
@@ -10,15 +10,16 @@
 import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { isPlainObject } from '../../core/card-values.ts'
 import { closeCodes } from '../../core/errors.ts'
+import { AwarenessRoom, type State } from './awareness-room.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
-import { awarenessFrame, readAwareness, writeAwareness, type ReceivedState } from './protocol.ts'
+import { awarenessFrame, readAwareness, writeAwareness } from './protocol.ts'
 
 export interface PresenceBounds {
   /** States of one connection. An editor has one. */
   maxStatesPerConnection: number
-  /** Size of one state's JSON. */
+  /** Size of one state's JSON, without the service's stamp. */
   maxStateBytes: number
-  /** Total size of one board's states. */
+  /** Total size of one board's states, without the service's stamps. */
   maxBoardStateBytes: number
   /** Time between two awareness frames of a board. After a quiet time the next frame leaves at once. */
   awarenessTickMs: number
@@ -40,26 +41,12 @@ const sendMsPerByte = 3e-7
 /** Milliseconds of work in one unit of an account's awareness rate. */
 const unitMs = 0.05
 
-interface State {
-  clock: number
-  /** UTF-8 of a JSON object. */
-  json: Uint8Array
-  seat: Seat
-  renewedAt: number
-}
-
-/** The states of a board. */
+/** A board with its next frame. */
 interface Room {
-  document: Document
-  states: Map<number, State>
-  bytes: number
-  /** Clients with unsent changes, each with its last clock and its seat. A client without a state has left. */
-  changed: Map<number, { clock: number; seat: Seat }>
+  awareness: AwarenessRoom
   /** The newest frame of each connection whose account is over its rate. */
-  late: Map<Connection<EditorContext>, Uint8Array>
+  late: Map<EditorConnection, Uint8Array>
   timer: { handle: NodeJS.Timeout; isUrgent: boolean } | null
-  /** Whether the changes contain more than renewals. */
-  isUrgent: boolean
   /** `performance.now()` from which the next frame may be sent. */
   nextAt: number
 }
@@ -81,7 +68,7 @@ export class Presence {
 
   /** The number of states of all boards. */
   get states(): number {
-    return [...this.#rooms.values()].reduce((sum, { states }) => sum + states.size, 0)
+    return [...this.#rooms.values()].reduce((sum, { awareness }) => sum + awareness.states.size, 0)
   }
 
   /** Handles an awareness frame's payload. Above the account's rate only the newest payload is kept, and read later. */
@@ -95,23 +82,32 @@ export class Presence {
 
   /** Sends all states of a board to a connection. */
   sendAll(connection: EditorConnection): void {
-    const room = this.#rooms.get(connection.document)
-    if (!room || room.states.size === 0) return
-    const clients = [...room.states].map(([client, { clock }]) => ({ client, clock }))
-    connection.send(awarenessFrame(connection.messageAddress, statesOf(room, clients)))
+    const awareness = this.#rooms.get(connection.document)?.awareness
+    if (!awareness || awareness.states.size === 0) return
+    connection.send(awarenessFrame(connection.messageAddress, awareness.encode(awareness.states)))
   }
 
-  /** The size in bytes of all states of a board, which `sendAll` sends. */
+  /** The size in bytes of all states of a board, without the stamps. */
   bytesOf(document: Document): number {
-    return this.#rooms.get(document)?.bytes ?? 0
+    return this.#rooms.get(document)?.awareness.bytes ?? 0
+  }
+
+  /** Sends the connection's states again, after its right to write has changed. */
+  rightsChanged(connection: EditorConnection): void {
+    const { seat } = connection.context
+    seat.stamp.update({ readOnly: connection.readOnly })
+    const room = this.#rooms.get(connection.document)
+    if (!room) return
+    tellClocks(connection, room.awareness.stampAgain(seat))
+    this.#schedule(room)
   }
 
   /** Removes the states that were not renewed in time. */
   sweep(): void {
     const oldest = Date.now() - this.#bounds.renewWithinMs
     for (const room of this.#rooms.values()) {
-      for (const [client, { renewedAt, seat }] of room.states)
-        if (renewedAt < oldest) this.#remove(room, client, seat)
+      for (const [client, { renewedAt, seat }] of room.awareness.states)
+        if (renewedAt < oldest) room.awareness.remove(client, seat)
       this.#schedule(room)
     }
   }
@@ -119,34 +115,31 @@ export class Presence {
   #roomOf(document: Document): Room {
     let room = this.#rooms.get(document)
     if (!room) {
-      room = {
-        document,
-        states: new Map(),
-        bytes: 0,
-        changed: new Map(),
-        late: new Map(),
-        timer: null,
-        isUrgent: false,
-        nextAt: 0,
-      }
+      room = { awareness: new AwarenessRoom(document), late: new Map(), timer: null, nextAt: 0 }
       this.#rooms.set(document, room)
     }
     return room
   }
 
   /** Reads a payload. States beyond the limits are skipped; the others are kept. */
-  #read(room: Room, connection: EditorConnection, payload: Uint8Array): void {
+  #read({ awareness }: Room, connection: EditorConnection, payload: Uint8Array): void {
     const { seat } = connection.context
+    const { maxStateBytes, maxBoardStateBytes } = this.#bounds
+    const ahead: ClientClock[] = []
     try {
       for (const [client, entry] of readAwareness(payload)) {
-        const known = room.states.get(client)
+        const known = awareness.states.get(client)
         if (!this.#maySpeakFor(seat, client, known)) continue
-        const state = readState(entry.json, this.#bounds.maxStateBytes)
+        const state = readState(entry.json, maxStateBytes)
         if (state === 'gone') {
-          if (known?.seat === seat && entry.clock >= known.clock)
-            this.#remove(room, client, seat, entry.clock)
-        } else if (state === 'ok') this.#keep(room, client, entry, seat)
+          if (known?.seat === seat && entry.clock >= known.clientClock)
+            awareness.remove(client, seat, entry.clock)
+        } else if (state !== 'unfit') {
+          const clock = awareness.keep(client, { ...entry, state }, seat, maxBoardStateBytes)
+          if (clock !== null) ahead.push({ client, clock })
+        }
       }
+      tellClocks(connection, ahead)
     } catch {
       closeConnection(connection, closeCodes.badFrame)
     }
@@ -162,50 +155,26 @@ export class Presence {
     return seat.clients.size < this.#bounds.maxStatesPerConnection
   }
 
-  #keep(room: Room, client: number, { clock, json }: ReceivedState, seat: Seat): void {
-    const known = room.states.get(client)
-    const grows = json.byteLength - (known?.json.byteLength ?? 0)
-    if (room.bytes + grows > this.#bounds.maxBoardStateBytes) return
-    if (known && known.seat !== seat) {
-      known.seat.clients.delete(client)
-      known.seat = seat
-    }
-    seat.clients.add(client)
-    if (known && clock <= known.clock) return
-    if (!known || Buffer.compare(known.json, json) !== 0) room.isUrgent = true
-    room.bytes += grows
-    room.states.set(client, { clock, json: json.slice(), seat, renewedAt: Date.now() })
-    room.changed.set(client, { clock, seat })
-  }
-
-  #remove(room: Room, client: number, seat: Seat, clock?: number): void {
-    const state = room.states.get(client)
-    if (!state) return
-    room.bytes -= state.json.byteLength
-    room.states.delete(client)
-    seat.clients.delete(client)
-    room.changed.set(client, { clock: clock ?? state.clock, seat })
-    room.isUrgent = true
-  }
-
   #leave(document: Document, seat: Seat): void {
     const room = this.#rooms.get(document)
     if (!room) return
-    for (const client of seat.clients) this.#remove(room, client, seat)
+    for (const client of seat.clients) room.awareness.remove(client, seat)
     for (const connection of room.late.keys())
       if (connection.context.seat === seat) room.late.delete(connection)
     this.#schedule(room)
   }
 
   #schedule(room: Room): void {
-    const isUrgent = room.isUrgent || room.late.size > 0
+    const { awareness } = room
+    const isUrgent = awareness.isUrgent || room.late.size > 0
     if (room.timer && (!isUrgent || room.timer.isUrgent)) return
     if (room.timer) clearTimeout(room.timer.handle)
     room.timer = null
-    if (isUrgent || room.changed.size > 0) {
+    if (isUrgent || awareness.changed.size > 0) {
       const ms = Math.max(isUrgent ? 0 : renewalMs, room.nextAt - performance.now())
       room.timer = { handle: setTimeout(() => this.#tick(room), ms), isUrgent }
-    } else if (room.states.size === 0) this.#rooms.delete(room.document)
+    } else if (awareness.states.size === 0 && awareness.document.connections.size === 0)
+      this.#rooms.delete(awareness.document)
   }
 
   #tick(room: Room): void {
@@ -221,18 +190,18 @@ export class Presence {
   }
 
   /** Sends the changes to the board's connections. Returns the estimated time in milliseconds. */
-  #send(room: Room): number {
-    if (room.changed.size === 0) return 0
-    const changed = [...room.changed].map(([client, { clock }]) => ({ client, clock }))
-    const speakers = new Set([...room.changed.values()].map(({ seat }) => seat))
+  #send({ awareness }: Room): number {
+    const { changed, document } = awareness
+    if (changed.size === 0) return 0
+    const speakers = new Set([...changed.values()].map(({ seat }) => seat))
     const onlySpeaker = speakers.size === 1 ? [...speakers][0] : null // it doesn't need its own state
-    room.changed.clear()
-    room.isUrgent = false
-    room.document.flush() // first the edits: a cursor may refer to them
-    const update = statesOf(room, changed)
+    document.flush() // first the edits: a cursor may refer to them
+    const update = awareness.encode(changed)
+    changed.clear()
+    awareness.isUrgent = false
     let address = ''
     let frame: Uint8Array = update
-    for (const connection of [...room.document.connections.keys()] as EditorConnection[]) {
+    for (const connection of [...document.connections.keys()] as EditorConnection[]) {
       if (connection.context.seat === onlySpeaker) continue
       if (connection.messageAddress !== address) {
         address = connection.messageAddress
@@ -240,7 +209,7 @@ export class Presence {
       }
       connection.send(frame)
     }
-    const tookMs = room.document.connections.size * (sendMs + update.byteLength * sendMsPerByte)
+    const tookMs = document.connections.size * (sendMs + update.byteLength * sendMsPerByte)
     const accounts = new Set([...speakers].map(({ rates }) => rates))
     for (const { awareness } of accounts) awareness.spend(tookMs / unitMs / accounts.size)
     return tookMs
@@ -250,14 +219,14 @@ export class Presence {
 /** The cost of reading a payload: it grows with the size. */
 const costOf = (payload: Uint8Array): number => 1 + payload.byteLength / 1024
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Checks a state. Throws when it isn't JSON in UTF-8: each client that received it would throw, too. */
-function readState(json: Uint8Array, maxBytes: number): 'ok' | 'gone' | 'unfit' {
+/** Parses a state. Throws when it isn't JSON in UTF-8: each client that received it would throw, too. */
+function readState(json: Uint8Array, maxBytes: number): Record<string, unknown> | 'gone' | 'unfit' {
   if (json.byteLength > maxBytes) return 'unfit'
   const state: unknown = JSON.parse(utf8.decode(json))
   if (state === null) return 'gone'
-  return isPlainObject(state) && isShallow(state, maxStateDepth) ? 'ok' : 'unfit'
+  return isPlainObject(state) && isShallow(state, maxStateDepth) ? state : 'unfit'
 }
 
 function isShallow(value: unknown, levels: number): boolean {
@@ -265,8 +234,14 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
 }
 
-/** The newest states of these clients as an awareness update. A client without a state is marked as having left. */
-const statesOf = (room: Room, clients: { client: number; clock: number }[]): Uint8Array =>
-  writeAwareness(
-    clients.map(({ client, clock }) => ({ client, clock, json: room.states.get(client)?.json ?? null })),
-  )
+interface ClientClock {
+  client: number
+  clock: number
+}
+
+/** Makes clients take the service's clocks; see awareness-room.ts. */
+function tellClocks(connection: EditorConnection, clocks: ClientClock[]): void {
+  if (clocks.length === 0) return
+  const gone = clocks.map(({ client, clock }) => ({ client, clock: clock - 1, json: null }))
+  connection.send(awarenessFrame(connection.messageAddress, writeAwareness(gone)))
+}
