@@ -23,7 +23,6 @@ import { LogLoader, type LoadBounds } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
 import { bringNotifications } from '../collab/gateway/notify.ts'
 import { SafeHtml } from '../collab/boards/safe-html.ts'
-import { refuseUpgrade } from '../collab/gateway/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
@@ -282,10 +281,7 @@ export async function compose(
   registerIcon(app)
   await registerChangelog(app)
   await registerDocs(app)
-  app.server.on('upgrade', (request, stream, head) => {
-    if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
-    else refuseUpgrade(stream, '404 Not Found')
-  })
+  app.server.on('upgrade', (request, stream, head) => gateway.upgrade(request, stream, head))
 
   const loops: Loop[] = []
   let closed: Promise<void> | null = null

@@ -1,6 +1,6 @@
 /**
- * The gateway: sockets at /collab that speak the Hocuspocus protocol. The document name is the board's id. The token is
- * an access token, or empty for a user whose cookie on the upgrade request holds a session. The hooks run in the order
+ * The gateway: sockets at /collab and /collab/{boardId} that speak the Hocuspocus protocol. The document name is the
+ * board's id. The token is an access token, or empty for a user whose cookie on the upgrade request holds a session. The hooks run in the order
  * of the list `extensions` in `openGateway`.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -28,7 +28,7 @@ import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
 import { DocumentStore } from './store.ts'
-import { refuseUpgrade } from './upgrade.ts'
+import { boardOfPath, refuseUpgrade } from './upgrade.ts'
 import { welcome } from './welcome.ts'
 
 export interface GatewayOptions {
@@ -54,7 +54,7 @@ export interface GatewayOptions {
 
 export interface Gateway {
   hocuspocus: Hocuspocus<EditorContext>
-  /** Handles an upgrade request. */
+  /** Handles an upgrade request to a path of the gateway, and refuses others. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void
   /**
    * Checks all open sockets now. Closes those that lost their access, and makes read-only those that may no longer
@@ -153,12 +153,14 @@ export function openGateway(options: GatewayOptions): Gateway {
     hocuspocus,
     upgrade(request, stream, head) {
       const address = options.addressOf(request)
-      if (closing || !sockets.makeRoom(address))
+      const board = boardOfPath(request.url)
+      if (board === undefined) refuseUpgrade(stream, '404 Not Found')
+      else if (closing || !sockets.makeRoom(address))
         refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
       else {
         const findSession = options.sessionOf(request.headers)
         server.handleUpgrade(request, stream, head, (webSocket) =>
-          welcome({ webSocket, stream, address, findSession }, welcoming),
+          welcome({ webSocket, stream, address, board, findSession }, welcoming),
         )
       }
     },
