@@ -12,6 +12,8 @@ import type { FileRead } from '../api/http/route.ts'
 import { registerSignIn } from '../api/settings/register.ts'
 import { Sessions } from '../api/sign-in/session.ts'
 import { decodableUrl } from '../api/http/url.ts'
+import { Bus } from '../collab/bus/bus.ts'
+import { NotifyDriver } from '../collab/bus/notify-driver.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { DocumentQuota } from '../collab/commit/document-quota.ts'
@@ -180,16 +182,13 @@ export async function compose(
     ...{ database, queue, log, clock, warmBytes: config.warmDocumentBytes },
     loader: new LogLoader(pool, options.loading),
   })
-  const nodes = new Nodes({
-    database,
-    documents,
-    log,
-    onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
-    onRevoked() {
-      tokens.forget()
-      gateway.checkAccessSoon()
-    },
+  const bus = new Bus({ node: randomUUID(), driver: new NotifyDriver({ database, log }), log })
+  bus.on('notified', ({ rows }) => bringNotifications({ database, gateway, log }, rows))
+  bus.on('revoked', () => {
+    tokens.forget()
+    gateway.checkAccessSoon()
   })
+  const nodes = new Nodes({ database, documents, bus, log })
   const gateway: Gateway = openGateway({
     database,
     tokens,

@@ -30,7 +30,7 @@ const rooms: Record<string, string[][]> = {
     ['http'],
   ],
   workers: [['deliveries', 'search', 'upkeep'], ['.']],
-  collab: [['boards', 'gateway'], ['documents'], ['commit'], ['log'], ['canvas'], ['updates'], ['.']],
+  collab: [['boards', 'gateway'], ['documents'], ['bus', 'commit'], ['log'], ['canvas'], ['updates'], ['.']],
   sql: [['boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
   platform: [['egress', 'images', 'storage'], ['secrets', 'work'], ['.']],
   core: [['layout'], ['.']],

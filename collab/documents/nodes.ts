@@ -1,63 +1,58 @@
 /**
  * Communicates with the other processes (nodes) on the same database. The log is the truth. Nodes send each other only
- * hints (board, position) over LISTEN and NOTIFY, and only about boards that another node has open. A lost hint does no
- * harm: every node checks its open boards several times a second. node-messages.ts describes the messages.
+ * hints (board, position) over the bus, and only about boards that another node has open. A lost hint does no harm:
+ * every node checks its open boards several times a second. collab/bus/messages.ts describes the messages.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../platform/log.ts'
-import type { Database, Listener } from '../../sql/database.ts'
+import type { Database } from '../../sql/database.ts'
+import type { Bus } from '../bus/bus.ts'
+import type { MessageOf } from '../bus/messages.ts'
 import type { Documents } from './documents.ts'
-import { parseNodeMessage, type NodeMessage } from './node-messages.ts'
 import { showHere } from './show.ts'
 
 export interface NodesOptions {
   database: Database
   documents: Documents
+  bus: Bus
   log: Logger
-  onNotified?(rows: Notified[]): void
-  /** Called when any process revoked tokens or ended sessions. */
-  onRevoked?(): void
   /** Interval of the heartbeat, at which the node also reads the other nodes' state. */
   beatMs?: number
 }
 
-/** A committed notification. */
-export type Notified = [account: string, notificationId: string]
-
-const channel = 'corkboard_nodes'
 /** A node without a heartbeat for this long counts as dead. */
 const deadAfterSeconds = 10
-/** Malformed messages are logged at most this often. */
-const ignoredLogMs = 10_000
 /** Hints within this time are sent together. */
 const hintMs = 40
-/** Hints in one message. NOTIFY accepts 8,000 bytes. */
+/** Hints in one message. */
 const hintsPerMessage = 100
 
 export class Nodes {
   readonly #options: NodesOptions & { beatMs: number }
-  readonly id = randomUUID()
+  readonly id: string
+  readonly #bus: Bus
   readonly #open = new Set<string>()
   #others: string[] = []
   /** Boards that other nodes had open at the last heartbeat. Only for these are hints sent. */
   #elsewhere = new Set<string>()
   #hints = new Map<string, number>()
   #hintTimer: NodeJS.Timeout | null = null
-  readonly #asked = new Map<string, { left: number; done(shown: boolean): void }>()
+  readonly #asked = new Map<string, { waitingFor: Set<string>; done(shown: boolean): void }>()
   /** Boards that were closed here at the last heartbeat. */
   #closedBefore = new Set<string>()
   /** Boards that are closed here but not yet removed from `open_boards`. */
   readonly #toTell = new Set<string>()
   #closing: Promise<unknown> = Promise.resolve()
-  #listener: Listener | null = null
   #beatTimer: NodeJS.Timeout | null = null
   #stopped = false
-  /** Malformed messages since the last log line about them. */
-  #ignored = 0
-  #ignoredLoggedAt = -Infinity
 
   constructor(options: NodesOptions) {
     this.#options = { beatMs: 1000, ...options }
+    this.#bus = options.bus
+    this.id = options.bus.node
+    this.#bus.on('hint', (message) => this.#hinted(message))
+    this.#bus.on('show', (message) => this.#showAsked(message))
+    this.#bus.on('shown', (message) => this.#shownBy(message))
   }
 
   /**
@@ -65,7 +60,7 @@ export class Nodes {
    * still assume that it is alone when the first canvas is opened here.
    */
   async start(): Promise<void> {
-    this.#listener = await this.#options.database.listen(channel, (text) => this.#heard(text))
+    await this.#bus.start()
     await this.#beat()
     if (this.#others.length > 0) await new Promise((resolve) => setTimeout(resolve, 2 * this.#options.beatMs))
     this.#scheduleBeat()
@@ -79,7 +74,7 @@ export class Nodes {
     await this.#options.database
       .asSystem((tx) => tx`delete from nodes where node_id = ${this.id}`)
       .catch(() => undefined)
-    await this.#listener?.close()
+    await this.#bus.stop()
   }
 
   /** Registers a board as open on this node, before its first canvas is shown. */
@@ -114,9 +109,9 @@ export class Nodes {
           clearTimeout(timer)
           resolve(shown)
         }
-        this.#asked.set(ask, { left: rows.length, done })
+        this.#asked.set(ask, { waitingFor: new Set(rows.map((row) => row.node_id as string)), done })
       })
-      await this.#send({ kind: 'show', from: this.id, board: boardId, seq, ask })
+      this.#bus.publish({ kind: 'show', ask, board: boardId, seq })
       return await answered.finally(() => this.#asked.delete(ask))
     } catch (error) {
       this.#options.log.warn({ err: error, boardId }, 'asking other nodes to show a change failed')
@@ -132,67 +127,27 @@ export class Nodes {
       this.#hintTimer = null
       const hints = [...this.#hints]
       this.#hints = new Map()
-      for (let at = 0; at < hints.length; at += hintsPerMessage) {
-        this.#send({ kind: 'hint', from: this.id, boards: hints.slice(at, at + hintsPerMessage) }).catch(
-          () => undefined,
-        )
-      }
+      for (let at = 0; at < hints.length; at += hintsPerMessage)
+        this.#bus.publish({ kind: 'hint', boards: hints.slice(at, at + hintsPerMessage) })
     }, hintMs)
   }
 
-  #heard(text: string): void {
-    const message = parseNodeMessage(text)
-    if (message) {
-      this.#receive(message).catch((error: unknown) =>
-        this.#options.log.warn(
-          { err: error, kind: message.kind },
-          'handling a message of another process failed',
-        ),
-      )
-      return
-    }
-    this.#ignored += 1
-    const now = performance.now()
-    if (now - this.#ignoredLoggedAt < ignoredLogMs) return
-    this.#ignoredLoggedAt = now
-    this.#options.log.warn(
-      { channel, ignored: this.#ignored, text: text.slice(0, 200) },
-      'messages between processes were ignored: they are malformed or of another version',
-    )
-    this.#ignored = 0
+  #hinted({ boards }: MessageOf<'hint'>): void {
+    for (const [boardId, seq] of boards) this.#options.documents.find(boardId)?.noticed(seq)
   }
 
-  async #receive(message: NodeMessage): Promise<void> {
-    if (message.kind === 'shown') {
-      const asked = this.#asked.get(message.ask)
-      if (asked && --asked.left === 0) asked.done(true)
-      return
-    }
-    if (message.kind === 'notified') {
-      this.#options.onNotified?.(message.rows)
-      return
-    }
-    if (message.kind === 'revoked') {
-      this.#options.onRevoked?.()
-      return
-    }
-    if (message.from === this.id) return
-    if (message.kind === 'hint') {
-      for (const [boardId, seq] of message.boards) this.#options.documents.find(boardId)?.noticed(seq)
-      return
-    }
-    const board = this.#options.documents.find(message.board)
+  async #showAsked({ ask, board: boardId, seq }: MessageOf<'show'>): Promise<void> {
+    const board = this.#options.documents.find(boardId)
     if (board) {
-      board.noticed(message.seq)
-      if (!(await showHere(board, message.seq))) return
-    } else if (!this.#open.has(message.board)) return
-    await this.#send({ kind: 'shown', from: this.id, ask: message.ask }).catch(() => undefined)
+      board.noticed(seq)
+      if (!(await showHere(board, seq))) return
+    } else if (!this.#open.has(boardId)) return
+    this.#bus.publish({ kind: 'shown', ask, board: boardId, seq })
   }
 
-  #send(message: NodeMessage): Promise<unknown> {
-    return this.#options.database.asSystem(
-      (tx) => tx`select pg_notify(${channel}, ${JSON.stringify(message)})`,
-    )
+  #shownBy({ ask, from }: MessageOf<'shown'>): void {
+    const asked = this.#asked.get(ask)
+    if (asked?.waitingFor.delete(from) && asked.waitingFor.size === 0) asked.done(true)
   }
 
   /** The heartbeat: records that this node is alive and which boards it has open, and reads the other nodes' state. */

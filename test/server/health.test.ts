@@ -33,6 +33,7 @@ test('[O14] readyz says that the database is out of reach, and when to ask again
     search: away,
     commit: away,
     listen: away,
+    notify: away,
     takesWrites: () => true,
     onTokensEnded: () => undefined,
     lock: away,

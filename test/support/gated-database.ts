@@ -34,6 +34,7 @@ export function gatedDatabase(url: string): GatedDatabase {
       return way ? way(call, database.commit) : database.commit(call, options)
     },
     listen: database.listen,
+    notify: database.notify,
     takesWrites: database.takesWrites,
     onTokensEnded: database.onTokensEnded,
     lock: database.lock,
