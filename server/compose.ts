@@ -105,6 +105,9 @@ export interface ComposeOptions {
 const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
 const resizing = { atOnce: 2, atOncePerAccount: 1, waiting: 200, waitingPerAccount: 32, seconds: 10 }
 
+/** Each NOTIFY is a transaction, so the awareness of a board is gathered for this long. */
+const awarenessTickMs = 300
+
 /** How long a stop waits for the index rows of the last edits. */
 const finishIndexMs = 5_000
 
@@ -188,7 +191,9 @@ export async function compose(
     tokens.forget()
     gateway.checkAccessSoon()
   })
-  const nodes = new Nodes({ database, documents, bus, log })
+  bus.on('awareness', (message) => gateway.heard(message))
+  bus.on('left', ({ from }) => gateway.nodeGone(from))
+  const nodes = new Nodes({ database, documents, bus, log, onNodeGone: (node) => gateway.nodeGone(node) })
   const gateway: Gateway = openGateway({
     database,
     tokens,
@@ -199,6 +204,12 @@ export async function compose(
     quota,
     queue,
     nodes,
+    others: {
+      publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
+      tickMs: () => awarenessTickMs,
+      isAlone: () => nodes.isAlone,
+      isElsewhere: (board) => nodes.isElsewhere(board),
+    },
     pool,
     log,
     bounds: {

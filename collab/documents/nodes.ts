@@ -16,6 +16,8 @@ export interface NodesOptions {
   documents: Documents
   bus: Bus
   log: Logger
+  /** Called with each node that was alive at the last heartbeat and is not any more. */
+  onNodeGone?(node: string): void
   /** Interval of the heartbeat, at which the node also reads the other nodes' state. */
   beatMs?: number
 }
@@ -70,6 +72,7 @@ export class Nodes {
     this.#stopped = true
     if (this.#beatTimer) clearTimeout(this.#beatTimer)
     if (this.#hintTimer) clearTimeout(this.#hintTimer)
+    this.#bus.publish({ kind: 'left' })
     for (const { done } of this.#asked.values()) done(false)
     await this.#options.database
       .asSystem((tx) => tx`delete from nodes where node_id = ${this.id}`)
@@ -119,9 +122,19 @@ export class Nodes {
     }
   }
 
+  /** Whether there was no other node at the last heartbeat. */
+  get isAlone(): boolean {
+    return this.#others.length === 0
+  }
+
+  /** Whether another node had the board open at the last heartbeat. */
+  isElsewhere(boardId: string): boolean {
+    return this.#elsewhere.has(boardId)
+  }
+
   /** Sends a hint about a commit of this node to the other nodes that have the board open. */
   committed(boardId: string, seq: number): void {
-    if (!this.#elsewhere.has(boardId)) return
+    if (!this.isElsewhere(boardId)) return
     this.#hints.set(boardId, seq)
     this.#hintTimer ??= setTimeout(() => {
       this.#hintTimer = null
@@ -164,7 +177,9 @@ export class Nodes {
         where n.node_id <> ${this.id} and n.seen_at > now() - ${deadAfterSeconds} * interval '1 second'
         group by n.node_id`
     })
+    const before = this.#others
     this.#others = rows.map((row) => row.node_id)
+    for (const node of before) if (!this.#others.includes(node)) this.#options.onNodeGone?.(node)
     this.#elsewhere = new Set(rows.flatMap((row) => row.boards ?? []))
     // A canvas may be opening right now. So only a board that has been closed for a whole interval is removed.
     const stillClosed = closed.filter((boardId) => this.#closedBefore.has(boardId))

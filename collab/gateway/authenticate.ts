@@ -5,6 +5,7 @@ import type { BytesByTier } from '../../core/limits.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import { boardAccess } from '../access.ts'
+import { Stamp } from '../awareness/stamp.ts'
 import type { EditorContext, Seat } from './connection.ts'
 import { temporaryRefusal, type Documents } from '../documents/documents.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
@@ -12,7 +13,6 @@ import type { GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Seating } from './seating.ts'
-import { Stamp } from './stamp.ts'
 
 export interface AuthenticationOptions {
   database: Database

@@ -1,6 +1,6 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import type { Rates } from './rates.ts'
-import type { Stamp } from './stamp.ts'
+import type { Speaker } from '../awareness/room.ts'
 
 /** The gateway's data about a connection. Hocuspocus carries it as the connection's context. */
 export interface EditorContext {
@@ -13,16 +13,11 @@ export interface EditorContext {
 }
 
 /** One board that is open on one socket. */
-export interface Seat {
-  account: string
+export interface Seat extends Speaker {
   /** The account's rate limits. */
   rates: Rates
   /** Null before the connection is established, and after it has ended. */
   connection: Connection<EditorContext> | null
-  /** The awareness clients whose states this connection sends. */
-  readonly clients: Set<number>
-  /** Tells others who sends these states. */
-  readonly stamp: Stamp
   /** Updates refused since the connection became read-only. */
   refused: number
   /**

@@ -13,6 +13,7 @@ import type { Logger } from '../../platform/log.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
+import type { RelayOptions } from '../awareness/relay.ts'
 import { authentication } from './authenticate.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
@@ -43,6 +44,8 @@ export interface GatewayOptions {
   quota: DocumentQuota
   queue: CommitQueue
   nodes: Nodes | null
+  /** Sends awareness to the other nodes. */
+  others: RelayOptions
   pool: WorkerPool
   log: Logger
   bounds?: Partial<GatewayBounds>
@@ -68,6 +71,10 @@ export interface Gateway {
   isPresent(account: string): boolean
   /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
   tell(account: string, text: string): void
+  /** Handles the awareness of another node. */
+  heard(message: { from: string; board: string; bytes: Uint8Array }): void
+  /** Removes the awareness of a node that has left or died. */
+  nodeGone(node: string): void
   counts(): GatewayCounts
   /** Closes all sockets (1012). No edit is accepted afterwards. */
   close(): Promise<void>
@@ -92,9 +99,9 @@ export function openGateway(options: GatewayOptions): Gateway {
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new OpenSockets(bounds)
   const receiver = new Receiver({ documents, sockets, bounds, pool, log })
-  const presence = new Presence(bounds)
+  const presence = new Presence(bounds, options.others)
   const joined = (connection: Connection<EditorContext>, { early }: SocketState) => {
-    presence.sendAll(connection)
+    presence.joined(connection)
     const payload = early.get(connection.messageAddress)
     early.delete(connection.messageAddress)
     if (payload) presence.receive(connection, payload)
@@ -169,6 +176,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     closeBoard: (boardId, reason) => closeDocument(documents.find(boardId)?.document, reason),
     isPresent: (account) => seating.isPresent(account),
     tell: (account, text) => seating.tell(account, text),
+    heard: (message) => presence.heard(message),
+    nodeGone: (node) => presence.nodeGone(node),
     counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),
     async close() {
       closing = true
@@ -180,6 +189,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       while (server.clients.size > 0 && Date.now() < deadline)
         await new Promise((resolve) => setTimeout(resolve, 10))
       for (const webSocket of server.clients) webSocket.terminate()
+      presence.stop()
     },
   }
 }

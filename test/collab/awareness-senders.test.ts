@@ -1,7 +1,7 @@
 /** The keys of awareness states that the service sets: `account`, `readOnly` and `agent`. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
-import { Stamp } from '../../collab/gateway/stamp.ts'
+import { Stamp } from '../../collab/awareness/stamp.ts'
 import { makeToken, saveAccessToken } from '../../sql/accounts/tokens.ts'
 import { succeeded } from '../api/board.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
