@@ -12,8 +12,7 @@ import type { FileRead } from '../api/http/route.ts'
 import { registerSignIn } from '../api/settings/register.ts'
 import { Sessions } from '../api/sign-in/session.ts'
 import { decodableUrl } from '../api/http/url.ts'
-import { Bus } from '../collab/bus/bus.ts'
-import { NotifyDriver } from '../collab/bus/notify-driver.ts'
+import { openBus } from '../collab/bus/open-bus.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { DocumentQuota } from '../collab/commit/document-quota.ts'
@@ -185,7 +184,7 @@ export async function compose(
     ...{ database, queue, log, clock, warmBytes: config.warmDocumentBytes },
     loader: new LogLoader(pool, options.loading),
   })
-  const bus = new Bus({ node: randomUUID(), driver: new NotifyDriver({ database, log }), log })
+  const bus = openBus({ database, redisUrl: config.redisUrl, log })
   bus.on('notified', ({ rows }) => bringNotifications({ database, gateway, log }, rows))
   bus.on('revoked', () => {
     tokens.forget()

@@ -47,6 +47,7 @@ const rooms: Record<string, string[][]> = {
 const keepers: [RegExp, string[]][] = [
   [/^postgres$/, ['sql', 'test']],
   [/^undici$/, ['platform', 'test']],
+  [/^redis$/, ['collab']],
   [/^@hocuspocus\//, ['collab', 'web', 'test']],
 ]
 

@@ -9,25 +9,28 @@ import type { Database, Listener } from '../../sql/database.ts'
 import type { BusDriver } from './bus.ts'
 import type { Frame } from './messages.ts'
 import { Parts, splitText } from './parts.ts'
+import { RareWarning } from './rare-warning.ts'
 
 const channel = 'corkboard_nodes'
 /** Messages that wait for the connection. When it hangs, the oldest are dropped. */
 const maxWaitingBytes = 4 * 1024 * 1024
-const logEveryMs = 10_000
 
 export class NotifyDriver implements BusDriver {
+  readonly isReady = true
+  /** Each statement wakes a process for each node, and delays other NOTIFYs. So messages are fewer than with Redis. */
+  readonly pace = { hintMs: 15, awarenessMs: 300 }
+  lost = 0
   readonly #database: Database
-  readonly #log: Logger
+  readonly #failed: RareWarning
   readonly #parts = new Parts()
   #waiting: string[] = []
   #waitingBytes = 0
-  #isSending = false
-  #loggedAt = -Infinity
+  #sending: Promise<void> | null = null
   #listener: Listener | null = null
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#database = database
-    this.#log = log
+    this.#failed = new RareWarning(log, 'messages to other nodes could not be sent over NOTIFY')
   }
 
   async open(received: (frame: Frame | null, text: string) => void): Promise<void> {
@@ -41,16 +44,19 @@ export class NotifyDriver implements BusDriver {
     const text = toText(frame)
     this.#waiting.push(text)
     this.#waitingBytes += text.length
-    while (this.#waitingBytes > maxWaitingBytes) this.#waitingBytes -= this.#waiting.shift()!.length
-    if (!this.#isSending) void this.#sendAll()
+    while (this.#waitingBytes > maxWaitingBytes) {
+      this.#waitingBytes -= this.#waiting.shift()!.length
+      this.lost += 1
+    }
+    this.#sending ??= this.#sendAll()
   }
 
   async close(): Promise<void> {
+    await this.#sending
     await this.#listener?.close()
   }
 
   async #sendAll(): Promise<void> {
-    this.#isSending = true
     while (this.#waiting.length > 0) {
       const texts = this.#waiting
       this.#waiting = []
@@ -58,17 +64,11 @@ export class NotifyDriver implements BusDriver {
       try {
         await this.#database.notify(channel, texts.flatMap(splitText))
       } catch (error) {
-        this.#failed(error, texts.length)
+        this.lost += texts.length
+        this.#failed.add({ err: error }, texts.length)
       }
     }
-    this.#isSending = false
-  }
-
-  #failed(error: unknown, lost: number): void {
-    const now = performance.now()
-    if (now - this.#loggedAt < logEveryMs) return
-    this.#loggedAt = now
-    this.#log.warn({ err: error, lost }, 'messages to other nodes could not be sent')
+    this.#sending = null
   }
 }
 

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Bus } from '../bus/bus.ts'
+import { Hints } from '../bus/hints.ts'
 import type { MessageOf } from '../bus/messages.ts'
 import type { Documents } from './documents.ts'
 import { showHere } from './show.ts'
@@ -24,10 +25,6 @@ export interface NodesOptions {
 
 /** A node without a heartbeat for this long counts as dead. */
 const deadAfterSeconds = 10
-/** Hints within this time are sent together. */
-const hintMs = 40
-/** Hints in one message. */
-const hintsPerMessage = 100
 
 export class Nodes {
   readonly #options: NodesOptions & { beatMs: number }
@@ -37,8 +34,7 @@ export class Nodes {
   #others: string[] = []
   /** Boards that other nodes had open at the last heartbeat. Only for these are hints sent. */
   #elsewhere = new Set<string>()
-  #hints = new Map<string, number>()
-  #hintTimer: NodeJS.Timeout | null = null
+  readonly #hints: Hints
   readonly #asked = new Map<string, { waitingFor: Set<string>; done(shown: boolean): void }>()
   /** Boards that were closed here at the last heartbeat. */
   #closedBefore = new Set<string>()
@@ -52,6 +48,7 @@ export class Nodes {
     this.#options = { beatMs: 1000, ...options }
     this.#bus = options.bus
     this.id = options.bus.node
+    this.#hints = new Hints(options.bus)
     this.#bus.on('hint', (message) => this.#hinted(message))
     this.#bus.on('show', (message) => this.#showAsked(message))
     this.#bus.on('shown', (message) => this.#shownBy(message))
@@ -71,7 +68,7 @@ export class Nodes {
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#beatTimer) clearTimeout(this.#beatTimer)
-    if (this.#hintTimer) clearTimeout(this.#hintTimer)
+    this.#hints.stop()
     this.#bus.publish({ kind: 'left' })
     for (const { done } of this.#asked.values()) done(false)
     await this.#options.database
@@ -134,15 +131,7 @@ export class Nodes {
 
   /** Sends a hint about a commit of this node to the other nodes that have the board open. */
   committed(boardId: string, seq: number): void {
-    if (!this.isElsewhere(boardId)) return
-    this.#hints.set(boardId, seq)
-    this.#hintTimer ??= setTimeout(() => {
-      this.#hintTimer = null
-      const hints = [...this.#hints]
-      this.#hints = new Map()
-      for (let at = 0; at < hints.length; at += hintsPerMessage)
-        this.#bus.publish({ kind: 'hint', boards: hints.slice(at, at + hintsPerMessage) })
-    }, hintMs)
+    if (this.isElsewhere(boardId)) this.#hints.add(boardId, seq)
   }
 
   #hinted({ boards }: MessageOf<'hint'>): void {
