@@ -11,6 +11,8 @@ import type { Scope } from '../sql/accounts/tokens.ts'
 export interface BoardAccess {
   may: 'write' | 'full' | 'read' | 'none'
   isGuest: boolean
+  /** Display name of the account. Null when it has none. */
+  name: string | null
 }
 
 export interface AccessQuestion {
@@ -34,9 +36,16 @@ export async function boardAccess(
 ): Promise<BoardAccess[]> {
   if (questions.length === 0) return []
   const ask = (sql: Statement) => sql<
-    { access: 'write' | 'read' | null; scopes: Scope[] | null; guest: boolean; full: boolean | null }[]
+    {
+      access: 'write' | 'read' | null
+      scopes: Scope[] | null
+      guest: boolean
+      full: boolean | null
+      name: string | null
+    }[]
   >`
     select
+      u.display_name as name,
       not exists (
         select from workspaces w
         where w.id = b.workspace_id
@@ -55,6 +64,7 @@ export async function boardAccess(
       ${questions.map((question) => question.boardId)}::uuid[]
     ) with ordinality as q(account, token_id, board_id, at)
     left join boards b on b.id = q.board_id
+    left join users u on u.id = q.account
     left join tokens t
       on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
     left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
@@ -63,7 +73,11 @@ export async function boardAccess(
     pool === 'follow'
       ? await database.callAsSystem(ask, pool)
       : await database.asSystem((tx) => ask((template, ...parameters) => tx(template, ...parameters)))
-  return rows.map(({ access, scopes, guest, full }) => ({ may: mayDo(access, scopes, full), isGuest: guest }))
+  return rows.map(({ access, scopes, guest, full, name }) => ({
+    may: mayDo(access, scopes, full),
+    isGuest: guest,
+    name,
+  }))
 }
 
 function mayDo(

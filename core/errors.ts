@@ -49,5 +49,6 @@ export const closeCodes = {
   tooCostly: { code: 4400, reason: 'update too costly to merge' },
   unauthorized: { code: 4401, reason: 'unauthorized' },
   forbidden: { code: 4403, reason: 'access ended' },
+  otherBoard: { code: 4404, reason: 'the address of this socket names another board' },
   tooSlow: { code: 4408, reason: 'reads too slowly' },
 } as const

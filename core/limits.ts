@@ -59,7 +59,7 @@ export const limits = {
     excerpt: 300,
     /** Most matches of the trigram index that are ranked. */
     candidates: 2000,
-    /** When more match, those among the newest cards are ranked too. */
+    /** If there are more, matches among this many newest cards are ranked, too: five times `candidates` (search.sql). */
     newestCards: 10_000,
     /** Time limit for the statement, and for the wait before it. */
     timeoutMs: 5000,

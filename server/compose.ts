@@ -13,6 +13,7 @@ import type { FileRead } from '../api/http/route.ts'
 import { registerSignIn } from '../api/settings/register.ts'
 import { Sessions } from '../api/sign-in/session.ts'
 import { decodableUrl } from '../api/http/url.ts'
+import { openBus } from '../collab/bus/open-bus.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { DocumentQuota } from '../collab/commit/document-quota.ts'
@@ -24,7 +25,6 @@ import { LogLoader, type LoadBounds } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
 import { bringNotifications } from '../collab/gateway/notify.ts'
 import { SafeHtml } from '../collab/boards/safe-html.ts'
-import { refuseUpgrade } from '../collab/gateway/upgrade.ts'
 import { closeCodes } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
@@ -109,6 +109,9 @@ export interface ComposeOptions {
 const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
 const resizing = { atOnce: 2, atOncePerAccount: 1, waiting: 200, waitingPerAccount: 32, seconds: 10 }
 
+/** Each NOTIFY is a transaction, so the awareness of a board is gathered for this long. */
+const awarenessTickMs = 300
+
 /** How long a stop waits for the index rows of the last edits. */
 const finishIndexMs = 5_000
 
@@ -187,16 +190,20 @@ export async function compose(
     ...{ database, queue, log, clock, warmBytes: config.warmDocumentBytes },
     loader: new LogLoader(pool, options.loading),
   })
+  const bus = openBus({ database, redisUrl: config.redisUrl, log })
+  bus.on('notified', ({ rows }) => bringNotifications({ database, gateway, log }, rows))
+  bus.on('revoked', () => {
+    tokens.forget()
+    gateway.checkAccessSoon()
+  })
+  bus.on('awareness', (message) => gateway.heard(message))
+  bus.on('left', ({ from }) => gateway.nodeGone(from))
   const nodes = new Nodes({
-    database,
-    documents,
-    log,
+    ...{ database, documents, bus, log },
     closeCanvases: () => gateway.closeCanvases(),
-    onNodesLost: () => healing?.wake(),
-    onNotified: (rows) => void bringNotifications({ database, gateway, log }, rows),
-    onRevoked() {
-      tokens.forget()
-      gateway.checkAccessSoon()
+    onNodesLost(lost) {
+      for (const node of lost) gateway.nodeGone(node)
+      healing?.wake()
     },
   })
   const gateway: Gateway = openGateway({
@@ -209,6 +216,12 @@ export async function compose(
     quota,
     queue,
     nodes,
+    others: {
+      publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
+      tickMs: () => awarenessTickMs,
+      isAlone: () => nodes.isAlone,
+      isElsewhere: (board) => nodes.isElsewhere(board),
+    },
     pool,
     log,
     bounds: {
@@ -291,10 +304,7 @@ export async function compose(
   registerIcon(app)
   await registerChangelog(app)
   await registerDocs(app)
-  app.server.on('upgrade', (request, stream, head) => {
-    if (request.url?.split('?', 1)[0] === '/collab') gateway.upgrade(request, stream, head)
-    else refuseUpgrade(stream, '404 Not Found')
-  })
+  app.server.on('upgrade', (request, stream, head) => gateway.upgrade(request, stream, head))
 
   let healing: WakingLoop | null = null
   const loops: Loop[] = []

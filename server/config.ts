@@ -22,6 +22,7 @@ export const variables = Type.Object({
   DATA_DIR: Type.String({ default: './data', minLength: 1 }),
   DATABASE_URL: Type.String({ default: '', pattern: '^(postgres(ql)?://\\S+)?$' }),
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
+  REDIS_URL: Type.String({ default: '', pattern: '^(rediss?://[^/\\s]\\S*)?$' }),
   SECRET_KEY: Type.String({ default: '', pattern: '^(.{32,})?$' }),
   LOG_LEVEL: Type.Union(
     logLevels.map((level) => Type.Literal(level)),
@@ -66,6 +67,7 @@ const accepted: Partial<Record<Variable, string>> = {
   HOST: 'an address or a host name to listen on',
   PUBLIC_URL: 'an http or https URL without a slash at its end',
   DATABASE_URL: 'a postgres:// URL',
+  REDIS_URL: 'a redis:// or rediss:// URL, such as redis://user:password@host:6379',
   SECRET_KEY: 'at least 32 characters',
   EGRESS_ALLOW: 'a comma-separated list of addresses and CIDR ranges, such as 10.0.0.0/8',
   WEBHOOK_RETRY_WAITS: 'five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000',
@@ -80,6 +82,7 @@ const accepted: Partial<Record<Variable, string>> = {
 /** Variables whose values no message may show, even when they are invalid. */
 const secret = new Set<Variable>([
   'DATABASE_URL',
+  'REDIS_URL',
   'SECRET_KEY',
   'SUPABASE_SERVICE_KEY',
   'S3_ACCESS_KEY_ID',
@@ -118,6 +121,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
   if (error) refuse(error.instancePath.slice(1).split('/')[0] as Variable)
   const egressAllow = values.EGRESS_ALLOW.split(',').flatMap((part) => part.trim() || [])
   if (!egressAllow.every(isRange)) refuse('EGRESS_ALLOW')
+  if (values.REDIS_URL && !isRedisUrl(values.REDIS_URL)) refuse('REDIS_URL')
   return {
     port: values.PORT,
     host: values.HOST,
@@ -127,6 +131,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** Null: the embedded PostgreSQL. */
     databaseUrl: values.DATABASE_URL || null,
     databasePool: values.DATABASE_POOL,
+    /** Null: messages between nodes go over NOTIFY. */
+    redisUrl: values.REDIS_URL || null,
     /** Empty when the variable is not set; then secret-key.ts makes a key. */
     secretKey: values.SECRET_KEY,
     logLevel: values.LOG_LEVEL as string,
@@ -201,6 +207,9 @@ function isRange(text: string): boolean {
     return false
   }
 }
+
+/** The path of such a URL is the number of a database, or empty. */
+const isRedisUrl = (text: string) => /^(\/\d*)?$/.test(URL.parse(text)?.pathname ?? 'no URL')
 
 function isInteger(name: string): boolean {
   return Type.IsInteger(variables.properties[name as Variable])

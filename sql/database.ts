@@ -114,6 +114,11 @@ export interface Database {
    * are lost.
    */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
+  /**
+   * Sends messages over NOTIFY, in one transaction. They have a separate connection, because transactions with NOTIFY
+   * commit one after the other. A message has less than 8,000 bytes.
+   */
+  notify(channel: string, texts: string[]): Promise<void>
   /** Calls `listener` at the end of each transaction of this process that revoked tokens (see `endsTokens`). */
   onTokensEnded(listener: () => void): void
   /** False while the server refuses writes, because it is a standby, is set to read only, or has a full disk. */
@@ -153,10 +158,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const locker = open(1, requests)
   const system = open(2, requests, 'corkboard_system')
   const follower = open(2, requests, 'corkboard_system')
+  const notifier = open(1, requests)
   const searcher = open(4, patience.search)
   const background = open(3, bounded(patience.background))
   const prober = open(1, patience.probe)
-  const pools = [sql, committer, locker, system, follower, searcher, background, prober]
+  const pools = [sql, committer, locker, system, follower, notifier, searcher, background, prober]
   const poolFor = { request: sql, background, probe: prober }
   const statementPool = { request: system, follow: follower }
   const held = new Set<string>()
@@ -233,6 +239,9 @@ export function openDatabase(options: DatabaseOptions): Database {
           await unlisten().catch(() => undefined) // a lost connection does not listen any more
         },
       }
+    },
+    async notify(channel, texts) {
+      await notifier`select pg_notify(${channel}, text) from unnest(${texts}::text[]) with ordinality as m(text, at) order by at`
     },
     onTokensEnded: (listener) => void tokensEnded.push(listener),
     takesWrites: () => performance.now() - writesRefusedAt > refusedForMs,

@@ -30,7 +30,15 @@ const rooms: Record<string, string[][]> = {
     ['http'],
   ],
   workers: [['deliveries', 'search', 'upkeep'], ['.']],
-  collab: [['boards', 'gateway'], ['documents'], ['commit'], ['log'], ['canvas'], ['updates'], ['.']],
+  collab: [
+    ['boards', 'gateway'],
+    ['documents'],
+    ['bus', 'commit'],
+    ['log'],
+    ['canvas'],
+    ['updates', 'awareness'],
+    ['.'],
+  ],
   sql: [['boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
   platform: [['egress', 'images', 'storage'], ['secrets', 'work'], ['.']],
   core: [['layout'], ['.']],
@@ -39,6 +47,7 @@ const rooms: Record<string, string[][]> = {
 const keepers: [RegExp, string[]][] = [
   [/^postgres$/, ['sql', 'test']],
   [/^undici$/, ['platform', 'test']],
+  [/^redis$/, ['collab']],
   [/^@hocuspocus\//, ['collab', 'web', 'test']],
 ]
 

@@ -149,7 +149,7 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
       select what, board_id, card_id, kind, title, body, updated_at
       from search(
         ${userId}, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
-        ${candidates}, ${newestCards}, ${page.limit + 1}, ${page.offset}, ${wait}
+        ${candidates}, ${page.limit + 1}, ${page.offset}, ${wait}
       )`,
   )
   const of = (what: string) => rows.filter((row) => row.what === what)

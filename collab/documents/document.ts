@@ -277,8 +277,12 @@ export class BoardDocument implements CommittingDocument {
 
   async #catchUp(): Promise<void> {
     for (let attempt = 0; this.#appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
+      const wanted = this.#knownSeq
       try {
-        await this.#applyTail('follow')
+        const { seq } = await this.#applyTail('follow')
+        this.broadcast()
+        // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
+        if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
       } catch (error) {
         this.#context.log.warn(
           { err: error, boardId: this.boardId, attempt },

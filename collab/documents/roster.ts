@@ -24,7 +24,7 @@ export interface RosterOptions {
   /** Closes all canvases of this node. Resolves when their sockets are gone. */
   closeCanvases(): Promise<void>
   /** Called when this node notices that other nodes have lost their locks. */
-  onNodesLost?(): void
+  onNodesLost?(nodes: string[]): void
   /** Interval of the heartbeat. It is the same on all nodes. */
   beatMs: number
 }
@@ -213,7 +213,7 @@ export class Roster {
     this.#elsewhere = new Set(row!.elsewhere)
     this.#readAt = startedAt
     for (const board of boards) this.#written.add(board)
-    if (row!.lost.length > 0) onNodesLost?.()
+    if (row!.lost.length > 0) onNodesLost?.(row!.lost)
   }
 
   #scheduleBeat(): void {

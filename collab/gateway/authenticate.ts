@@ -5,12 +5,13 @@ import type { BytesByTier } from '../../core/limits.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import { boardAccess, type BoardAccess } from '../access.ts'
+import { Stamp } from '../awareness/stamp.ts'
 import type { EditorContext, Seat } from './connection.ts'
 import { temporaryRefusal, type Documents } from '../documents/documents.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
-import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
+import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Seating } from './seating.ts'
 
 export interface AuthenticationOptions {
@@ -43,15 +44,14 @@ async function admitTo(
 ): Promise<EditorContext & { readOnly: boolean }> {
   const { database, tokens, documents, documentBytes, nodes, sockets, seating, isClosing } = options
   if (isClosing() || !nodes.isSeating) throw denied(temporaryRefusal)
-  const session = token === '' ? await state.findSession() : null
-  const principal = session ? { ...session, tokenId: session.sessionId } : await tokens.verify(token)
-  if (!principal) throw denied(refusals.token)
-  const { userId: account, tokenId } = principal
+  const identity = await identify(tokens, token, state.findSession)
+  if (!identity) throw denied(refusals.token)
+  const { account, tokenId, isAgent } = identity
   const [access] = await boardAccess(database, documentBytes, [{ account, tokenId, boardId }])
   if (access === undefined || access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
-  const { may, isGuest } = access
+  const { may, isGuest, name } = access
   if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
   if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
   const hold = nodes.hold(boardId)
@@ -60,22 +60,47 @@ async function admitTo(
     const isFull = (await open(options, boardId, may)) || may === 'full'
     const room = isFull ? 'waits' : 'ok'
     const rates = sockets.rates.of(account)
+    const readOnly = may === 'read' || isFull
+    const stamp = new Stamp({ id: account, name, isAgent, readOnly })
     const seat: Seat = {
       account,
       rates,
       hold,
       connection: null,
       clients: new Set(),
+      stamp,
       refused: 0,
       owed: 0,
       room,
     }
-    return { account, tokenId, isGuest, seat, readOnly: may === 'read' || isFull }
+    return { account, tokenId, isGuest, seat, readOnly }
   } catch (error) {
     hold.end()
     state.holds.delete(hold)
     throw error
   }
+}
+
+interface Identity {
+  account: string
+  /** The id of the token or session. */
+  tokenId: string
+  isAgent: boolean
+}
+
+async function identify(
+  tokens: TokenVerifier,
+  token: string,
+  findSession: FindSession,
+): Promise<Identity | null> {
+  if (token === '') {
+    const session = await findSession()
+    return session && { account: session.userId, tokenId: session.sessionId, isAgent: false }
+  }
+  const principal = await tokens.verify(token)
+  if (!principal) return null
+  const { userId: account, tokenId, serviceAccountId, clientId } = principal
+  return { account, tokenId, isAgent: serviceAccountId !== null || clientId !== null }
 }
 
 /**

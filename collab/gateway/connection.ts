@@ -1,6 +1,7 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import type { Hold } from '../documents/open-boards.ts'
 import type { Rates } from './rates.ts'
+import type { Speaker } from '../awareness/room.ts'
 
 /** The gateway's data about a connection. Hocuspocus carries it as the connection's context. */
 export interface EditorContext {
@@ -13,16 +14,13 @@ export interface EditorContext {
 }
 
 /** One board that is open on one socket. */
-export interface Seat {
-  account: string
+export interface Seat extends Speaker {
   /** The account's rate limits. */
   rates: Rates
   /** Keeps the board registered as open on this node. */
   hold: Hold
   /** Null before the connection is established, and after it has ended. */
   connection: Connection<EditorContext> | null
-  /** The awareness clients whose states this connection sends. */
-  readonly clients: Set<number>
   /** Updates refused since the connection became read-only. */
   refused: number
   /**

@@ -26,8 +26,10 @@ export function follow(options: {
   quota: DocumentQuota
   log: Logger
   intervalMs: number
+  /** Called when a connection became read-only or writable. */
+  rightsChanged(connection: Connection<EditorContext>): void
 }): { checkAccess(): Promise<void>; soon(): void; stop(): void } {
-  const { hocuspocus, database, documents, documentBytes, quota, log } = options
+  const { hocuspocus, database, documents, documentBytes, quota, log, rightsChanged } = options
   let failing = false
 
   async function checkAccess(): Promise<void> {
@@ -52,7 +54,7 @@ export function follow(options: {
       'follow',
     )
     asked.forEach((group, at) => {
-      for (const connection of group) apply(connection, answers[at]!, quota)
+      for (const connection of group) if (apply(connection, answers[at]!, quota)) rightsChanged(connection)
     })
   }
 
@@ -101,21 +103,24 @@ export function follow(options: {
   }
 }
 
-function apply(connection: Connection<EditorContext>, access: BoardAccess, quota: DocumentQuota): void {
+/** Applies the current access to a connection. @returns whether it became read-only or writable */
+function apply(connection: Connection<EditorContext>, access: BoardAccess, quota: DocumentQuota): boolean {
   if (access.may === 'none') {
     closeConnection(connection, closeCodes.forbidden)
-    return
+    return false
   }
   connection.context.isGuest = access.isGuest
+  connection.context.seat.stamp.update({ name: access.name })
   const readOnly = !mayWriteOn(connection, access, quota)
-  if (connection.readOnly === readOnly) return
+  if (connection.readOnly === readOnly) return false
   connection.readOnly = readOnly
   const { messageAddress, document } = connection
   const { seat } = connection.context
   connection.send(accessFrame(messageAddress, readOnly))
-  if (readOnly || seat.refused === 0) return
+  if (readOnly || seat.refused === 0) return true
   // Ask for the refused updates. Without them, everything that this editor writes later would wait forever.
   seat.owed += seat.refused
   seat.refused = 0
   connection.send(questionFrame(messageAddress, document))
+  return true
 }

@@ -1,6 +1,6 @@
 /**
- * The gateway: sockets at /collab that speak the Hocuspocus protocol. The document name is the board's id. The token is
- * an access token, or empty for a user whose cookie on the upgrade request holds a session. The hooks run in the order
+ * The gateway: sockets at /collab and /collab/{boardId} that speak the Hocuspocus protocol. The document name is the
+ * board's id. The token is an access token, or empty for a user whose cookie on the upgrade request holds a session. The hooks run in the order
  * of the list `extensions` in `openGateway`.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -12,6 +12,7 @@ import type { Logger } from '../../platform/log.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
+import type { RelayOptions } from '../awareness/relay.ts'
 import { authentication } from './authenticate.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import { closeSpread } from './close-spread.ts'
@@ -28,7 +29,7 @@ import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
 import { DocumentStore } from './store.ts'
-import { refuseUpgrade } from './upgrade.ts'
+import { boardOfPath, refuseUpgrade } from './upgrade.ts'
 import { welcome } from './welcome.ts'
 
 export interface GatewayOptions {
@@ -43,6 +44,8 @@ export interface GatewayOptions {
   quota: DocumentQuota
   queue: CommitQueue
   nodes: Nodes
+  /** Sends awareness to the other nodes. */
+  others: RelayOptions
   pool: WorkerPool
   log: Logger
   bounds?: Partial<GatewayBounds>
@@ -54,7 +57,7 @@ export interface GatewayOptions {
 
 export interface Gateway {
   hocuspocus: Hocuspocus<EditorContext>
-  /** Handles an upgrade request. */
+  /** Handles an upgrade request to a path of the gateway, and refuses others. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void
   /**
    * Checks all open sockets now. Closes those that lost their access, and makes read-only those that may no longer
@@ -70,6 +73,10 @@ export interface Gateway {
   isPresent(account: string): boolean
   /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
   tell(account: string, text: string): void
+  /** Handles the awareness of another node. */
+  heard(message: { from: string; board: string; bytes: Uint8Array }): void
+  /** Removes the awareness of a node that has left or died. */
+  nodeGone(node: string): void
   counts(): GatewayCounts
   /** Refuses new sockets and closes all others (1012), many of them over some seconds. No edit is accepted afterwards. */
   close(): Promise<void>
@@ -94,9 +101,9 @@ export function openGateway(options: GatewayOptions): Gateway {
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new OpenSockets(bounds)
   const receiver = new Receiver({ documents, sockets, bounds, pool, log })
-  const presence = new Presence(bounds)
+  const presence = new Presence(bounds, options.others)
   const joined = (connection: Connection<EditorContext>, { early }: SocketState) => {
-    presence.sendAll(connection)
+    presence.joined(connection)
     const payload = early.get(connection.messageAddress)
     early.delete(connection.messageAddress)
     if (payload) presence.receive(connection, payload)
@@ -140,6 +147,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const following = follow({
     ...{ hocuspocus, database, documents, documentBytes, quota, log },
     intervalMs: options.accessCheckMs ?? 750,
+    rightsChanged: (connection) => presence.rightsChanged(connection),
   })
 
   const welcoming = { hocuspocus, sockets, receiver, presence, documents, bounds, log }
@@ -154,12 +162,14 @@ export function openGateway(options: GatewayOptions): Gateway {
     hocuspocus,
     upgrade(request, stream, head) {
       const address = options.addressOf(request)
-      if (closing || !sockets.makeRoom(address))
+      const board = boardOfPath(request.url)
+      if (board === undefined) refuseUpgrade(stream, '404 Not Found')
+      else if (closing || !sockets.makeRoom(address))
         refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
       else {
         const findSession = options.sessionOf(request.headers)
         server.handleUpgrade(request, stream, head, (webSocket) =>
-          welcome({ webSocket, stream, address, findSession }, welcoming),
+          welcome({ webSocket, stream, address, board, findSession }, welcoming),
         )
       }
     },
@@ -169,6 +179,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     closeCanvases: () => sockets.closeCanvases(),
     isPresent: (account) => seating.isPresent(account),
     tell: (account, text) => seating.tell(account, text),
+    heard: (message) => presence.heard(message),
+    nodeGone: (node) => presence.nodeGone(node),
     counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),
     async close() {
       closing = true
@@ -179,6 +191,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       while (server.clients.size > 0 && Date.now() < deadline)
         await new Promise((resolve) => setTimeout(resolve, 10))
       for (const webSocket of server.clients) webSocket.terminate()
+      presence.stop()
     },
   }
 }

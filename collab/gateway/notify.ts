@@ -7,7 +7,7 @@ import { presentNotification, type NotificationRow } from '../../core/notificati
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Gateway } from './gateway.ts'
-import type { Notified } from '../documents/nodes.ts'
+import type { Notified } from '../bus/messages.ts'
 
 export async function bringNotifications(
   { database, gateway, log }: { database: Database; gateway: Gateway; log: Logger },

@@ -1,24 +1,28 @@
 /**
  * Presence (awareness): each user's cursor and selection on a board. The service keeps the newest state of each client
- * as the received bytes. It sends all changes of a board as one frame per tick. It bypasses Hocuspocus, which builds a
- * temporary document for each frame and relays each frame alone.
+ * as the received bytes, with the stamp of who sent it. It sends all changes of a board, those of other nodes too, as
+ * one frame per tick. It bypasses Hocuspocus, which builds a temporary document for each frame and relays each frame
+ * alone.
  *
  * A state stays in memory as long as its connection is open. So a connection may have only a few small states, and none
  * of another account. Bytes that are kept are copied: a frame is a slice of the socket's read buffer, and keeping the
  * slice would keep the whole buffer.
  */
 import type { Connection, Document, Extension } from '@hocuspocus/server'
-import { isPlainObject } from '../../core/card-values.ts'
 import { closeCodes } from '../../core/errors.ts'
+import { readAwareness, writeAwareness } from '../awareness/encoding.ts'
+import { relayed, Relay, type RelayOptions } from '../awareness/relay.ts'
+import { AwarenessRoom, type ClientClock, type State } from '../awareness/room.ts'
+import { readState } from '../awareness/state.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
-import { awarenessFrame, readAwareness, writeAwareness, type ReceivedState } from './protocol.ts'
+import { awarenessFrame } from './protocol.ts'
 
 export interface PresenceBounds {
   /** States of one connection. An editor has one. */
   maxStatesPerConnection: number
-  /** Size of one state's JSON. */
+  /** Size of one state's JSON, without the service's stamp. */
   maxStateBytes: number
-  /** Total size of one board's states. */
+  /** Total size of one board's states, without the service's stamps. */
   maxBoardStateBytes: number
   /** Time between two awareness frames of a board. After a quiet time the next frame leaves at once. */
   awarenessTickMs: number
@@ -31,7 +35,6 @@ export interface PresenceBounds {
 
 /** A mere renewal contains nothing new, so it may wait this long to be sent with other changes. */
 const renewalMs = 1000
-const maxStateDepth = 16
 /** The largest share of main-thread time for sending one board's frames. */
 const broadcastShare = 0.1
 /** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
@@ -40,26 +43,16 @@ const sendMsPerByte = 3e-7
 /** Milliseconds of work in one unit of an account's awareness rate. */
 const unitMs = 0.05
 
-interface State {
-  clock: number
-  /** UTF-8 of a JSON object. */
-  json: Uint8Array
-  seat: Seat
-  renewedAt: number
-}
-
-/** The states of a board. */
+/** A board with its next frame. */
 interface Room {
+  awareness: AwarenessRoom<Seat>
   document: Document
-  states: Map<number, State>
-  bytes: number
-  /** Clients with unsent changes, each with its last clock and its seat. A client without a state has left. */
-  changed: Map<number, { clock: number; seat: Seat }>
+  /** Whether a canvas is open here. After the last one the room is kept for a while, with the clocks of who left. */
+  isOpen: boolean
+  closedAt: number
   /** The newest frame of each connection whose account is over its rate. */
-  late: Map<Connection<EditorContext>, Uint8Array>
+  late: Map<EditorConnection, Uint8Array>
   timer: { handle: NodeJS.Timeout; isUrgent: boolean } | null
-  /** Whether the changes contain more than renewals. */
-  isUrgent: boolean
   /** `performance.now()` from which the next frame may be sent. */
   nextAt: number
 }
@@ -68,11 +61,14 @@ type EditorConnection = Connection<EditorContext>
 
 export class Presence {
   readonly #bounds: PresenceBounds
-  readonly #rooms = new Map<Document, Room>()
+  /** By board. */
+  readonly #rooms = new Map<string, Room>()
+  readonly #relay: Relay<Seat>
   readonly extension: Extension<EditorContext>
 
-  constructor(bounds: PresenceBounds) {
+  constructor(bounds: PresenceBounds, others: RelayOptions) {
     this.#bounds = bounds
+    this.#relay = new Relay(others)
     this.extension = {
       extensionName: 'presence',
       onDisconnect: async ({ document, context }) => this.#leave(document, context.seat),
@@ -81,72 +77,127 @@ export class Presence {
 
   /** The number of states of all boards. */
   get states(): number {
-    return [...this.#rooms.values()].reduce((sum, { states }) => sum + states.size, 0)
+    return [...this.#rooms.values()].reduce((sum, { awareness }) => sum + awareness.states.size, 0)
   }
 
   /** Handles an awareness frame's payload. Above the account's rate only the newest payload is kept, and read later. */
   receive(connection: EditorConnection, payload: Uint8Array): void {
-    const room = this.#roomOf(connection.document)
+    const room = this.#rooms.get(connection.document.name)
+    if (!room?.isOpen) return
     if (!room.late.has(connection) && connection.context.seat.rates.awareness.take(costOf(payload)))
       this.#read(room, connection, payload)
     else room.late.set(connection, payload.slice())
     this.#schedule(room)
   }
 
-  /** Sends all states of a board to a connection. */
-  sendAll(connection: EditorConnection): void {
-    const room = this.#rooms.get(connection.document)
-    if (!room || room.states.size === 0) return
-    const clients = [...room.states].map(([client, { clock }]) => ({ client, clock }))
-    connection.send(awarenessFrame(connection.messageAddress, statesOf(room, clients)))
+  /** Sends all states of a board to a new connection. Asks other nodes for theirs when it is the first one here. */
+  joined(connection: EditorConnection): void {
+    const room = this.#roomOf(connection.document)
+    room.document = connection.document // a document that was closed for a fault is loaded again as another one
+    if (!room.isOpen) {
+      room.isOpen = true
+      this.#relay.ask(room.awareness.board)
+    }
+    this.sendAll(connection)
   }
 
-  /** The size in bytes of all states of a board, which `sendAll` sends. */
-  bytesOf(document: Document): number {
-    return this.#rooms.get(document)?.bytes ?? 0
-  }
-
-  /** Removes the states that were not renewed in time. */
-  sweep(): void {
-    const oldest = Date.now() - this.#bounds.renewWithinMs
-    for (const room of this.#rooms.values()) {
-      for (const [client, { renewedAt, seat }] of room.states)
-        if (renewedAt < oldest) this.#remove(room, client, seat)
+  /** Handles a message of another node. */
+  heard({ from, board, bytes }: { from: string; board: string; bytes: Uint8Array }): void {
+    const room = this.#rooms.get(board)
+    if (!room?.isOpen) return
+    if (bytes[0] === relayed.question) this.#relay.asked(room.awareness)
+    else if (bytes[0] === relayed.states) {
+      this.#relay.heard(room.awareness)
+      this.#take(room.awareness, from, bytes.subarray(1))
       this.#schedule(room)
     }
   }
 
+  /** Removes the states of a node that has left or died. */
+  nodeGone(node: string): void {
+    for (const room of this.#rooms.values()) {
+      room.awareness.nodeGone(node)
+      this.#schedule(room)
+    }
+  }
+
+  /** Sends all states of a board to a connection. */
+  sendAll(connection: EditorConnection): void {
+    const awareness = this.#rooms.get(connection.document.name)?.awareness
+    if (!awareness || awareness.states.size === 0) return
+    connection.send(awarenessFrame(connection.messageAddress, awareness.encode(awareness.states)))
+  }
+
+  /** The size in bytes of all states of a board, without the stamps. */
+  bytesOf(document: Document): number {
+    return this.#rooms.get(document.name)?.awareness.bytes ?? 0
+  }
+
+  /** Sends the connection's states again, after its right to write has changed. */
+  rightsChanged(connection: EditorConnection): void {
+    const { seat } = connection.context
+    seat.stamp.update({ readOnly: connection.readOnly })
+    const room = this.#rooms.get(connection.document.name)
+    if (!room) return
+    tellClocks(connection, room.awareness.stampAgain(seat))
+    this.#schedule(room)
+  }
+
+  /** Removes the states that were not renewed in time, and rooms that nobody has opened again. */
+  sweep(): void {
+    const oldest = Date.now() - this.#bounds.renewWithinMs
+    for (const [board, room] of this.#rooms) {
+      for (const [client, { renewedAt }] of room.awareness.states)
+        if (renewedAt < oldest) room.awareness.remove(client)
+      this.#schedule(room)
+      if (!room.isOpen && room.closedAt < oldest) this.#rooms.delete(board)
+    }
+  }
+
+  stop(): void {
+    this.#relay.stop()
+  }
+
   #roomOf(document: Document): Room {
-    let room = this.#rooms.get(document)
+    const board = document.name
+    let room = this.#rooms.get(board)
     if (!room) {
-      room = {
-        document,
-        states: new Map(),
-        bytes: 0,
-        changed: new Map(),
-        late: new Map(),
-        timer: null,
-        isUrgent: false,
-        nextAt: 0,
-      }
-      this.#rooms.set(document, room)
+      const awareness = new AwarenessRoom<Seat>(board, this.#bounds.maxBoardStateBytes)
+      room = { awareness, document, isOpen: false, closedAt: 0, late: new Map(), timer: null, nextAt: 0 }
+      this.#rooms.set(board, room)
     }
     return room
   }
 
+  #take(awareness: AwarenessRoom<Seat>, node: string, update: Uint8Array): void {
+    for (const [client, entry] of readAwareness(update)) {
+      const state = readState(entry.json, update.byteLength)
+      if (state === 'gone') {
+        const clock = awareness.takeAway(client, entry.clock, node)
+        const from = awareness.states.get(client)?.from
+        if (clock !== null && typeof from === 'object' && from.connection)
+          tellClocks(from.connection, [{ client, clock }])
+      } else if (state !== 'unfit') awareness.take(client, { ...entry, state }, node)
+    }
+  }
+
   /** Reads a payload. States beyond the limits are skipped; the others are kept. */
-  #read(room: Room, connection: EditorConnection, payload: Uint8Array): void {
+  #read({ awareness }: Room, connection: EditorConnection, payload: Uint8Array): void {
     const { seat } = connection.context
+    const ahead: ClientClock[] = []
     try {
       for (const [client, entry] of readAwareness(payload)) {
-        const known = room.states.get(client)
+        const known = awareness.states.get(client)
         if (!this.#maySpeakFor(seat, client, known)) continue
         const state = readState(entry.json, this.#bounds.maxStateBytes)
         if (state === 'gone') {
-          if (known?.seat === seat && entry.clock >= known.clock)
-            this.#remove(room, client, seat, entry.clock)
-        } else if (state === 'ok') this.#keep(room, client, entry, seat)
+          if (known?.from === seat && entry.clock >= known.clientClock) awareness.remove(client, entry.clock)
+        } else if (state !== 'unfit') {
+          const clock = awareness.keep(client, { ...entry, state }, seat)
+          if (clock !== null) ahead.push({ client, clock })
+        }
       }
+      tellClocks(connection, ahead)
     } catch {
       closeConnection(connection, closeCodes.badFrame)
     }
@@ -156,56 +207,43 @@ export class Presence {
    * Whether a connection may send this client's state. A client that reconnects may take over the state of its
    * account's earlier connection.
    */
-  #maySpeakFor(seat: Seat, client: number, known: State | undefined): boolean {
-    if (known?.seat === seat) return true
-    if (known && known.seat.account !== seat.account) return false
+  #maySpeakFor(seat: Seat, client: number, known: State<Seat> | undefined): boolean {
+    if (known?.from === seat) return true
+    if (known && known.account !== seat.account) return false
     return seat.clients.size < this.#bounds.maxStatesPerConnection
   }
 
-  #keep(room: Room, client: number, { clock, json }: ReceivedState, seat: Seat): void {
-    const known = room.states.get(client)
-    const grows = json.byteLength - (known?.json.byteLength ?? 0)
-    if (room.bytes + grows > this.#bounds.maxBoardStateBytes) return
-    if (known && known.seat !== seat) {
-      known.seat.clients.delete(client)
-      known.seat = seat
-    }
-    seat.clients.add(client)
-    if (known && clock <= known.clock) return
-    if (!known || Buffer.compare(known.json, json) !== 0) room.isUrgent = true
-    room.bytes += grows
-    room.states.set(client, { clock, json: json.slice(), seat, renewedAt: Date.now() })
-    room.changed.set(client, { clock, seat })
-  }
-
-  #remove(room: Room, client: number, seat: Seat, clock?: number): void {
-    const state = room.states.get(client)
-    if (!state) return
-    room.bytes -= state.json.byteLength
-    room.states.delete(client)
-    seat.clients.delete(client)
-    room.changed.set(client, { clock: clock ?? state.clock, seat })
-    room.isUrgent = true
-  }
-
   #leave(document: Document, seat: Seat): void {
-    const room = this.#rooms.get(document)
+    const room = this.#rooms.get(document.name)
     if (!room) return
-    for (const client of seat.clients) this.#remove(room, client, seat)
+    for (const client of seat.clients) room.awareness.remove(client)
     for (const connection of room.late.keys())
       if (connection.context.seat === seat) room.late.delete(connection)
-    this.#schedule(room)
+    if (room.document === document && document.connections.size === 0) this.#close(room)
+    else this.#schedule(room)
+  }
+
+  /** Nobody has the board open here any more. */
+  #close(room: Room): void {
+    if (room.timer) clearTimeout(room.timer.handle)
+    const { awareness } = room
+    this.#relay.changed(awareness, awareness.changed)
+    awareness.forgetOthers()
+    awareness.changed.clear()
+    awareness.isUrgent = false
+    Object.assign(room, { isOpen: false, closedAt: Date.now(), timer: null })
   }
 
   #schedule(room: Room): void {
-    const isUrgent = room.isUrgent || room.late.size > 0
+    const { awareness } = room
+    const isUrgent = awareness.isUrgent || room.late.size > 0
     if (room.timer && (!isUrgent || room.timer.isUrgent)) return
     if (room.timer) clearTimeout(room.timer.handle)
     room.timer = null
-    if (isUrgent || room.changed.size > 0) {
+    if (isUrgent || awareness.changed.size > 0) {
       const ms = Math.max(isUrgent ? 0 : renewalMs, room.nextAt - performance.now())
       room.timer = { handle: setTimeout(() => this.#tick(room), ms), isUrgent }
-    } else if (room.states.size === 0) this.#rooms.delete(room.document)
+    }
   }
 
   #tick(room: Room): void {
@@ -221,27 +259,28 @@ export class Presence {
   }
 
   /** Sends the changes to the board's connections. Returns the estimated time in milliseconds. */
-  #send(room: Room): number {
-    if (room.changed.size === 0) return 0
-    const changed = [...room.changed].map(([client, { clock }]) => ({ client, clock }))
-    const speakers = new Set([...room.changed.values()].map(({ seat }) => seat))
-    const onlySpeaker = speakers.size === 1 ? [...speakers][0] : null // it doesn't need its own state
-    room.changed.clear()
-    room.isUrgent = false
-    room.document.flush() // first the edits: a cursor may refer to them
-    const update = statesOf(room, changed)
+  #send({ awareness, document }: Room): number {
+    const { changed } = awareness
+    if (changed.size === 0) return 0
+    const senders = new Set([...changed.values()].map(({ from }) => from))
+    const onlySender = senders.size === 1 ? [...senders][0] : null // it doesn't need its own state
+    document.flush() // first the edits: a cursor may refer to them
+    const update = awareness.encode(changed)
+    this.#relay.changed(awareness, changed)
+    changed.clear()
+    awareness.isUrgent = false
     let address = ''
     let frame: Uint8Array = update
-    for (const connection of [...room.document.connections.keys()] as EditorConnection[]) {
-      if (connection.context.seat === onlySpeaker) continue
+    for (const connection of [...document.connections.keys()] as EditorConnection[]) {
+      if (connection.context.seat === onlySender) continue
       if (connection.messageAddress !== address) {
         address = connection.messageAddress
         frame = awarenessFrame(address, update)
       }
       connection.send(frame)
     }
-    const tookMs = room.document.connections.size * (sendMs + update.byteLength * sendMsPerByte)
-    const accounts = new Set([...speakers].map(({ rates }) => rates))
+    const tookMs = document.connections.size * (sendMs + update.byteLength * sendMsPerByte)
+    const accounts = new Set([...senders].flatMap((from) => (typeof from === 'string' ? [] : [from.rates])))
     for (const { awareness } of accounts) awareness.spend(tookMs / unitMs / accounts.size)
     return tookMs
   }
@@ -250,23 +289,9 @@ export class Presence {
 /** The cost of reading a payload: it grows with the size. */
 const costOf = (payload: Uint8Array): number => 1 + payload.byteLength / 1024
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Checks a state. Throws when it isn't JSON in UTF-8: each client that received it would throw, too. */
-function readState(json: Uint8Array, maxBytes: number): 'ok' | 'gone' | 'unfit' {
-  if (json.byteLength > maxBytes) return 'unfit'
-  const state: unknown = JSON.parse(utf8.decode(json))
-  if (state === null) return 'gone'
-  return isPlainObject(state) && isShallow(state, maxStateDepth) ? 'ok' : 'unfit'
+/** Makes clients take the service's clocks; see collab/awareness/room.ts. */
+function tellClocks(connection: EditorConnection, clocks: ClientClock[]): void {
+  if (clocks.length === 0) return
+  const gone = clocks.map(({ client, clock }) => ({ client, clock: clock - 1, json: null }))
+  connection.send(awarenessFrame(connection.messageAddress, writeAwareness(gone)))
 }
-
-function isShallow(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
-}
-
-/** The newest states of these clients as an awareness update. A client without a state is marked as having left. */
-const statesOf = (room: Room, clients: { client: number; clock: number }[]): Uint8Array =>
-  writeAwareness(
-    clients.map(({ client, clock }) => ({ client, clock, json: room.states.get(client)?.json ?? null })),
-  )

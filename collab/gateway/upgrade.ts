@@ -1,4 +1,20 @@
 import type { Duplex } from 'node:stream'
+import { isBoardAddress } from './protocol.ts'
+
+const root = '/collab'
+
+/**
+ * Reads the path of an upgrade request: `/collab`, or `/collab/{boardId}` for a socket of one board alone. A balancer
+ * can send sockets with the board in the path to the node that has the board in memory.
+ *
+ * @returns the board, null for any board, and undefined for another path
+ */
+export function boardOfPath(url: string | undefined): string | null | undefined {
+  const path = url?.split('?', 1)[0]
+  if (path === root) return null
+  const board = path?.startsWith(`${root}/`) ? path.slice(root.length + 1).toLowerCase() : ''
+  return isBoardAddress(board) ? board : undefined
+}
 
 /**
  * Answers an upgrade request with a refusal. After the upgrade event only this code listens to the stream. Without an

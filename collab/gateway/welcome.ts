@@ -8,6 +8,7 @@ import { refusals } from './authenticate.ts'
 import type { EditorContext } from './connection.ts'
 import type { Documents } from '../documents/documents.ts'
 import {
+  boardOf,
   emptyAwareness,
   frameType,
   isBoardAddress,
@@ -38,6 +39,8 @@ export interface Newcomer {
   webSocket: WebSocket
   stream: Duplex
   address: string
+  /** The only board that may be opened on the socket; null for any. */
+  board: string | null
   findSession: FindSession
 }
 
@@ -51,7 +54,7 @@ const controlFrameCost = 5
 const maxEarlyBytes = 64 * 1024
 
 export function welcome(
-  { webSocket, stream, address, findSession }: Newcomer,
+  { webSocket, stream, address, board, findSession }: Newcomer,
   options: WelcomeOptions,
 ): void {
   const { hocuspocus, sockets, receiver, presence, documents, bounds, log } = options
@@ -73,7 +76,8 @@ export function welcome(
     if (isMetered(frame)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
     const connection = state.connections.get(frame.address)
     if (connection?.document.hasConnection(connection)) return takeFor(connection, frame)
-    if (isBoardAddress(frame.address)) takeEarly(frame)
+    if (board !== null && boardOf(frame.address) !== board) closeSocket(state, closeCodes.otherBoard)
+    else if (isBoardAddress(frame.address)) takeEarly(frame)
     else refuse(frame)
     return null
   }

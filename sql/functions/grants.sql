@@ -3,7 +3,7 @@
 create or replace function notify_revocation() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
-  perform pg_notify('corkboard_nodes', '{"kind":"revoked"}');
+  perform pg_notify('corkboard_nodes', '{"v":1,"kind":"revoked"}');
   return null;
 end $$;
 

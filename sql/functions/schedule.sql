@@ -81,7 +81,7 @@ begin
     )
     select json_agg(json_build_array(n.user_id, n.id)) as rows from numbered n group by n.message
   loop
-    perform pg_notify('corkboard_nodes', json_build_object('kind', 'notified', 'rows', r.rows)::text);
+    perform pg_notify('corkboard_nodes', json_build_object('v', 1, 'kind', 'notified', 'rows', r.rows)::text);
   end loop;
   return null;
 end $$;

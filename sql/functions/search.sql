@@ -14,11 +14,11 @@
 --   2 the body has the phrase at the beginning of a word   1 has it   0 title and body together have all words
 --
 -- The index of grams gives at most p_bound matches. If there are more, p_bound titles that begin with the phrase and
--- p_bound matches among the p_newest newest cards are added. This bounds the cost of a word that is in every card.
+-- p_bound matches among the 5 * p_bound newest cards are added. This bounds the cost of a word that is in every card.
 
 create or replace function search(
   p_account uuid, p_boards boolean, p_cards boolean, p_phrase text, p_words text[], p_workspace uuid,
-  p_bound integer, p_newest integer, p_limit integer, p_offset bigint, p_wait boolean
+  p_bound integer, p_limit integer, p_offset bigint, p_wait boolean
 ) returns table (what text, board_id uuid, card_id text, kind text, title text, body text, updated_at timestamptz)
 language plpgsql stable rows 100 security definer set search_path = corkboard, pg_temp
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
@@ -45,7 +45,7 @@ begin
   from readable_shared_boards(p_account) as s(id)
   cross join lateral (select b.id, b.workspace_id from boards b where b.id = s.id offset 0) b
   where b.workspace_id <> all (workspaces) and (p_workspace is null or b.workspace_id = p_workspace);
-  looked_at := p_newest / greatest(1, cardinality(workspaces) + cardinality(shared));
+  looked_at := 5 * p_bound / greatest(1, cardinality(workspaces) + cardinality(shared));
   taken := greatest(1, p_bound / greatest(1, cardinality(workspaces) + cardinality(shared)));
 
   if p_wait then

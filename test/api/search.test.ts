@@ -374,7 +374,7 @@ test("[Q24] a search waits for the words of the account's own workspaces, and le
   await makeBoard(owner, { name: 'Dolerite' })
   const pending = (who: TestUser) => service.admin<{ kind: string; boards: number }[]>`
     select kind, count(*)::integer as boards
-    from search(${who.userId}, true, true, 'dolerite', '{dolerite}', null, 2000, 10000, 100, 0, true) where what = 'pending' group by kind`
+    from search(${who.userId}, true, true, 'dolerite', '{dolerite}', null, 2000, 100, 0, true) where what = 'pending' group by kind`
   expect([...(await pending(owner))]).toEqual([{ kind: 'own', boards: 2 }])
   expect([...(await pending(member))]).toEqual([{ kind: 'other', boards: 2 }])
   expect([...(await pending(guest))]).toEqual([{ kind: 'other', boards: 1 }])

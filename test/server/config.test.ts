@@ -49,6 +49,23 @@ test.each([
   expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
 })
 
+test.each([
+  'http://:canary@redis',
+  'redis://',
+  'redis:canary',
+  'redis://:canary@redis/x',
+  'redis://:canary@redis:x',
+])('[O4] REDIS_URL=%s is refused without being shown', (REDIS_URL) =>
+  expect(() => readConfig({ REDIS_URL })).toThrow(
+    new Error('REDIS_URL must be a redis:// or rediss:// URL, such as redis://user:password@host:6379.'),
+  ),
+)
+
+test.each(['redis://redis', 'rediss://user:word@redis.example:6380/3', 'redis://[::1]:6379/'])(
+  '[O4] REDIS_URL=%s is taken',
+  (url) => expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url),
+)
+
 test('[O4] nothing set, or set to nothing, gives the defaults', () => {
   const config = readConfig({})
   expect(config).toMatchObject({ port: 4000, host: '127.0.0.1', databaseUrl: null, rateLimitPerHour: 1000 })

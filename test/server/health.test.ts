@@ -34,6 +34,7 @@ test('[O14] readyz says that the database is out of reach, and when to ask again
     commit: away,
     listen: away,
     openSession: away,
+    notify: away,
     takesWrites: () => true,
     onTokensEnded: () => undefined,
     lock: away,

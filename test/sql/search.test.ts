@@ -33,7 +33,7 @@ const hits = (
   database.search(async (sql) => {
     const rows = await sql<{ what: string; board_id: string; card_id: string }[]>`
       select what, board_id, card_id from search(
-        ${account}, ${!cards}, ${cards}, ${phrase}, ${phrase.split(' ')}::text[], ${workspace}::uuid, 2000, 10000, ${limit}, 0, false
+        ${account}, ${!cards}, ${cards}, ${phrase}, ${phrase.split(' ')}::text[], ${workspace}::uuid, 2000, ${limit}, 0, false
       )`
     expect(rows.every(({ what }) => what === (cards ? 'card' : 'board'))).toBe(true)
     return rows.map((row) => row)
@@ -41,7 +41,7 @@ const hits = (
 const pending = (account: string) =>
   database.search(async (sql) => {
     const rows = await sql<{ board_id: string }[]>`
-      select board_id from search(${account}, true, true, 'granite', '{granite}', null, 2000, 10000, 100, 0, true) where what = 'pending'`
+      select board_id from search(${account}, true, true, 'granite', '{granite}', null, 2000, 100, 0, true) where what = 'pending'`
     return rows.map((row) => row.board_id)
   })
 const everyBoard = async () =>
@@ -182,7 +182,7 @@ test('[Q12] for two characters and for more, for the owner of a large workspace 
       for (const phrase of ['me', 'ime', 'lime 1499', 'li']) {
         plans.length = 0
         const found =
-          await session`select * from search(${account}, true, true, ${phrase}, ${phrase.split(' ')}::text[], null, 2000, 10000, 100, 0, true)`
+          await session`select * from search(${account}, true, true, ${phrase}, ${phrase.split(' ')}::text[], null, 2000, 100, 0, true)`
         expect(found.length).toBeGreaterThan(0)
         for (const plan of plans) expect(plan).not.toMatch(/Seq Scan/)
         const plan = plans.findLast((text) => text.includes('with scopes as materialized'))!

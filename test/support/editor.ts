@@ -25,6 +25,8 @@ export async function openEditor(
   options: {
     boardId: string
     token: string
+    /** Default: `/collab`. */
+    path?: string
     document?: Y.Doc
     reconnect?: boolean
     expectRefusal?: boolean
@@ -36,7 +38,7 @@ export async function openEditor(
   const document = options.document ?? new Y.Doc()
   const closes: Editor['closes'] = []
   const socket = new HocuspocusProviderWebsocket({
-    url: `${serviceUrl.replace('http', 'ws')}/collab`,
+    url: `${serviceUrl.replace('http', 'ws')}${options.path ?? '/collab'}`,
     WebSocketPolyfill: options.webSocket ?? WebSocket,
     delay: 50,
     minDelay: 50,

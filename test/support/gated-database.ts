@@ -48,6 +48,7 @@ export function gatedDatabase(url: string): GatedDatabase {
         },
       }
     },
+    notify: database.notify,
     takesWrites: database.takesWrites,
     onTokensEnded: database.onTokensEnded,
     lock: database.lock,

@@ -76,8 +76,8 @@ export interface RawClient {
 
 const open = new Set<WebSocket>()
 
-export async function connect(serviceUrl: string): Promise<RawClient> {
-  const socket = new WebSocket(`${serviceUrl.replace('http', 'ws')}/collab`, { perMessageDeflate: false })
+export async function connect(serviceUrl: string, path = '/collab'): Promise<RawClient> {
+  const socket = new WebSocket(`${serviceUrl.replace('http', 'ws')}${path}`, { perMessageDeflate: false })
   open.add(socket)
   const frames: { address: string; type: number; content: Uint8Array }[] = []
   const documents = new Map<string, Y.Doc>()

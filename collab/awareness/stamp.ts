@@ -1,0 +1,66 @@
+/**
+ * The keys of an awareness state that the service sets: who sent the state, and with which rights. What a client claims
+ * under these keys is replaced. A state is kept as the received bytes, so the stamp is appended to them before the
+ * closing brace. Only a state that claims one of the keys is encoded again.
+ */
+
+/** The account that sends states on a connection. */
+export interface Sender {
+  id: string
+  /** Null when the account has no display name. */
+  name: string | null
+  /** A service account, or an application that a person has connected. */
+  isAgent: boolean
+  readOnly: boolean
+}
+
+const keys = ['account', 'readOnly', 'agent'] as const
+
+export class Stamp {
+  #sender: Sender
+  #end: Buffer
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+    this.#end = encode(sender)
+  }
+
+  /** Sets the sender's current name and rights, for the states that it sends from now on. */
+  update(now: Partial<Pick<Sender, 'name' | 'readOnly'>>): void {
+    const sender = { ...this.#sender, ...now }
+    if (sender.name === this.#sender.name && sender.readOnly === this.#sender.readOnly) return
+    this.#sender = sender
+    this.#end = encode(sender)
+  }
+
+  /**
+   * Returns a copy of a state with the service's keys.
+   *
+   * @param json the state in UTF-8
+   * @param state the parsed state
+   */
+  put(json: Uint8Array, state: Record<string, unknown>): Uint8Array {
+    const own = keys.some((key) => Object.hasOwn(state, key)) ? without(state) : json
+    const end = own.lastIndexOf(brace)
+    const isEmpty = own.subarray(own.indexOf(openingBrace) + 1, end).every(isSpace)
+    const head = own.subarray(0, end)
+    return Buffer.concat(isEmpty ? [head, this.#end] : [head, comma, this.#end])
+  }
+}
+
+const openingBrace = '{'.charCodeAt(0)
+const brace = '}'.charCodeAt(0)
+const comma = Buffer.from(',')
+/** Whitespace of JSON is at most a space; all other characters come after it. */
+const isSpace = (byte: number): boolean => byte <= 0x20
+
+/** The stamp's keys with the state's closing brace. */
+function encode({ id, name, readOnly, isAgent }: Sender): Buffer {
+  const stamp = { account: { id, name }, readOnly, agent: isAgent }
+  return Buffer.from(JSON.stringify(stamp).slice(1))
+}
+
+function without(state: Record<string, unknown>): Buffer {
+  const own = Object.entries(state).filter(([key]) => !(keys as readonly string[]).includes(key))
+  return Buffer.from(JSON.stringify(Object.fromEntries(own)))
+}
