@@ -57,14 +57,14 @@ export const limits = {
   search: {
     query: { min: 2, max: 200 },
     excerpt: 300,
-    /** Most matches of the trigram index that are ranked. */
+    /** Most matches of the gram index that are ranked. */
     candidates: 2000,
     /** If there are more, matches among this many newest cards are ranked, too: five times `candidates` (search.sql). */
     newestCards: 10_000,
     /** Time limit for the statement, and for the wait before it. */
     timeoutMs: 5000,
     /**
-     * How long a search waits until new words are indexed. `own`: of the account's workspaces; `others`: of other ones.
+     * How long a search waits until new words are indexed. `own`: in the account's own workspaces; `others`: elsewhere.
      */
     catchUpMs: { own: 5000, others: 1000 },
   },
@@ -81,7 +81,7 @@ export const limits = {
     url: 2000,
     previousSecretMs: 24 * 60 * 60 * 1000,
   },
-  /** Look-ups of tokens that were not valid in the last hour, for an address over its limit. */
+  /** Token look-ups per hour for an address over its limit. Tokens found valid in the last hour do not count. */
   lookUpsPastLimitPerHour: 100,
   idempotency: {
     key: 255,

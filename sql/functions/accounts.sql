@@ -1,6 +1,7 @@
 -- Personal workspaces, service accounts and personal tokens.
 
--- The caller's default workspace for new boards: that of a service account, or a person's personal one, made on demand.
+-- The caller's default workspace for new boards: the workspace of a service account, or a person's personal workspace,
+-- which is made on demand.
 create or replace function personal_workspace() returns uuid
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare

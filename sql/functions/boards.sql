@@ -77,7 +77,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where b.id = board and board_access(current_user_id(), b.id, b.workspace_id) is not null
 $$;
 
--- As board_capacity, for a writer. Locks the owner's count until the transaction ends. Call it after locking boards.
+-- Like board_capacity, for a writer: locks the owner's count until the transaction ends. Call it after locking boards.
 create or replace function lock_board_owner(board uuid) returns table (tier text, used bigint)
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare

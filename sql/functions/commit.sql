@@ -108,7 +108,7 @@ begin
       end if;
     end if;
 
-    -- Each write once. A pair of writes is read from the side that adds cards.
+    -- Reads each write once, and a pair of writes from the side that adds cards.
     for r in
       with items as materialized (
         select * from unnest(batch) as i where i.kind = 'write'
@@ -403,7 +403,7 @@ begin
     'items', ('[' || array_to_string(answers, ',') || ']')::json,
     'times', times
   );
-  -- At the end, so that it takes one write instead of two. If the same commit came twice, one call waits here for the other.
+  -- Storing it last takes one write instead of two. If the same commit came twice, one call waits here for the other.
   insert into commits (commit_id, result) values (p_commit, answer) on conflict do nothing;
   if not found then
     raise exception 'another call has made this commit' using errcode = '40001', hint = 'Repeat the call to get its result.';

@@ -2,9 +2,9 @@
 -- and cached when a table was small would read the whole table later, too.
 
 -- Claims deliveries that are due, under a lease. The longest wait goes first; webhooks that fail go last.
---   p_busy, p_counts  webhooks of which fewer than p_per_webhook may be claimed, and how many fewer; below 0: more
+--   p_busy, p_counts  webhooks, and how many of their p_per_webhook slots are taken; a negative count allows more
 --   p_room            how many may be claimed in all
---   p_failing_room    of them, to webhooks whose last delivery failed (one each)
+--   p_failing_room    how many of these may go to webhooks whose last delivery failed (one each)
 -- A row without a delivery names a webhook whose due deliveries may not be sent: it is off, or its creator may no longer
 -- write in the workspace.
 create or replace function claim_deliveries(
@@ -157,7 +157,7 @@ begin
     update webhook_deliveries d
     set status = 'succeeded', attempt = e.attempt, lease_until = null, status_code = e.status_code,
       duration_ms = e.duration_ms, attempted_at = to_timestamp(e.attempted_at / 1000.0)
-    -- By id. With `status` the planner would use the index of deliveries being sent, which is full of dead entries.
+    -- Matches by id: with `status` the planner would use the index of deliveries being sent, full of dead entries.
     from unnest(p_ids, p_fences, p_attempts, p_status_codes, p_durations, p_attempted_at)
       as e(id, fence, attempt, status_code, duration_ms, attempted_at)
     where d.id = e.id and d.fence = e.fence and d.lease_until is not null

@@ -14,11 +14,11 @@ begin
   return null;
 end $$;
 
--- Ends grants with everything issued under them.
+-- Ends grants, and everything that was issued under them.
 create or replace function end_oauth_grants(ended uuid[]) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 begin
-  perform from oauth_grants g where g.id = any (ended) order by g.id for update; -- before the tokens, as when one is issued
+  perform from oauth_grants g where g.id = any (ended) order by g.id for update; -- before the tokens, as the issue of a token does
   update oauth_grants set revoked_at = date_trunc('milliseconds', clock_timestamp())
   where id = any (ended) and revoked_at is null;
   update tokens set revoked_at = date_trunc('milliseconds', clock_timestamp())

@@ -1,6 +1,6 @@
 -- Schedules of boards: publishing, cancelling, and notifications of changes.
 
--- Locks a board for a writer of its workspace, who alone may publish or cancel it.
+-- Locks a board to publish or cancel it. Only writers of its workspace may do that.
 create or replace function lock_schedule(board uuid) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
 -- search returns boards whose name has all of p_words, and cards whose title and body have them, if the account can see them.
 -- Boards come first; each kind is ordered by score. p_phrase and p_words are folded like the index (core/fold.ts).
--- For a board only the id is returned, which the caller reads under the policies. A card has all its shown fields.
+-- A board's row has only its id: the caller reads the board under the policies. A card's row has all its shown fields.
 --
 -- The function belongs to corkboard_system, because under the policies of a request the planner may not use the index of
 -- grams, whose operator is not leakproof. It checks access by the predicates of the policies. The account is a parameter,
@@ -36,7 +36,7 @@ declare
   -- Candidates.
   found_boards uuid[];
   found_cards text[];
-  -- Numbers for each workspace and shared board.
+  -- Limits for each workspace and each shared board.
   looked_at integer;
   taken integer;
 begin

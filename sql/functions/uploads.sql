@@ -113,8 +113,8 @@ begin
     where i.image_key = key and i.workspace_id = found_upload.workspace_id;
 end $$;
 
--- Ends an upload, so that it can't be completed any more. Returns no row when it does not exist or is stored. Allowed for
--- writers of the board, and for the account that began it.
+-- Ends an upload, so that it can't be completed any more. Only writers of the board and the account that began the upload
+-- may end it. Returns no row when it does not exist or is stored.
 create or replace function end_upload(key text) returns table (upload_id text)
 language sql volatile security definer set search_path = corkboard, pg_temp as $$
   update uploads u

@@ -1,4 +1,4 @@
-/** One attempt: signs a delivery, sends it, and says what came of it. */
+/** Makes one attempt: signs a delivery, sends it, and returns the outcome. */
 import { limits } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -6,7 +6,7 @@ import type { ClaimedDelivery, Outcome } from './delivery.ts'
 import { parseRetryAfter } from './retry.ts'
 import { signatureHeaders, type Secrets, type SigningKeys } from './sign.ts'
 
-/** What a delivery needs of the way out. It never rejects for what the receiver does. */
+/** Sends one request. Whatever the receiver does, the promise resolves. */
 export type Send = (request: {
   url: string
   method: 'POST'
@@ -23,7 +23,7 @@ export interface AttemptOptions {
   clock: Clock
   log: Logger
   send: Send
-  /** The keys of a webhook's secret, which is given encrypted. */
+  /** Returns the keys of a webhook's secret. `sealed` is the encrypted secret. */
   keysOf(sealed: Uint8Array, webhookId: string): SigningKeys
 }
 

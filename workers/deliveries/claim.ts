@@ -9,29 +9,29 @@ import { leaseMs, type ClaimedDelivery } from './delivery.ts'
 import { refuseDue } from './switch-off.ts'
 
 export interface ClaimBounds {
-  /** Attempts under way to one webhook. To one whose last delivery failed: one. */
+  /** Most attempts under way to one webhook. One attempt, if its last delivery failed. */
   perWebhook: number
-  /** Attempts under way in all. */
+  /** Most attempts under way in all. */
   total: number
-  /** Of them, to webhooks whose last delivery failed: what is slow or dead leaves the others this much less than the total. */
+  /** Most of `total` that go to webhooks whose last delivery failed. The rest stays free for other webhooks. */
   failing: number
 }
 
-/** What this process may take on. */
+/** How many deliveries this process may claim. */
 export interface ClaimRoom {
   room: number
-  /** To webhooks whose last delivery failed, one each. */
+  /** How many of them may go to webhooks whose last delivery failed, one each. */
   roomForFailing: number
-  /** Webhooks of which less than `perWebhook` may be taken, by how much; or, below 0, more. */
+  /** Taken slots of webhooks, of `perWebhook`. Negative when a claim may take more than `perWebhook`. */
   byWebhook: ReadonlyMap<string, number>
 }
 
-/** Deliveries whose lease lapsed, in one transaction. */
+/** Most deliveries with a lapsed lease that one transaction takes back. */
 const lapsedBatch = 500
 
 interface ClaimedRow {
   webhook_id: string
-  /** Null: nothing of this webhook may be sent. */
+  /** Null: no delivery of this webhook may be sent. */
   id: string | null
   place: number
   event: string
@@ -45,7 +45,7 @@ interface ClaimedRow {
   failures: number
 }
 
-/** @returns `more` when deliveries may still be due of a webhook that was switched off */
+/** @returns `more`: a webhook that was switched off may have more due deliveries */
 export async function claimDue(
   database: Database,
   now: number,
@@ -84,7 +84,7 @@ export async function claimDue(
   return { claimed, more }
 }
 
-/** Puts back what was claimed and not sent: due as it was. What another process has taken meanwhile stays its own. */
+/** Puts back deliveries that were claimed but not sent, due as before. Skips those that another process has claimed. */
 export async function giveBack(database: Database, deliveries: ClaimedDelivery[]): Promise<void> {
   await database.callAsSystem(
     (sql) => sql`
@@ -96,7 +96,7 @@ export async function giveBack(database: Database, deliveries: ClaimedDelivery[]
   )
 }
 
-/** Claims of processes that are gone: their attempts are logged as interrupted, and the deliveries are due again. */
+/** Ends the claims whose lease lapsed: logs their attempts as interrupted, and makes the deliveries due again. */
 export async function takeBackLapsed(database: Database, now: number): Promise<void> {
   await database.asSystem(
     (tx) => tx`

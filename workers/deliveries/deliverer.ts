@@ -1,4 +1,4 @@
-/** Takes events out of the outbox, makes their deliveries, sends them and those that are due, and records the outcomes. */
+/** Takes events out of the outbox, makes their deliveries, sends all due deliveries, and records the outcomes. */
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { startLoop, type Loop } from '../loop.ts'
@@ -18,40 +18,40 @@ export interface DelivererOptions extends Omit<AttemptOptions, 'keysOf'>, Pick<R
   openSecret(sealed: Uint8Array, webhookId: string): string
   /** Seconds between attempts. */
   waits: readonly number[]
-  /** A random number from 0 to 1: how much of the 10 % is added to a wait. */
+  /** Returns a random number from 0 to 1. A wait becomes longer by this part of 10 %. */
   jitter(): number
-  /** How old a board's oldest event of editors or plain SQL has to be. */
+  /** Age at which a board's oldest event of editors or plain SQL is taken. */
   pollSeconds: number
   bounds?: Partial<ClaimBounds>
   tickMs?: number
 }
 
-/** What one turn does. */
+/** Kinds of work. A turn does one of them. */
 type Work = 'outbox' | 'appEvents' | 'lapsed' | 'queue' | 'returns'
 
 const failures: Record<Work, string> = {
-  outbox: 'events wait: they could not be picked up',
-  appEvents: 'events wait: they could not be picked up',
+  outbox: 'events could not be taken out of the outbox; they wait',
+  appEvents: 'events could not be taken out of the outbox; they wait',
   lapsed: 'deliveries whose lease lapsed could not be queued again; they wait',
-  queue: 'deliveries wait: they could not be claimed',
-  returns: 'deliveries wait until their lease lapses',
+  queue: 'due deliveries could not be claimed; they wait',
+  returns: 'deliveries could not be given back to the queue; they wait until their lease lapses',
 }
 
 const defaultBounds: ClaimBounds = { perWebhook: 4, total: 512, failing: 256 }
 /**
- * Events of requests in one turn. Few at first, so that they are sent while the others are fanned out: 100 events for 20
- * webhooks take 20 ms.
+ * Most events of requests that a turn takes. The first turn takes few, so that they are sent while the others are fanned
+ * out: 100 events for 20 webhooks take 20 ms.
  */
 const eventBatch = { first: 10, growth: 4, most: 160 }
-/** Rests after the outbox was emptied: most requests come from workspaces that nobody listens to. */
+/** Pauses after the outbox was emptied. `nothing` is long, because most requests are in workspaces without webhooks. */
 const restMs = { delivered: 2, nothing: 50 }
 
 /**
- * The one way out: deliveries come from the outbox or from the queue into the lane of their webhook, and leave it for
- * the receiver. delivery.ts has the table of their states.
+ * Sends all deliveries. Each comes from the outbox or from the queue into the lane of its webhook, and waits there for
+ * its attempt. delivery.ts has the table of states.
  *
- * Work is done in turns, one after the other. So a claim and a fan-out never fill the same lane, and a webhook's
- * deliveries come into it in order.
+ * Work is done in turns, one after the other. So a claim and a fan-out never fill a lane at the same time, and a lane
+ * has its deliveries in order.
  */
 export class Deliverer implements Loop {
   readonly #options: DelivererOptions & AttemptOptions
@@ -69,9 +69,9 @@ export class Deliverer implements Loop {
   /** Attempts under way to webhooks whose last delivery had failed. */
   #failing = 0
   readonly #returning: ClaimedDelivery[] = []
-  /** Lanes that hold something which could not begin because too much is under way in all. */
+  /** Lanes with free slots whose held deliveries wait, because the process is full. */
   readonly #heldUp = new Set<Lane>()
-  /** The last claim took all that there was room for. */
+  /** The last claim used all its room. */
   #queueMayHaveMore = false
 
   readonly #turns: Record<Work, () => Promise<void>> = {
@@ -94,18 +94,18 @@ export class Deliverer implements Loop {
     this.#loop = startLoop('deliver', options.tickMs ?? 1000, options.log, async () => this.#lookAround())
   }
 
-  /** A request may have written an event. */
+  /** Call this when a request may have written an event. */
   wakeOutbox(): void {
     this.#want('outbox')
   }
 
-  /** A delivery was queued. */
+  /** Call this when a delivery was queued. */
   wakeQueue(): void {
     for (const lane of this.#lanes.all()) lane.mayHaveMore = true
     this.#want('queue')
   }
 
-  /** Lets attempts under way end, and gives back what was not sent. */
+  /** Waits for attempts under way, and gives back the held deliveries. */
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#resting) clearTimeout(this.#resting)
@@ -114,7 +114,7 @@ export class Deliverer implements Loop {
     await this.#stages.nothingOpen()
   }
 
-  /** For what other processes, plain SQL or a crash left. */
+  /** Finds work that other processes, plain SQL or a crash left. */
   #lookAround(): void {
     for (const lane of this.#lanes.all()) if (lane.isStale) this.#handBack(lane, lane.stall())
     for (const work of ['lapsed', 'outbox', 'appEvents'] as const) this.#want(work)
@@ -147,7 +147,7 @@ export class Deliverer implements Loop {
     }
   }
 
-  /** What has been wanted for longest and can be done. */
+  /** Returns the work that was wanted first, among the work that can be done now. */
   #next(): Work | undefined {
     return this.#wanted.values().find((work) => {
       if (this.#stopped) return work === 'returns'
@@ -191,7 +191,7 @@ export class Deliverer implements Loop {
     const room = this.#roomToClaim
     const roomForFailing = this.#bounds.failing - this.#failing
     for (const lane of this.#lanes.all()) if (lane.room > 0) lane.mayHaveMore = false
-    this.#queueMayHaveMore = false // until it is known: what ends meanwhile would have one claim follow the other
+    this.#queueMayHaveMore = false // not known yet: an attempt that ends meanwhile must not cause another claim
     const byWebhook = this.#lanes.taken()
     const asked = { room, roomForFailing, byWebhook }
     const { claimed, more } = await claimDue(database, clock.now(), this.#bounds, asked)
@@ -234,7 +234,7 @@ export class Deliverer implements Loop {
     }
   }
 
-  /** Begins what is held, as far as it may be under way. */
+  /** Begins attempts of held deliveries while there are free slots. */
   #advance(lane: Lane): void {
     while (lane.held > 0 && lane.underWay < this.#bounds.perWebhook && !this.#stopped) {
       if (this.#isFull) {
@@ -309,9 +309,9 @@ export class Deliverer implements Loop {
     this.#want('returns')
   }
 
-  // ---- bounds on all that is under way
+  // ---- bounds of the whole process
 
-  /** What is sent and not yet recorded goes out again after a crash, so it is bounded too. */
+  /** Deliveries that are sent but not recorded are sent again after a crash, so their number has a bound, too. */
   get #isFull(): boolean {
     return this.#stages.underWay >= this.#bounds.total || this.#stages.sent >= 4 * this.#bounds.total
   }

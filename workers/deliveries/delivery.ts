@@ -18,9 +18,10 @@
  *   sending → given_up     record-outcomes.ts: the last attempt failed               given_up
  *   any     → waiting      queue_again (SQL): a client asks for it                   the success, if there was one
  *
- * Whoever claims it gets a `fence`. Only its holder may change the row; `queue_again` and a lease that lapses end it.
+ * A claim, a lapsed lease and `queue_again` raise the row's `fence`. Only the process that has the current fence
+ * may record the outcome or give the delivery back.
  *
- * While a process has it, a claimed delivery has a stage. `Deliverer` changes it, with one function for each transition:
+ * In its process, a claimed delivery has a stage. `Deliverer` changes it, with one function for each transition:
  *
  *   from       → to          by             when
  *   claimed    → held        #accept        the fan-out or the claim has committed
@@ -46,21 +47,21 @@ export interface ClaimedDelivery {
   event: string
   /** The exact bytes to send. */
   payload: Uint8Array
-  /** Attempts that ended. */
+  /** Number of attempts that ended. */
   attempt: number
   fence: number
-  /** Since when it was due, milliseconds. */
+  /** Time at which it became due, milliseconds. */
   dueAt: number
   leaseUntil: number
   url: string
-  /** Both encrypted. */
+  /** Both secrets are encrypted. */
   secret: Uint8Array
   previousSecret: Uint8Array | null
-  /** Of the webhook's deliveries, before this one. */
+  /** How many of the webhook's deliveries failed in a row before this one. */
   failuresInARow: number
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Outcome {
   attemptedAt: number
   durationMs: number
@@ -72,7 +73,7 @@ export interface Outcome {
 }
 
 /**
- * Until then nobody else sends a claimed delivery. After a crash it waits that long: at most 60 s are promised. It has
- * to last for an attempt of 10 s and for writing down what came of it.
+ * How long no other process sends a claimed delivery. After a crash, the delivery waits for the end of its lease: at most
+ * 60 s are promised. A lease must be long enough for an attempt of 10 s and the record of its outcome.
  */
 export const leaseMs = 30_000

@@ -1,23 +1,23 @@
 /**
- * What this process has of each webhook's deliveries: under way, and held to follow them in the order in which they
- * were claimed. One failure, or no answer for a while, and what is held goes back into the queue.
+ * The deliveries that this process has claimed, by webhook: those being sent, and those held to be sent next, in the
+ * order of the claims. When one fails, or the webhook does not answer for a while, the held ones go back into the queue.
  */
 import { performance } from 'node:perf_hooks'
 import type { ClaimBounds } from './claim.ts'
 import type { ClaimedDelivery } from './delivery.ts'
 
 /**
- * How many a webhook may hold: as many as it gets through in this time.
+ * A lane may hold as many deliveries as its webhook answers in this time.
  *
- * `claimed`: a claim costs the same for one and for thirty; to give one back costs another write.
- * `fannedOut`: those of an event as it leaves the outbox. Not to hold one costs another write. Well below the lease.
+ * `claimed`: deliveries from the queue. A claim costs the same for one and for thirty. To give one back costs a write.
+ * `fannedOut`: deliveries from the outbox. If one is not held, it costs another write. 5 s is well below the lease.
  */
 const aheadMs = { claimed: 250, fannedOut: 5000 }
-/** In all: one fan-out may exceed it by its own deliveries. */
+/** Most deliveries that are held. One fan-out may exceed `inAll` by its own deliveries. */
 const heldMost = { ofOneWebhook: { claimed: 128, fannedOut: 512 }, inAll: 8192 }
-/** What is held goes back when the webhook has not answered for this long. */
+/** Held deliveries go back into the queue when the webhook has not answered for this long. */
 const stalledAfterMs = 2000
-/** Lanes that are kept for their pace although nothing is in them: those of the webhooks that were busy last. */
+/** With more lanes than this, the one that was idle first is forgotten. Until then, its pace is kept. */
 const lanesKept = 256
 
 /**
@@ -34,9 +34,9 @@ type Pace = { is: 'unknown' } | { is: 'known'; typicalMs: number } | { is: 'stal
 export class Lane {
   readonly webhookId: string
   underWay = 0
-  /** On their way back into the queue. */
+  /** Number of deliveries on their way back into the queue. */
   returning = 0
-  /** The queue may have more of it than was claimed. */
+  /** The queue may have more deliveries of this webhook. */
   mayHaveMore = false
   #pace: Pace = { is: 'unknown' }
   #held: ClaimedDelivery[] = []
@@ -64,17 +64,17 @@ export class Lane {
     return this.#held.length > 0 && this.#progressAtMs < performance.now() - stalledAfterMs
   }
 
-  /** How many more may be claimed. Below 0: it has more than it may have. */
+  /** How many more may be claimed. Negative when the lane has too many. */
   get room(): number {
     return this.#perWebhook + this.#depth - this.underWay - this.#held.length
   }
 
-  /** So few are held that it is time to claim more. */
+  /** Whether it is time to claim more, because few are held. */
   get runsLow(): boolean {
     return this.#held.length <= this.#depth / 2
   }
 
-  /** How many more may be held as they leave the outbox: none before what goes back into the queue. */
+  /** How many more may be held from the outbox. None while others go back into the queue, because those are older. */
   get roomToFanOut(): number {
     if (this.#pace.is === 'stalled' || this.returning > 0) return 0
     return this.#ahead('fannedOut') - this.#held.length
@@ -89,7 +89,7 @@ export class Lane {
     this.#held.push(delivery)
   }
 
-  /** Takes out the next one to send. */
+  /** Takes out the next delivery to send. */
   next(): ClaimedDelivery | undefined {
     return this.#held.shift()
   }
@@ -101,7 +101,7 @@ export class Lane {
     this.#progressAtMs = performance.now()
   }
 
-  /** Takes out all that is held. Nothing more is held until the webhook has answered again. */
+  /** Takes out all held deliveries. The lane is stalled until the next success. */
   stall(): ClaimedDelivery[] {
     this.#pace = { is: 'stalled' }
     return this.empty()
@@ -111,7 +111,7 @@ export class Lane {
     return this.#held.splice(0)
   }
 
-  /** Takes out what is too much for a stalled one: it was claimed before that was known. */
+  /** Takes out the deliveries that are too many for a stalled lane. They were claimed before it stalled. */
   trim(): ClaimedDelivery[] {
     if (this.#pace.is !== 'stalled') return []
     return this.#held.splice(Math.max(0, this.#held.length + Math.min(0, this.room)))
@@ -124,7 +124,7 @@ export class Lane {
   }
 }
 
-/** The lanes of all webhooks that have deliveries here, and of those that had some last. */
+/** The lanes of all webhooks that have deliveries in this process, and of some that had deliveries before. */
 export class Lanes {
   readonly #perWebhook: number
   readonly #lanes = new Map<string, Lane>()
@@ -146,13 +146,13 @@ export class Lanes {
     return this.#lanes.values()
   }
 
-  /** How many deliveries of this webhook may be held as they leave the outbox. */
+  /** How many more deliveries of this webhook may be held from the outbox. */
   roomToFanOut(webhookId: string): number {
     if (this.#held() >= heldMost.inAll) return 0
     return (this.#lanes.get(webhookId) ?? new Lane(webhookId, this.#perWebhook)).roomToFanOut
   }
 
-  /** As a claim asks for it: how many less than `perWebhook` may be taken of each; below 0, how many more. */
+  /** Taken slots of each webhook, of `perWebhook`. Negative when a claim may take more than `perWebhook`. */
   taken(): Map<string, number> {
     const isFull = this.#held() >= heldMost.inAll
     const taken = new Map<string, number>()
@@ -167,7 +167,7 @@ export class Lanes {
     if (!lane.isIdle) return
     this.#lanes.delete(lane.webhookId)
     if (!lane.isPaceKnown) return
-    this.#lanes.set(lane.webhookId, lane) // the last one from now on
+    this.#lanes.set(lane.webhookId, lane) // at the end: it is forgotten last
     if (this.#lanes.size <= lanesKept) return
     for (const other of this.#lanes.values()) {
       if (!other.isIdle) continue

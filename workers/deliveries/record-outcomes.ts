@@ -12,7 +12,7 @@ export interface RecorderOptions {
   database: Database
   clock: Clock
   log: Logger
-  /** This many successes are recorded, or given up. */
+  /** Called when this many successes are recorded, or given up. */
   recorded(count: number): void
   isStopped(): boolean
 }
@@ -22,24 +22,24 @@ interface Success {
   outcome: Outcome
 }
 
-/** Recorded in one call; `promise` resolves when they are, or could not be. */
+/** Successes that one call records. `promise` resolves after the call, even if it failed. */
 interface Batch extends PromiseWithResolvers<void> {
   successes: Success[]
 }
 
 const batchSize = 400
-/** How long a batch that is not full waits for more: a call costs as much as ten rows of it. */
+/** How long a batch that is not full waits for more, because a call costs as much as ten of its rows. */
 const gatherMs = 40
 const againAfterMs = 250
 
 /**
- * Nobody else sends a delivery until its lease lapses. A record that fails is tried again until then: a database that
- * is away for a moment makes no attempt happen twice.
+ * Records outcomes, and tries again until the lease lapses. No other process sends the delivery before that, so a short
+ * outage of the database does not repeat attempts.
  */
 export class OutcomeRecorder {
   readonly #options: RecorderOptions
   readonly #waiting: Batch[] = []
-  /** By webhook: the batch with its latest success that is not recorded yet. */
+  /** The batch with the latest unrecorded success of each webhook. */
   readonly #latest = new Map<string, Batch>()
   #isRunning = false
 
@@ -59,9 +59,9 @@ export class OutcomeRecorder {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** @param nextWaitMs until the next attempt; null: there is none @throws when the lease lapsed before it was recorded */
+  /** @param nextWaitMs null: no attempt is left @throws when the lease lapsed before the failure was recorded */
   async failed(delivery: ClaimedDelivery, outcome: Outcome, nextWaitMs: number | null): Promise<void> {
-    // Earlier successes reset the webhook's counter of failures; they must not take this failure off it.
+    // Earlier successes reset the webhook's counter of failures. They must do so before this failure is counted.
     await this.#latest.get(delivery.webhookId)?.promise
     await this.#recordAlone(delivery, outcome, nextWaitMs)
   }
@@ -95,7 +95,7 @@ export class OutcomeRecorder {
     }
   }
 
-  /** Somebody else has its row: its webhook is being deleted, or it is queued again. */
+  /** Records a success that the batch left out: its row is deleted, or its lease was lost. */
   async #recordLeftOut({ delivery, outcome }: Success): Promise<void> {
     try {
       await this.#recordAlone(delivery, outcome, null)
@@ -128,7 +128,7 @@ export class OutcomeRecorder {
   }
 }
 
-/** @returns those that it left out, see the function in sql/functions/deliveries.sql */
+/** @returns the deliveries that it left out; the function in sql/functions/deliveries.sql says which */
 function recordSuccesses(database: Database, successes: Success[]): Promise<{ id: string }[]> {
   const webhookIds = [...new Set(successes.map(({ delivery }) => delivery.webhookId))]
   return database.callAsSystem(
@@ -146,8 +146,8 @@ function recordSuccesses(database: Database, successes: Success[]): Promise<{ id
 }
 
 /**
- * Records one outcome and counts the webhook's failures. When the lease was lost meanwhile, or the delivery was queued
- * again, the attempt is logged and counted, and decides nothing else.
+ * Records one outcome and counts the webhook's failures. If the lease was lost, or the delivery was queued again, the
+ * attempt is only logged and counted.
  */
 async function recordOutcome(
   database: Database,
@@ -161,8 +161,8 @@ async function recordOutcome(
   const retryAt = succeeded || nextWaitMs === null ? null : new Date(clock.now() + nextWaitMs)
   const attemptedAt = new Date(outcome.attemptedAt)
   await database.asSystem(async (tx) => {
-    await countFailures(tx, delivery.webhookId, outcome.error) // the webhook's row first, as who deletes a webhook takes them
-    // A success of the holder is in the delivery's row; everything else is an attempt's.
+    await countFailures(tx, delivery.webhookId, outcome.error) // locks the webhook before the delivery, as a deletion does
+    // The delivery's row stores the success of the lease's holder. Every other attempt gets a row in the log.
     await tx`
       with delivery as (
         select id, place, webhook_id, workspace_id, status = 'sending' and fence = ${delivery.fence} as held
@@ -189,7 +189,7 @@ async function recordOutcome(
   })
 }
 
-/** A success resets the webhook's counter. A failure counts, and may be the one that switches it off. */
+/** A success resets the count of failures in a row. A failure raises it, and at the limit switches the webhook off. */
 async function countFailures(tx: Transaction, webhookId: string, error: string | null): Promise<void> {
   if (error === null) {
     await tx`update webhooks set failures = 0 where id = ${webhookId} and failures <> 0`

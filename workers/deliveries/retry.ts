@@ -1,4 +1,4 @@
-/** When the next attempt is made. */
+/** The wait before the next attempt. */
 import { limits } from '../../core/limits.ts'
 
 /** Milliseconds until the next attempt; null after the last one. @param waits seconds between attempts @param jitter 0 to 1 */
@@ -15,7 +15,7 @@ export function waitAfter(
   return Math.round(Math.max(waitMs, Math.min(retryAfterMs ?? 0, longestMs)))
 }
 
-/** RFC 9110, 10.2.3: seconds or a date. Null when it is neither. */
+/** Milliseconds of a `Retry-After` (RFC 9110, 10.2.3: seconds or a date). Null when it is neither. */
 export function parseRetryAfter(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
   if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000

@@ -1,16 +1,16 @@
-/** The headers by which a receiver knows that a delivery is ours. Two schemes side by side, over the very bytes. */
+/** The headers by which a receiver verifies a delivery. Two schemes sign the exact bytes of the body. */
 import { createHmac } from 'node:crypto'
 
 export interface Delivery {
   id: string
   event: string
-  /** Exactly what is sent. */
+  /** The exact bytes that are sent. */
   body: Uint8Array
-  /** Of this attempt, Unix seconds. */
+  /** Time of this attempt, Unix seconds. */
   timestamp: number
 }
 
-/** The keys that a secret stands for. */
+/** The keys of a secret, one for each scheme. */
 export interface SigningKeys {
   service: Buffer
   standard: Buffer
@@ -18,18 +18,17 @@ export interface SigningKeys {
 
 export interface Secrets {
   current: SigningKeys
-  /** Signs as well for a day after a rotation. */
+  /** The secret before a rotation. It also signs, for a day. */
   previous?: SigningKeys | undefined
   /** How many deliveries of the webhook have failed in a row. */
   failuresInARow: number
 }
 
 /**
- * `X-Service-Signature` holds one signature, whatever happens: a receiver may compare the whole header. While there are
- * two secrets it is of the previous one, so that a rotation changes nothing for a receiver that knows that one alone;
- * after a failure the other one has its turn, so that a receiver that knows the new one alone gets everything as well,
- * in its second attempt at the latest, and is not switched off. Lists of both, in `X-Service-Signatures` and in
- * `webhook-signature`, are right for both at once.
+ * `X-Service-Signature` has one signature, since a receiver may compare the whole header. While there are two secrets, it
+ * is of the previous one: a receiver that knows only that one notices nothing. After an odd number of failures in a row,
+ * it is of the current one: a receiver that knows only that one accepts the second attempt at the latest, and its webhook
+ * stays on. The lists in `X-Service-Signatures` and `webhook-signature` have both.
  */
 export function signatureHeaders(delivery: Delivery, secrets: Secrets): Record<string, string> {
   const { current, previous, failuresInARow } = secrets
@@ -61,13 +60,13 @@ const hmac = (key: Buffer, head: string, body: Uint8Array) =>
 
 /** @param secret as the API gave it: `whsec_` and 32 bytes in base64 */
 export const signingKeys = (secret: string): SigningKeys => ({
-  service: Buffer.from(secret), // as it was shown, every character of it
-  standard: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), // https://www.standardwebhooks.com: the bytes that it stands for
+  service: Buffer.from(secret), // the text as it was shown, with its prefix
+  standard: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), // https://www.standardwebhooks.com: the decoded bytes
 })
 
 const secretsKept = 1000
 
-/** Decrypts what is in use once, and not for each delivery. */
+/** Keeps decrypted keys, so that a secret is not decrypted for each delivery. */
 export function keepKeys(
   open: (sealed: Uint8Array, webhookId: string) => string,
 ): (sealed: Uint8Array, webhookId: string) => SigningKeys {

@@ -1,6 +1,6 @@
 import type { Stage, Transitions } from './delivery.ts'
 
-/** Counts the deliveries that this process has claimed, by stage. The type of `move` allows the transitions of the table. */
+/** Counts the claimed deliveries of this process by stage. `move` takes only the transitions of delivery.ts. */
 export class Stages {
   readonly #counts: Record<Stage, number> = { held: 0, underWay: 0, unrecorded: 0, returning: 0 }
   readonly #waiting: (() => void)[] = []
@@ -9,12 +9,12 @@ export class Stages {
     return this.#counts.underWay
   }
 
-  /** Sent, or being sent, and no outcome is recorded. */
+  /** Deliveries that are sent or being sent, without a recorded outcome. */
   get sent(): number {
     return this.#counts.underWay + this.#counts.unrecorded
   }
 
-  /** What a stop waits for. */
+  /** Deliveries that a stop waits for. */
   get open(): number {
     return this.sent + this.#counts.returning
   }

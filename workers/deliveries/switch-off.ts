@@ -1,9 +1,9 @@
-/** Switches webhooks off, tells the workspace's owner, and gives up what is due meanwhile. */
+/** Switches webhooks off, notifies the workspace's owner, and gives up deliveries that are due meanwhile. */
 import { testEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
 
-/** Deliveries that are given up in one transaction. */
+/** Most deliveries that one transaction gives up. */
 const giveUpBatch = 500
 
 export interface Webhook {
@@ -14,9 +14,9 @@ export interface Webhook {
 }
 
 /**
- * Switches a webhook off when its creator may no longer write in the workspace. When it is off, gives up what is due.
+ * Switches a webhook off when its creator may no longer write in the workspace. When it is off, gives up due deliveries.
  *
- * @returns whether more may be due
+ * @returns whether more deliveries may be due
  */
 export async function refuseDue(database: Database, webhookId: string, now: number): Promise<boolean> {
   return database.asSystem(async (tx) => {
@@ -34,7 +34,7 @@ export async function refuseDue(database: Database, webhookId: string, now: numb
   })
 }
 
-/** Switches it off and tells the workspace's owner, once. */
+/** Switches a webhook off and notifies the workspace's owner, unless it is off already. */
 export async function switchOff(tx: Transaction, webhook: Webhook, reason: string): Promise<void> {
   const rows = await tx`
     update webhooks set active = false, disabled_reason = ${reason} where id = ${webhook.id} and active returning id`
@@ -45,7 +45,7 @@ export async function switchOff(tx: Transaction, webhook: Webhook, reason: strin
     select owner_id, id, 'webhook.disabled', ${tx.json(data)} from workspaces where id = ${webhook.workspace_id}`
 }
 
-/** What is due while the webhook is off is not sent; what is due after it was switched on again is. */
+/** Gives up the deliveries that are due while the webhook is off. Those that become due after it is on again are sent. */
 async function giveUpDue(tx: Transaction, webhookId: string, now: number): Promise<number> {
   const rows = await tx`
     with given_up as (

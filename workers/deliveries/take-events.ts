@@ -1,9 +1,9 @@
 /**
  * Takes events out of the outbox.
  *
- *   api   what a request changed: at once, each operation an event of its own
- *   app   what editors and plain SQL changed: a board's events wait until the oldest of them is `pollSeconds` old; then
- *         all of them go as one event of each type, with the union of the cards
+ *   api   changes by requests: taken at once, one event for each operation
+ *   app   changes by editors and plain SQL: a board's events wait until the oldest of them is `pollSeconds` old; then all
+ *         of them are merged into one event of each type, with the union of the cards
  */
 import type { ServiceEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
@@ -23,18 +23,18 @@ interface OutboxRow {
   occurred_at: Date
 }
 
-/** Boards, and events, of one transaction. */
+/** Most boards, and most events, of one transaction. */
 const appBoards = 200
 const appBatch = 5000
 
 export interface Taken {
-  /** How many left the outbox. */
+  /** How many events were taken out of the outbox. */
   taken: number
   /** In the order of the changes. */
   events: ServiceEvent[]
 }
 
-/** The oldest ones of requests. */
+/** Takes the oldest events of requests. */
 export async function takeApiEvents(tx: Transaction, limit: number): Promise<Taken> {
   const rows = await tx<OutboxRow[]>`
     delete from events
@@ -45,7 +45,10 @@ export async function takeApiEvents(tx: Transaction, limit: number): Promise<Tak
   return { taken: rows.length, events: [...rows].sort((a, b) => a.id - b.id).map(present) }
 }
 
-/** Those of boards whose oldest event is `pollSeconds` old. One process at a time, or what belongs together would be torn apart. */
+/**
+ * Takes the events of boards whose oldest event has waited `pollSeconds`. One process at a time: two would split a
+ * board's events, and these would not be merged.
+ */
 export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promise<Taken> {
   const boards = await tx<{ board_id: string | null }[]>`
     with recursive oldest as (
@@ -97,7 +100,7 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
   return { taken: rows.length, events: merge([...rows].sort((a, b) => a.id - b.id)).map(present) }
 }
 
-/** One event for each type, resource and source, in the place and with the data of the last one. */
+/** Merges events of the same type, resource and source board. The last one gives the place and the data. */
 function merge(rows: OutboxRow[]): OutboxRow[] {
   const merged = new Map<string, OutboxRow>()
   for (const row of rows) {
@@ -138,6 +141,6 @@ const cardData = (ids: string[], fromBoardId: string | null) => ({
 
 const dataOrder = ['name', 'parent_board_id', 'view', 'changed', 'bytes', 'width', 'height', 'content_type']
 
-/** jsonb forgets the order of keys. */
+/** jsonb does not keep the order of keys. */
 const orderedData = (data: Record<string, unknown>) =>
   Object.fromEntries(dataOrder.filter((key) => key in data).map((key) => [key, data[key]]))
