@@ -201,10 +201,8 @@ export async function compose(
   const nodes = new Nodes({
     ...{ database, documents, bus, log },
     closeCanvases: () => gateway.closeCanvases(),
-    onNodesLost(lost) {
-      for (const node of lost) gateway.nodeGone(node)
-      healing?.wake()
-    },
+    onNodesLost: () => healing?.wake(),
+    onNodeGone: (node) => gateway.nodeGone(node),
   })
   const gateway: Gateway = openGateway({
     database,

@@ -23,7 +23,9 @@ export interface NodesOptions {
   /** Closes all canvases of this node. Resolves when their sockets are gone. */
   closeCanvases(): Promise<void>
   /** Called when this node notices that other nodes have lost their locks. */
-  onNodesLost?(nodes: string[]): void
+  onNodesLost?(): void
+  /** Called for each node that was alive at the last heartbeat and is not any more. */
+  onNodeGone?(node: string): void
   /** Interval of the heartbeat, at which the node also reads the other nodes' state. */
   beatMs?: number
 }
@@ -52,7 +54,8 @@ export class Nodes {
           .filter((board) => board.outstanding)
           .map((board) => board.boardId),
       closeCanvases: () => options.closeCanvases(),
-      onNodesLost: (nodes) => options.onNodesLost?.(nodes),
+      onNodesLost: () => options.onNodesLost?.(),
+      onNodeGone: (node) => options.onNodeGone?.(node),
     })
     bus.on('hint', (message) => this.#hinted(message))
     bus.on('show', (message) => this.#showAsked(message))

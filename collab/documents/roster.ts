@@ -24,7 +24,9 @@ export interface RosterOptions {
   /** Closes all canvases of this node. Resolves when their sockets are gone. */
   closeCanvases(): Promise<void>
   /** Called when this node notices that other nodes have lost their locks. */
-  onNodesLost?(nodes: string[]): void
+  onNodesLost?(): void
+  /** Called for each node that was alive at the last heartbeat and is not any more. */
+  onNodeGone?(node: string): void
   /** Interval of the heartbeat. It is the same on all nodes. */
   beatMs: number
 }
@@ -200,7 +202,7 @@ export class Roster {
 
   /** Writes that this node is alive and which boards it has open. Reads the same of the others. */
   async #beat({ session, lock }: Held): Promise<void> {
-    const { id, open, outstanding, onNodesLost } = this.#options
+    const { id, open, outstanding, onNodesLost, onNodeGone } = this.#options
     const boards = [...new Set([...open.all(), ...outstanding()])]
     this.#registered = [new Set(boards), this.#registered[0]]
     this.#written = new Set(boards.filter((board) => this.#written.has(board)))
@@ -209,11 +211,12 @@ export class Roster {
       (sql) => sql<{ others: string[]; elsewhere: string[]; lost: string[] }[]>`
         select others, elsewhere, lost from beat_node(${id}, ${lock}, ${boards}::uuid[])`,
     )
+    for (const node of this.#others) if (!row!.others.includes(node)) onNodeGone?.(node)
     this.#others = row!.others
     this.#elsewhere = new Set(row!.elsewhere)
     this.#readAt = startedAt
     for (const board of boards) this.#written.add(board)
-    if (row!.lost.length > 0) onNodesLost?.(row!.lost)
+    if (row!.lost.length > 0) onNodesLost?.()
   }
 
   #scheduleBeat(): void {

@@ -1,4 +1,5 @@
 -- A node is alive while a session of its own holds its advisory lock (functions/nodes.sql).
+-- Works with no older code
 create sequence node_locks as integer cycle;
 grant usage on sequence node_locks to corkboard_system;
 

@@ -77,7 +77,9 @@ test('[CG3] a slow or missing answer of the database corrects nothing; a wrong t
 /** These measure a time of this process alone, or take what another program on this machine says. */
 const ofThisMachine = [
   'api/oauth/adapter.ts', // the provider takes its time from the machine
+  'collab/awareness/room.ts',
   'collab/commit/commit.ts',
+  'collab/documents/open-boards.ts',
   'collab/gateway/gateway.ts',
   'collab/gateway/presence.ts',
   'collab/gateway/socket.ts',
