@@ -109,9 +109,6 @@ export interface ComposeOptions {
 const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
 const resizing = { atOnce: 2, atOncePerAccount: 1, waiting: 200, waitingPerAccount: 32, seconds: 10 }
 
-/** Each NOTIFY is a transaction, so the awareness of a board is gathered for this long. */
-const awarenessTickMs = 300
-
 /** How long a stop waits for the index rows of the last edits. */
 const finishIndexMs = 5_000
 
@@ -216,7 +213,7 @@ export async function compose(
     nodes,
     others: {
       publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
-      tickMs: () => awarenessTickMs,
+      tickMs: () => bus.pace.awarenessMs,
       isAlone: () => nodes.isAlone,
       isElsewhere: (board) => nodes.isElsewhere(board),
     },

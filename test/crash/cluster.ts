@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { startEmbedded, type EmbeddedPostgres } from '../../sql/embedded/embedded.ts'
 import { freezeServer } from '../support/freeze.ts'
+import { runningRedis, type RedisServer } from '../support/redis-server.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 import { swallowingProxy, type SwallowingProxy } from '../support/swallowing-proxy.ts'
 import type { Site } from './site.ts'
@@ -19,20 +20,20 @@ export class Cluster implements Site {
   readonly nodes: ClusterNode[] = []
   readonly #dataDir: string
   readonly #postgres: EmbeddedPostgres
-  readonly #env: Record<string, string>
+  /** Null: messages between nodes go over NOTIFY. */
+  readonly redis: RedisServer | null
 
-  private constructor(dataDir: string, postgres: EmbeddedPostgres, env: Record<string, string>) {
+  private constructor(dataDir: string, postgres: EmbeddedPostgres, redis: RedisServer | null) {
     this.#dataDir = dataDir
     this.#postgres = postgres
-    this.#env = env
+    this.redis = redis
   }
 
-  /** @param env additional environment variables of all nodes */
-  static async start(count: number, env: Record<string, string> = {}): Promise<Cluster> {
+  static async start(count: number, withRedis: boolean): Promise<Cluster> {
     const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-cluster-'))
     await chmod(dataDir, 0o755) // PostgreSQL may run as another user
     const postgres = await startEmbedded({ dataDir })
-    const cluster = new Cluster(dataDir, postgres, env)
+    const cluster = new Cluster(dataDir, postgres, withRedis ? await runningRedis() : null)
     try {
       for (let n = 0; n < count; n++) await cluster.add()
     } catch (error) {
@@ -56,8 +57,7 @@ export class Cluster implements Site {
     const service = await ServiceProcess.make({
       DATABASE_URL: proxy.through(this.#postgres.url),
       SECRET_KEY: 'of the rounds with several nodes: 32 characters and more',
-      DEMO: 'off',
-      ...this.#env,
+      ...(this.redis ? { REDIS_URL: this.redis.url } : {}),
     })
     const node = { service, proxy }
     this.nodes.push(node)
@@ -105,6 +105,7 @@ export class Cluster implements Site {
       this.nodes.at(-1)!.service.resume()
       await this.removeLast()
     }
+    await this.redis?.close()
     await this.#postgres.stop()
     await rm(this.#dataDir, { recursive: true, force: true })
   }

@@ -24,6 +24,7 @@ const options = new Command('crash')
     'run the rounds on n nodes with one database, which are killed, paused, replaced and cut off',
     whole,
   )
+  .option('--redis', 'with --nodes: a Redis between the nodes')
   .option('--pause <seconds>', 'with --nodes: the longest pause', whole, 90)
   .option('--files <n>', 'run n rounds of uploads, completions and reclaims instead', whole)
   .parse()
@@ -33,6 +34,7 @@ const options = new Command('crash')
     files?: number
     nodes?: number
     pause: number
+    redis?: true
     rounds: number
     minutes?: number
     seed: number
@@ -155,8 +157,8 @@ async function fileRounds(count: number): Promise<number> {
 
 /** @returns the exit code */
 async function nodeRounds(nodes: number): Promise<number> {
-  const { seed, rounds, pause } = options
-  const run = await NodeRun.start({ seed, nodes, maxPauseMs: pause * 1000 })
+  const { seed, rounds, pause, redis = false } = options
+  const run = await NodeRun.start({ seed, nodes, redis, maxPauseMs: pause * 1000 })
   process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
   let faults = 0
   try {

@@ -18,6 +18,9 @@ export const nodeFaults = {
   'postgres cut': 'one node is cut off from PostgreSQL; then its connections work again',
   'postgres frozen': 'PostgreSQL hangs, and goes on',
   'postgres restarted': 'PostgreSQL is ended at once, and started again',
+  'redis stopped': 'Redis is killed, and started again',
+  'redis flushed': 'Redis forgets everything',
+  'redis frozen': 'Redis hangs, and goes on',
 } as const
 export type NodeFault = keyof typeof nodeFaults
 
@@ -34,8 +37,9 @@ export interface NodeRunOptions {
   nodes: number
   /** The longest pause. */
   maxPauseMs: number
+  /** Messages between the nodes go over Redis. */
+  redis?: boolean
   only?: readonly NodeFault[]
-  env?: Record<string, string>
 }
 
 /** Number of rounds after which new boards are used. */
@@ -57,7 +61,13 @@ export class NodeRun {
   }
 
   static async start(options: NodeRunOptions): Promise<NodeRun> {
-    return new NodeRun(await Cluster.start(options.nodes, options.env), options)
+    return new NodeRun(await Cluster.start(options.nodes, options.redis === true), options)
+  }
+
+  get #faults(): readonly NodeFault[] {
+    const { only, redis } = this.#options
+    const all = Object.keys(nodeFaults) as NodeFault[]
+    return only ?? all.filter((fault) => redis || !fault.startsWith('redis'))
   }
 
   /** The end of the nodes' output. */
@@ -70,8 +80,7 @@ export class NodeRun {
   }
 
   async round(): Promise<NodeRoundReport> {
-    const { only = Object.keys(nodeFaults) as NodeFault[] } = this.#options
-    const fault = only[this.#rounds % only.length]!
+    const fault = this.#faults[this.#rounds % this.#faults.length]!
     if (this.#rounds % roundsPerLoad === 0) {
       this.#loads.at(-1)?.leave()
       this.#loads.push(await Load.make(this.#cluster, this.#random))
@@ -143,6 +152,17 @@ export class NodeRun {
       thaw()
     },
     'postgres restarted': () => this.#cluster.restartPostgres(),
+    'redis stopped': async () => {
+      await this.#cluster.redis!.kill()
+      await this.#aWhile()
+      await this.#cluster.redis!.start()
+    },
+    'redis flushed': async () => void (await this.#cluster.redis!.command('FLUSHALL')),
+    'redis frozen': async () => {
+      this.#cluster.redis!.freeze()
+      await this.#aWhile()
+      this.#cluster.redis!.thaw()
+    },
   }
 
   async #kill(count: number): Promise<void> {
