@@ -1,5 +1,6 @@
 /** Awareness of editors on two nodes. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { writeAwareness } from '../../collab/awareness/encoding.ts'
 import { messageVersion } from '../../collab/bus/messages.ts'
@@ -121,7 +122,8 @@ test('[AW13] the states of a node leave with it', async () => {
     ])
   await until(async () => (await say(), has(1) && has(2)), 'both nodes show somebody')
   const write = () => user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })
-  await until(async () => (await write()).body.live === false, 'a heartbeat has seen the node')
+  await until(async () => (await write()).body.live === false, 'the node has the board open')
+  await delay(2500) // two heartbeats have seen it
   const left = JSON.stringify({ v: messageVersion, kind: 'left', from: leaving })
   await here.admin`select pg_notify(${channel}, ${left})`
   await until(() => !has(2), 'a node signs off')
