@@ -4,7 +4,7 @@
  */
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import type { BytesByTier } from '../core/limits.ts'
-import type { Database, Statement, StatementPool } from '../sql/database.ts'
+import { runAsSystem, type Database, type Statement, type StatementPool } from '../sql/database.ts'
 import type { Scope } from '../sql/accounts/tokens.ts'
 
 /** `full`: a guest with write access who has added as much as guests may. */
@@ -69,10 +69,7 @@ export async function boardAccess(
       on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
     left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
     order by q.at`
-  const rows =
-    pool === 'follow'
-      ? await database.callAsSystem(ask, pool)
-      : await database.asSystem((tx) => ask((template, ...parameters) => tx(template, ...parameters)))
+  const rows = await runAsSystem(database, pool, ask)
   return rows.map(({ access, scopes, guest, full, name }) => ({
     may: mayDo(access, scopes, full),
     isGuest: guest,

@@ -144,6 +144,16 @@ export interface Listener {
   close(): Promise<void>
 }
 
+/** Runs a statement as the service: in a transaction among the requests, or on the connections that follow open boards. */
+export const runAsSystem = <T>(
+  database: Database,
+  pool: StatementPool,
+  run: (sql: Statement) => Promise<T>,
+): Promise<T> =>
+  pool === 'follow'
+    ? database.callAsSystem(run, pool)
+    : (database.asSystem((tx) => run((template, ...parameters) => tx(template, ...parameters))) as Promise<T>)
+
 export function openDatabase(options: DatabaseOptions): Database {
   const { statementTimeoutMs: given } = options
   const bounded = (bounds: Patience): Patience =>

@@ -27,7 +27,7 @@ export const decodeMade = (stored: unknown): Made =>
 /** Returns the ids of all entries that have one, in order. */
 export const idsOf = (made: readonly Made[]): string[] => made.flatMap((one) => ('id' in one ? [one.id] : []))
 
-/** Returns the secret that a request made. @throws Error when there is none */
+/** Finds the secret among the entries of a request. @throws Error if the request made no secret */
 export function secretOf(made: readonly Made[]) {
   const secret = made.find((one) => one.type === 'secret')
   if (!secret) throw new Error('The request kept no secret under its idempotency key.')

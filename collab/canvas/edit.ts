@@ -53,7 +53,7 @@ export class UpdateBuilder {
     if (isLarge) this.endUpdate()
   }
 
-  /** Returns the changes since the last update as an update; null when there are none. */
+  /** Encodes the changes since the last call as one update. Returns null if nothing has changed. */
   endUpdate(): Uint8Array | null {
     if (this.#structs.length === 0 && this.#deletes.size === 0) return null
     const structs = new Map(this.#structs.length > 0 ? [[this.#client, this.#structs]] : [])

@@ -2,7 +2,7 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
-import type { Database, Statement, StatementPool } from '../../sql/database.ts'
+import { runAsSystem, type Database, type Statement, type StatementPool } from '../../sql/database.ts'
 
 /** Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied. */
 export function frame(updates: Uint8Array[]): Uint8Array[] {
@@ -182,10 +182,7 @@ export async function tail(
       ) u on true
       cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
     )`
-  const rows =
-    pool === 'follow'
-      ? await database.callAsSystem(read, pool)
-      : await database.asSystem((tx) => read((template, ...parameters) => tx(template, ...parameters)))
+  const rows = await runAsSystem(database, pool, read)
   const board = rows.find(({ head }) => head !== null)
   if (!board?.head || board.workspace_id === null || board.owner_id === null) return null
   const { seq, head, snapshot_seq: snapshotSeq } = board

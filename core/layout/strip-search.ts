@@ -32,7 +32,7 @@ export class StripSearch {
     for (const strip of this.#strips) strip.add(box)
   }
 
-  /** Returns the first free place for the top left corner of a card of this size. Undefined if there is none. */
+  /** Finds the first place at which a card of this size fits. Returns its top left corner, or undefined if it fits nowhere. */
   find(w: number, h: number): Point | undefined {
     if (this.#tooLarge.some((size) => size.w <= w && size.h <= h)) return undefined
     for (const strip of this.#inOrder()) {

@@ -47,7 +47,7 @@ export class Strip {
     this.#pending.splice(index, 0, added)
   }
 
-  /** Returns the first free place for the top left corner of a card of this size. Undefined if the strip has none. */
+  /** Finds the first place in the strip at which a card of this size fits. Returns its top left corner, or undefined. */
   find(w: number, h: number): Point | undefined {
     for (;;) {
       const place = this.#skyline.highest(w)

@@ -184,7 +184,7 @@ describe('editors that come while the database is away', () => {
       return isBeat && (refused += 1) > 0 ? isAway() : Promise.resolve()
     }
     editor.leave()
-    await until(() => refused > 0, 'the heartbeat says that the board is closed, in vain')
+    await until(() => refused > 0, 'a heartbeat reports the closed board and fails')
     database.afterSession = null
     const again = await openEditor(service.url, { boardId, token: user.token })
     expect(again.closes).toEqual([])
