@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, type ClusterNode } from './cluster.ts'
 import { Load, type LoadFigures } from './load.ts'
 import { Random } from './random.ts'
-import { sumOf } from './round.ts'
+import { checkAgain, sumOf } from './round.ts'
 
 /** What happens to the nodes, or to what they share. */
 export const nodeFaults = {
@@ -104,10 +104,8 @@ export class NodeRun {
   }
 
   /** Checks all acknowledged writes of all rounds again. */
-  async checkAll(): Promise<string[]> {
-    const faults: string[] = []
-    for (const load of this.#loads) faults.push(...(await load.check()))
-    return faults
+  checkAll(): Promise<string[]> {
+    return checkAgain(this.#loads)
   }
 
   async end(): Promise<void> {

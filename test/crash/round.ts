@@ -110,10 +110,8 @@ export class CrashRun {
   }
 
   /** Checks all acknowledged writes of all rounds again. */
-  async checkAll(): Promise<string[]> {
-    const faults: string[] = []
-    for (const load of this.#loads) faults.push(...(await load.check()))
-    return faults
+  checkAll(): Promise<string[]> {
+    return checkAgain(this.#loads)
   }
 
   async end(): Promise<void> {
@@ -142,4 +140,11 @@ export function sumOf(loads: readonly Load[]): LoadFigures {
     sum.slowestMs = Math.max(sum.slowestMs, figures.slowestMs)
   }
   return sum
+}
+
+/** Checks all acknowledged writes of these loads. */
+export async function checkAgain(loads: readonly Load[]): Promise<string[]> {
+  const faults: string[] = []
+  for (const load of loads) faults.push(...(await load.check()))
+  return faults
 }
