@@ -10,6 +10,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../platform/log.ts'
+import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { Database, Session } from '../../sql/database.ts'
 import type { OpenBoards } from './open-boards.ts'
 
@@ -61,6 +62,11 @@ export class Roster {
   /** Boards whose rows are written, and that no heartbeat is removing. */
   #written = new Set<string>()
   #beatTimer: NodeJS.Timeout | null = null
+  readonly #registrations = new QueryBatch({
+    query: (boardIds: string[]) => this.#write(boardIds),
+    keyOf: (boardId) => boardId,
+    perAccount: 1000,
+  })
 
   constructor(options: RosterOptions) {
     this.#options = options
@@ -124,27 +130,35 @@ export class Roster {
    * @returns the newest position of its log, read after other nodes can see the registration; null when there is no
    * such board
    */
-  async register(boardId: string): Promise<number | null> {
-    const state = this.#state
-    if (state.kind !== 'in') throw new Error('This node may open no canvases now.')
-    // Both statements are sent at once, and run one after the other.
-    const [, [head]] = await Promise.all([
-      this.#written.has(boardId) ? null : this.#write(state.session, boardId),
-      state.session.run(
-        (sql) => sql<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
-      ),
-    ])
-    return head?.seq ?? null
+  register(boardId: string): Promise<number | null> {
+    return this.#registrations.ask(boardId)
   }
 
-  async #write(session: Session, boardId: string): Promise<void> {
-    const { id } = this.#options
-    await session.run(
-      (sql) =>
-        sql`insert into open_boards (node_id, board_id) values (${id}, ${boardId}) on conflict do nothing`,
-    )
-    // A later heartbeat that removes the row is answered later, too. It has not been sent while the board is held.
-    if (this.#options.open.has(boardId)) this.#written.add(boardId)
+  async #write(boardIds: string[]): Promise<(number | null)[]> {
+    const state = this.#state
+    if (state.kind !== 'in') throw new Error('This node may open no canvases now.')
+    const { id, open } = this.#options
+    const unwritten = boardIds.filter((board) => !this.#written.has(board))
+    // Both statements are sent at once, and run one after the other.
+    const [, heads] = await Promise.all([
+      unwritten.length > 0 &&
+        state.session.run(
+          (sql) => sql`
+            insert into open_boards (node_id, board_id)
+            select ${id}, unnest(${unwritten}::uuid[])
+            on conflict do nothing`,
+        ),
+      state.session.run(
+        (sql) => sql<{ seq: number | null }[]>`
+          select d.seq
+          from unnest(${boardIds}::uuid[]) with ordinality as asked(board_id, at)
+          left join board_documents d using (board_id)
+          order by asked.at`,
+      ),
+    ])
+    // A later heartbeat that removes a row is answered later, too. It has not been sent while the board is held.
+    for (const board of unwritten) if (open.has(board)) this.#written.add(board)
+    return heads.map(({ seq }) => seq)
   }
 
   /** The other nodes that may have the board open on a canvas. */

@@ -1,10 +1,9 @@
 /** Authenticates editors: decides who may open a board on a socket, and whether it has room for them. */
 import type { Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
-import type { BytesByTier } from '../../core/limits.ts'
-import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
-import { boardAccess, type BoardAccess } from '../access.ts'
+import type { QueryBatch } from '../../platform/work/query-batch.ts'
+import type { AccessQuestion, BoardAccess } from '../access.ts'
 import { Stamp } from '../awareness/stamp.ts'
 import type { EditorContext, Seat } from './connection.ts'
 import { temporaryRefusal, type Documents } from '../documents/documents.ts'
@@ -15,10 +14,9 @@ import { closeSocket, type FindSession, type OpenSockets, type SocketState } fro
 import type { Seating } from './seating.ts'
 
 export interface AuthenticationOptions {
-  database: Database
+  access: QueryBatch<AccessQuestion, BoardAccess>
   tokens: TokenVerifier
   documents: Documents
-  documentBytes: BytesByTier
   quota: DocumentQuota
   nodes: Nodes
   sockets: OpenSockets
@@ -42,13 +40,13 @@ async function admitTo(
   options: AuthenticationOptions,
   { boardId, token, state }: Attempt,
 ): Promise<EditorContext & { readOnly: boolean }> {
-  const { database, tokens, documents, documentBytes, nodes, sockets, seating, isClosing } = options
+  const { tokens, documents, nodes, sockets, seating, isClosing } = options
   if (isClosing() || !nodes.isSeating) throw denied(temporaryRefusal)
   const identity = await identify(tokens, token, state.findSession)
   if (!identity) throw denied(refusals.token)
   const { account, tokenId, isAgent } = identity
-  const [access] = await boardAccess(database, documentBytes, [{ account, tokenId, boardId }])
-  if (access === undefined || access.may === 'none') throw denied(refusals.board)
+  const access = await options.access.ask({ account, tokenId, boardId })
+  if (access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
   const { may, isGuest, name } = access

@@ -1,7 +1,7 @@
 /**
  * The gateway: sockets at /collab and /collab/{boardId} that speak the Hocuspocus protocol. The document name is the
- * board's id. The token is an access token, or empty for a user whose cookie on the upgrade request holds a session. The hooks run in the order
- * of the list `extensions` in `openGateway`.
+ * board's id. The token is an access token, or empty for a user whose cookie on the upgrade request holds a session. The
+ * hooks run in the order of the list `extensions` in `openGateway`.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -9,10 +9,12 @@ import { Hocuspocus, type Connection } from '@hocuspocus/server'
 import { WebSocketServer, type ServerOptions } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
+import { boardAccess, type AccessQuestion } from '../access.ts'
 import { authentication } from './authenticate.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import { closeSpread } from './close-spread.ts'
@@ -109,12 +111,17 @@ export function openGateway(options: GatewayOptions): Gateway {
     if (payload) presence.receive(connection, payload)
   }
   const seating = new Seating({ sockets, bounds, joined, left: (connection) => receiver.leave(connection) })
+  const access = new QueryBatch({
+    query: (questions: AccessQuestion[]) => boardAccess(database, documentBytes, questions),
+    keyOf: ({ account, tokenId, boardId }) => `${account} ${tokenId} ${boardId}`,
+    accountOf: ({ account }) => account,
+  })
   let closing = false
   const isClosing = () => closing
 
   const hocuspocus = new Hocuspocus<EditorContext>({
     extensions: [
-      authentication({ ...options, sockets, seating, bounds, isClosing }),
+      authentication({ ...options, access, sockets, seating, bounds, isClosing }),
       seating.extension,
       roomNotice,
       receiver.extension,
