@@ -12,15 +12,17 @@ import type { BoardDocument } from '../documents/document.ts'
 import {
   metered,
   spendOnDeletes,
+  stepsFor,
   stepsOfDeletes,
   stepsPerTurn,
   stepsToDecode,
   TooCostly,
   TurnOver,
+  type MergeBounds,
   type Meter,
 } from '../updates/meter.ts'
 
-export interface ApplyBounds extends AdmitBounds {
+export interface ApplyBounds extends AdmitBounds, MergeBounds {
   /** The largest total size of a board's uncommitted edits. Above it, updates are refused. */
   maxQueuedBytes: number
 }
@@ -40,6 +42,8 @@ export type Applied =
 export interface ApplyOptions {
   account: string
   origin: TurnOrigin
+  /** Size of the whole update, of which this may be a part. */
+  sizeBytes: number
   meter: Meter
   bounds: ApplyBounds
   log: Logger
@@ -55,7 +59,7 @@ export interface ApplyOptions {
  * An update that proves too costly is refused. The part that was applied stays in the document and is logged.
  */
 export function applyUpdate(board: BoardDocument, update: Uint8Array, options: ApplyOptions): Applied {
-  const { account, origin, meter, bounds, log } = options
+  const { account, origin, sizeBytes, meter, bounds, log } = options
   const { document } = board
   const refuse = (refused: Refused): Applied => {
     const { code, reason } = refused
@@ -77,6 +81,8 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
   store.pendingStructs = null
   store.pendingDs = null
   const stepsBefore = meter.steps
+  // Updates that were queued earlier may have used up the document's steps since this one arrived.
+  meter.maxSteps = stepsFor(sizeBytes, board.mergeSteps - stepsBefore, bounds)
   try {
     metered(meter, () => Y.applyUpdate(document, update, origin))
     spendOnDeletes(meter, deleteSteps)

@@ -1,13 +1,11 @@
 import type { ApplyBounds } from './apply.ts'
 import type { Spread } from './close-spread.ts'
 import type { FrameBounds } from './protocol.ts'
-import type { MergeBounds } from '../updates/meter.ts'
 import type { PresenceBounds } from './presence.ts'
 import type { RateBounds } from './rates.ts'
 import type { SocketBounds } from './socket.ts'
 
-export interface GatewayBounds
-  extends ApplyBounds, FrameBounds, MergeBounds, PresenceBounds, RateBounds, SocketBounds {
+export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds, RateBounds, SocketBounds {
   maxFrameBytes: number
   /** The total size of a board's updates that wait for missing edits. */
   maxPendingBytes: number

@@ -26,6 +26,8 @@ import type { EditorSocket } from './socket.ts'
 export interface UpdateFrame {
   /** The parts that are still to be applied, in order. */
   parts: Uint8Array[]
+  /** Size of the whole update. */
+  sizeBytes: number
   meter: Meter
   connection: Connection<EditorContext>
   socket: EditorSocket
@@ -43,7 +45,7 @@ export interface InboxOptions {
   apply(
     board: BoardDocument,
     update: Uint8Array,
-    options: { account: string; origin: TurnOrigin; meter: Meter },
+    options: { account: string; origin: TurnOrigin; sizeBytes: number; meter: Meter },
   ): Applied
   /** A transaction failed. Some of its edits may be in memory but not on their way to the log. */
   broken(board: BoardDocument, error: unknown): void
@@ -247,14 +249,14 @@ export class Inbox {
   /** Applies as many parts of a frame as the turn has time for, but at least one. */
   #applyParts(
     board: BoardDocument,
-    { parts, meter, connection }: QueuedFrame,
+    { parts, sizeBytes, meter, connection }: QueuedFrame,
     { origin, until }: Turn,
   ): Exclude<Applied, { kind: 'cut' }> {
     const { account, isGuest } = connection.context
     do {
       const { byteLength } = parts[0]!
       meter.turnSteps = stepsPerTurn
-      const result = this.#options.apply(board, parts[0]!, { account, origin, meter })
+      const result = this.#options.apply(board, parts[0]!, { account, origin, sizeBytes, meter })
       // Twice the steps: ending the transaction takes about as long again.
       const costMs = (2 * (stepsPerTurn - meter.turnSteps)) / stepsPerMs
       if (costMs > ordinaryMs) this.#pace.spend(account, costMs)

@@ -17,7 +17,6 @@ import type { Documents } from '../documents/documents.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { Inbox, type FrameEnd, type UpdateFrame } from './inbox.ts'
-import { stepsFor } from '../updates/meter.ts'
 import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Acknowledge } from './socket.ts'
 
@@ -106,15 +105,14 @@ export class Receiver {
 
   #apply(
     board: BoardDocument,
-    { payload, ...frame }: Omit<UpdateFrame, 'parts' | 'meter'> & { payload: Uint8Array },
+    { payload, ...frame }: Omit<UpdateFrame, 'parts' | 'sizeBytes' | 'meter'> & { payload: Uint8Array },
   ): Promise<FrameEnd> | null {
-    const { bounds } = this.#options
-    const maxSteps = stepsFor(payload.byteLength, board.mergeSteps, bounds)
-    const meter = { steps: 0, maxSteps, maxItemSteps: bounds.maxItemSteps, turnSteps: 0 }
+    const meter = { steps: 0, maxSteps: 0, maxItemSteps: this.#options.bounds.maxItemSteps, turnSteps: 0 }
+    const metered = { ...frame, meter, sizeBytes: payload.byteLength }
     if (payload.byteLength <= smallUpdateBytes)
-      return this.#inbox.receive(board, { ...frame, parts: [payload], meter })
+      return this.#inbox.receive(board, { ...metered, parts: [payload] })
     return this.#cut(payload, frame.connection).then((parts) =>
-      parts ? (this.#inbox.receive(board, { ...frame, parts, meter }) ?? 'applied') : 'dropped',
+      parts ? (this.#inbox.receive(board, { ...metered, parts }) ?? 'applied') : 'dropped',
     )
   }
 

@@ -14,7 +14,7 @@ export interface Meter {
   /** Items visited so far. A step takes about 0.2 µs. */
   steps: number
   /** Number of steps above which `TooCostly` is thrown. */
-  readonly maxSteps: number
+  maxSteps: number
   /** Number of steps for a single item above which `TooCostly` is thrown. One struct can't be cut into parts. */
   readonly maxItemSteps: number
   /** Steps left in this turn. Below 0 `TurnOver` is thrown, but only after at least one struct. */
@@ -48,7 +48,11 @@ const stepsPerByte = 8
  */
 const fewSteps = 1000
 
-/** The number of steps that an update of this size may take. */
+/**
+ * The number of steps that an update of this size may take.
+ *
+ * @param mergeSteps the steps of the document's other updates so far
+ */
 export function stepsFor(sizeBytes: number, mergeSteps: number, bounds: MergeBounds): number {
   const most = mergeSteps < bounds.maxDocumentSteps ? bounds.maxUpdateSteps : fewSteps
   return most + sizeBytes * (mergeSteps < bounds.maxDocumentSteps ? stepsPerByte : 1)

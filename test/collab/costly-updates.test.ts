@@ -7,6 +7,7 @@ import { cutUpdate, smallUpdateBytes } from '../../collab/updates/cut.ts'
 import { defaultBounds } from '../../collab/gateway/gateway-bounds.ts'
 import { frame, keepFormats } from '../../collab/log/log.ts'
 import { metered, stepsFor, TurnOver, type Meter } from '../../collab/updates/meter.ts'
+import { ascendingRightOrigins } from '../hostile/attacks/updates.ts'
 import { costlyUpdates, crafted, item } from '../support/crafted-updates.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
@@ -260,6 +261,22 @@ describe('costly updates', () => {
     const { maxUpdateSteps, maxDocumentSteps } = defaultBounds
     expect(stepsFor(20, 0, defaultBounds)).toBeGreaterThanOrEqual(maxUpdateSteps)
     expect(stepsFor(20, maxDocumentSteps, defaultBounds)).toBeLessThan(2000)
+  })
+
+  test('[X50] updates that are sent together share the steps of their document', async () => {
+    const small = await startService({ bounds: { maxDocumentSteps: 200_000 } })
+    try {
+      const owner = await small.user()
+      const boardId: string = (await owner.api.post('/boards', { name: 'Target' })).body.board.id
+      const attacker = await enter(small.url, { boardId, token: owner.token })
+      const { base, parts } = ascendingRightOrigins(32_000)
+      for (const update of [base, ...parts(64)]) attacker.update(update)
+      expect(await attacker.untilClosed(10_000)).toBe(4400)
+      // Each update alone would be allowed. Together they take eight million steps.
+      expect(attacker.acknowledgements.length).toBeLessThan(20)
+    } finally {
+      await small.stop()
+    }
   })
 
   test('[X54] while an account’s costly update is applied, another edits the same board and a third its own', async () => {
