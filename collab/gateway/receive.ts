@@ -17,6 +17,7 @@ import type { Documents } from '../documents/documents.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { Inbox, type FrameEnd, type UpdateFrame } from './inbox.ts'
+import { stepsFor } from '../updates/meter.ts'
 import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Acknowledge } from './socket.ts'
 
@@ -111,7 +112,7 @@ export class Receiver {
     const metered = { ...frame, meter, sizeBytes: payload.byteLength }
     if (payload.byteLength <= smallUpdateBytes)
       return this.#inbox.receive(board, { ...metered, parts: [payload] })
-    return this.#cut(payload, frame.connection).then((parts) =>
+    return this.#cut(board, payload, frame.connection).then((parts) =>
       parts ? (this.#inbox.receive(board, { ...metered, parts }) ?? 'applied') : 'dropped',
     )
   }
@@ -120,10 +121,15 @@ export class Receiver {
    * Cuts a large update into parts, in a worker thread. Returns null after closing the connection of an update that
    * can't be cut.
    */
-  async #cut(payload: Uint8Array, connection: Connection<EditorContext>): Promise<Uint8Array[] | null> {
+  async #cut(
+    { mergeSteps }: BoardDocument,
+    payload: Uint8Array,
+    connection: Connection<EditorContext>,
+  ): Promise<Uint8Array[] | null> {
     const { pool, log, bounds } = this.#options
     const { account } = connection.context
-    const input = { update: payload, maxNesting: bounds.maxNesting }
+    const maxSteps = stepsFor(payload.byteLength, mergeSteps, bounds)
+    const input = { update: payload, maxNesting: bounds.maxNesting, maxSteps }
     try {
       const parts = await pool.run(cutTask, input, { account, timeoutMs: cutMs })
       if (Array.isArray(parts)) return parts
@@ -142,19 +148,19 @@ export class Receiver {
   async #answerViewer(
     state: SocketState,
     { address, step, payload }: Frame,
-    { document }: BoardDocument,
+    board: BoardDocument,
     connection: Connection<EditorContext>,
   ): Promise<void> {
     let isHeld = false
     if (step === syncStep.update) connection.context.seat.refused += 1
     else {
       const isSmall = payload.byteLength <= smallUpdateBytes
-      const parts = isSmall ? [payload] : await this.#cut(payload, connection)
+      const parts = isSmall ? [payload] : await this.#cut(board, payload, connection)
       if (!parts) return
       try {
         for (const part of parts) {
           if (!isSmall) await immediate()
-          isHeld = holdsUpdate(document, part)
+          isHeld = holdsUpdate(board.document, part)
           if (!isHeld) break
         }
       } catch {

@@ -6,6 +6,7 @@
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 import { encodeUpdate, type Struct } from './encode.ts'
+import { leastStepsOfDeletes } from './meter.ts'
 import { valuesFault } from './nesting.ts'
 
 type DeleteSet = ReturnType<typeof Y.decodeUpdate>['ds']
@@ -19,19 +20,26 @@ const maxStructs = 5000
 export const maxRanges = 64
 
 /**
- * Cuts an editor's update. First checks its plain values, and returns the fault if there is one: such values take long
- * to decode.
+ * Cuts an editor's update. First checks its plain values, and its deletions. Such values take long to decode, and a
+ * million deletions take minutes of the account's share before they prove too costly.
+ *
+ * @param maxSteps the steps that the update may take (meter.ts)
+ * @returns the parts, or the fault of the update
  */
 export function cutReceived({
   update,
   maxNesting,
+  maxSteps,
 }: {
   update: Uint8Array
   maxNesting: number
-}): Uint8Array[] | 'badFrame' | 'tooBig' {
+  maxSteps: number
+}): Uint8Array[] | 'badFrame' | 'tooBig' | 'tooCostly' {
   try {
-    const fault = valuesFault(Y.decodeUpdate(update).structs, maxNesting)
+    const { structs, ds } = Y.decodeUpdate(update)
+    const fault = valuesFault(structs, maxNesting)
     if (fault) return fault
+    if (leastStepsOfDeletes(ds.clients) > maxSteps) return 'tooCostly'
   } catch {
     return 'badFrame'
   }

@@ -98,6 +98,14 @@ export function stepsOfDeletes(document: Y.Doc, ranges: ReadonlyMap<number, { le
   return steps
 }
 
+/** The cost of deletions in an empty document, in steps. Each range makes the struct array longer for the next one. */
+export function leastStepsOfDeletes(ranges: ReadonlyMap<number, { length: number }>): number {
+  let steps = 0
+  for (const { length } of ranges.values())
+    steps += length * (stepsPerStruct + length / 2 / structsMovedPerStep)
+  return steps
+}
+
 /**
  * Counts deletions that were applied.
  *

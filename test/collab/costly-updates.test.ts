@@ -7,7 +7,7 @@ import { cutUpdate, smallUpdateBytes } from '../../collab/updates/cut.ts'
 import { defaultBounds } from '../../collab/gateway/gateway-bounds.ts'
 import { frame, keepFormats } from '../../collab/log/log.ts'
 import { metered, stepsFor, TurnOver, type Meter } from '../../collab/updates/meter.ts'
-import { ascendingRightOrigins } from '../hostile/attacks/updates.ts'
+import { ascendingRightOrigins, deleteBomb } from '../hostile/attacks/updates.ts'
 import { costlyUpdates, crafted, item } from '../support/crafted-updates.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
@@ -277,6 +277,17 @@ describe('costly updates', () => {
     } finally {
       await small.stop()
     }
+  })
+
+  test('[X50] deletions that prove too costly only after minutes are refused before the first is applied', async () => {
+    const boardId = await newBoard()
+    const attacker = await enterBoard(boardId)
+    attacker.update(deleteBomb(800_000))
+    expect(await attacker.untilClosed(10_000)).toBe(4400)
+    expect(attacker.closed!.reason).toBe('update too costly to merge')
+    const [row] =
+      await service.admin`select count(*)::int as updates from board_updates where board_id = ${boardId}`
+    expect(row).toEqual({ updates: 0 })
   })
 
   test('[X54] while an account’s costly update is applied, another edits the same board and a third its own', async () => {

@@ -1,4 +1,5 @@
 /** Attacks with updates that cost more to integrate than to send. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
 import { stateVectorFrame } from './frames.ts'
@@ -53,9 +54,23 @@ export const yjsAttacks: Attack[] = [
   update('yjs-deletes', 'a text of 400,000 characters, every second one deleted', (attempt) => [
     deleteBomb(attempt.size(400_000, 100_000)),
   ]),
-  update('yjs-stranger-deletes', 'deletes of 300,000 unknown clients', (attempt) => [
-    deletesOfStrangers(attempt.size(300_000, 50_000)),
-  ]),
+  {
+    name: 'yjs-stranger-deletes',
+    point: 3,
+    sends: 'deletes of 300,000 unknown clients',
+    // An update that builds on missing edits waits for them, without an acknowledgement.
+    expects: ['open'],
+    leavesData: true,
+    async prepare(attempt) {
+      const deletes = deletesOfStrangers(attempt.size(300_000, 50_000))
+      const socket = await attempt.enter()
+      return async () => {
+        socket.update(deletes)
+        await delay(attempt.size(10_000, 3000))
+        attempt.stillThere(socket)
+      }
+    },
+  },
   update('yjs-nesting', 'maps 190 deep, 2,000 times', (attempt) => [nested(190, attempt.size(2_000, 200))]),
   update('yjs-rivals', 'one key that 40,000 clients set', (attempt) => [
     rivalSets(attempt.size(40_000, 10_000)),
