@@ -45,6 +45,8 @@ export const closeCodes = {
   restart: { code: 1012, reason: 'service restart' },
   tryLater: { code: 1013, reason: 'try again later' },
   tooMany: { code: 1013, reason: 'too many sockets' },
+  /** Too much came before a board was open. Hocuspocus' own code for frames that it can't queue. */
+  tooEarly: { code: 4205, reason: 'Reset Connection' },
   badFrame: { code: 4400, reason: 'malformed frame' },
   tooCostly: { code: 4400, reason: 'update too costly to merge' },
   unauthorized: { code: 4401, reason: 'unauthorized' },

@@ -16,6 +16,7 @@ import { applyWrites, inlineApplyBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
 import { bytesOf, keepFormats, tail } from '../log/log.ts'
+import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
 
 export interface DocumentContext {
@@ -57,6 +58,8 @@ export class BoardDocument implements CommittingDocument {
   readonly boardId: string
   readonly document: Document
   readonly queue: BoardQueue
+  /** The encoded document, for clients that join. */
+  readonly shared: SharedState
   readonly #context: DocumentContext
   readonly #unindexed: Unindexed
   #state: State = { kind: 'loading' }
@@ -73,6 +76,7 @@ export class BoardDocument implements CommittingDocument {
     this.boardId = boardId
     this.document = document
     this.queue = queue
+    this.shared = new SharedState(document)
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
     keepFormats(document)

@@ -4,6 +4,7 @@
  * notice can't leave anyone connected. It has connections of its own, so that slow requests can't delay it.
  */
 import type { Connection, Hocuspocus } from '@hocuspocus/server'
+import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -121,6 +122,6 @@ function apply(connection: Connection<EditorContext>, access: BoardAccess, quota
   // Ask for the refused updates. Without them, everything that this editor writes later would wait forever.
   seat.owed += seat.refused
   seat.refused = 0
-  connection.send(questionFrame(messageAddress, document))
+  connection.send(questionFrame(messageAddress, Y.encodeStateVector(document)))
   return true
 }

@@ -104,11 +104,15 @@ export function openGateway(options: GatewayOptions): Gateway {
   const sockets = new OpenSockets(bounds)
   const receiver = new Receiver({ documents, sockets, bounds, pool, log })
   const presence = new Presence(bounds, options.others)
-  const joined = (connection: Connection<EditorContext>, { early }: SocketState) => {
+  const joined = (connection: Connection<EditorContext>, state: SocketState) => {
+    const { messageAddress: address } = connection
     presence.joined(connection)
-    const payload = early.get(connection.messageAddress)
-    early.delete(connection.messageAddress)
+    const payload = state.early.get(address)
+    state.early.delete(address)
     if (payload) presence.receive(connection, payload)
+    const vector = state.earlyVectors.get(address)
+    state.earlyVectors.delete(address)
+    if (vector) void receiver.answer(state, connection, vector)
   }
   const seating = new Seating({ sockets, bounds, joined, left: (connection) => receiver.leave(connection) })
   const access = new QueryBatch({

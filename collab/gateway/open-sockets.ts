@@ -30,6 +30,8 @@ export interface SocketState {
   attempted: (() => void) | null
   /** Awareness received before its board was open: the newest payload, by frame address. */
   early: Map<string, Uint8Array>
+  /** State vectors received before their board was open: the newest one, by frame address. */
+  earlyVectors: Map<string, Uint8Array>
   /** Sends a keep-alive frame or a ping when the socket has been quiet. */
   keepAlive(now: number): void
   /** Frame addresses whose next acknowledgement by Hocuspocus must not be sent, because their update is not applied. */
@@ -64,6 +66,7 @@ export class OpenSockets {
       refusals: 0,
       attempted: null,
       early: new Map(),
+      earlyVectors: new Map(),
       keepAlive: () => undefined,
       withheld: new Set(),
     }

@@ -2,7 +2,7 @@
  * Reads and writes all frames of Hocuspocus' protocol: varString address, varUint type, content. Frames from clients
  * are checked here before Hocuspocus gets them, because Hocuspocus reports malformed bytes as an internal fault.
  */
-import { OutgoingMessage, type Document } from '@hocuspocus/server'
+import { OutgoingMessage } from '@hocuspocus/server'
 import * as encoding from 'lib0/encoding'
 
 export const frameType = {
@@ -137,9 +137,20 @@ export const refusalFrame = (address: string, reason: string): Uint8Array =>
 export const accessFrame = (address: string, readOnly: boolean): Uint8Array =>
   new OutgoingMessage(address).writeAuthenticated(readOnly).toUint8Array()
 
-/** A SyncStep1: asks a client for the updates that the document lacks. */
-export const questionFrame = (address: string, document: Document): Uint8Array =>
-  new OutgoingMessage(address).createSyncMessage().writeFirstSyncStepFor(document).toUint8Array()
+/** A SyncStep1: asks a client for the updates that a document with this state vector lacks. */
+export function questionFrame(address: string, vector: Uint8Array): Uint8Array {
+  return Buffer.concat([syncHead(address, syncStep.stateVector, vector.byteLength), vector])
+}
+
+/** The beginning of a sync frame, up to its content of `size` bytes. */
+export function syncHead(address: string, step: number, size: number): Uint8Array {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarString(encoder, address)
+  encoding.writeVarUint(encoder, frameType.sync)
+  encoding.writeVarUint(encoder, step)
+  encoding.writeVarUint(encoder, size)
+  return encoding.toUint8Array(encoder)
+}
 
 export function awarenessFrame(address: string, update: Uint8Array): Uint8Array {
   const encoder = encoding.createEncoder()

@@ -4,7 +4,6 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { Connection, Extension } from '@hocuspocus/server'
-import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
@@ -16,6 +15,7 @@ import type { BoardDocument } from '../documents/document.ts'
 import type { Documents } from '../documents/documents.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
+import { answerJoin, costOfJoin } from './join.ts'
 import { Inbox, type FrameEnd, type UpdateFrame } from './inbox.ts'
 import { stepsFor } from '../updates/meter.ts'
 import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
@@ -57,13 +57,8 @@ export class Receiver {
     const apply = this.#apply.bind(this)
     this.extension = {
       extensionName: 'admit',
-      /** Handles state vectors, and the sync frames that arrived before the connection was established. */
+      /** Handles updates that arrived before the connection was established. */
       async beforeSync({ type, payload, documentName, connection }) {
-        if (type === syncStep.stateVector) {
-          const clients = connection.document.store.clients.size
-          if (!isStateVector(payload, clients)) throw cutOff(connection, closeCodes.badFrame)
-          return
-        }
         const state = sockets.of(connection)
         if (!state) return
         if (connection.readOnly) {
@@ -102,6 +97,22 @@ export class Receiver {
     else if (connection.readOnly) return this.#answerViewer(state, frame, board, connection)
     else return this.#apply(board, { payload, connection, socket, counts: countsFor(frame, connection) })
     return null
+  }
+
+  /** Answers a state vector. Resolves when the answer is sent. */
+  async answer(state: SocketState, connection: Connection<EditorContext>, vector: Uint8Array): Promise<void> {
+    const { documents, log } = this.#options
+    const board = documents.find(connection.document.name)
+    try {
+      if (board?.document !== connection.document) closeSocket(state, closeCodes.tryLater)
+      else {
+        state.rates.queries.spend(costOfJoin(board))
+        await answerJoin(state.socket, connection, board, vector)
+      }
+    } catch (error) {
+      log.error({ err: error, boardId: connection.document.name }, 'encoding a document for a client failed')
+      closeSocket(state, closeCodes.tryLater)
+    }
   }
 
   #apply(
@@ -183,20 +194,6 @@ function countsFor({ step }: Frame, { context: { seat } }: Connection<EditorCont
   const { owed } = seat
   seat.owed = 0
   return owed
-}
-
-/** Clients in a state vector beyond those of the document. */
-const maxOtherClients = 1000
-const maxClientBytes = 16
-
-function isStateVector(bytes: Uint8Array, clients: number): boolean {
-  if (bytes.byteLength > (clients + maxOtherClients) * maxClientBytes) return false
-  try {
-    Y.decodeStateVector(bytes)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -100,6 +100,15 @@ export class EditorSocket implements Canvas {
     if (wait) this.#hold(address, { frame, ...wait, times: 1 })
   }
 
+  /** Sends a frame in two parts. The second one may be large, and is not copied: other sockets send it, too. */
+  sendShared(head: Uint8Array, body: Uint8Array): void {
+    if (body.byteLength < sharedBytes) this.#write(Buffer.concat([head, body]))
+    else if (this.#mayWrite()) {
+      this.#enqueue(encode(head, opcode.binary, { fin: false }))
+      for (const part of fragments(body, opcode.continuation, { fin: true })) this.#enqueue(part)
+    }
+  }
+
   /**
    * For how long more than `maxLiveUnreadBytes` have been unread, or the service has been closing the socket; 0 when the
    * client is up to date.
@@ -171,10 +180,14 @@ export class EditorSocket implements Canvas {
   }
 
   #write(frame: Uint8Array): void {
-    if (this.#closeIfSlow()) return
+    if (this.#mayWrite()) this.#enqueue(webSocketFrame(frame))
+  }
+
+  #mayWrite(): boolean {
+    if (this.#closeIfSlow()) return false
     this.sentAt = Date.now()
     if (this.#isRead) this.#readAt = this.sentAt
-    this.#enqueue(webSocketFrame(frame))
+    return true
   }
 
   #enqueue(bytes: Buffer): void {
@@ -207,24 +220,42 @@ export class EditorSocket implements Canvas {
     this.#outgoing = []
     this.#outgoingBytes = 0
     if (outgoing.length === 0 || this.#socket.readyState !== ws.WebSocket.OPEN) return
-    this.#stream.write(outgoing.length === 1 ? outgoing[0]! : Buffer.concat(outgoing))
+    this.#stream.cork()
+    for (const part of joined(outgoing)) this.#stream.write(part)
+    this.#stream.uncork()
   }
 }
+
+/** Joins small buffers that follow each other, since each one that is written costs some time. */
+function joined(buffers: Buffer[]): Buffer[] {
+  if (buffers.length === 1) return buffers
+  if (buffers.every(({ byteLength }) => byteLength < sharedBytes)) return [Buffer.concat(buffers)]
+  const at = buffers.findIndex(({ byteLength }) => byteLength >= sharedBytes)
+  const before = at > 0 ? [Buffer.concat(buffers.slice(0, at))] : []
+  return [...before, buffers[at]!, ...joined(buffers.slice(at + 1))]
+}
+
+/** Copying fewer bytes costs less than writing them separately. */
+const sharedBytes = 16 * 1024
 
 // The types of ws omit `Sender`.
 const { Sender } = ws as unknown as {
   Sender: {
     frame(
       data: Uint8Array,
-      options: { fin: true; opcode: number; mask: false; readOnly: true; rsv1: false },
+      options: { fin: boolean; opcode: number; mask: false; readOnly: true; rsv1: false },
     ): Buffer[]
   }
 }
 /** WebSocket opcodes; RFC 6455, section 5.2. */
-const opcode = { binary: 2, pong: 10 } as const
+const opcode = { continuation: 0, binary: 2, pong: 10 } as const
 
-const encode = (data: Uint8Array, opcode: number): Buffer =>
-  Buffer.concat(Sender.frame(data, { fin: true, opcode, mask: false, readOnly: true, rsv1: false }))
+/** Returns the header and `data` itself. */
+const fragments = (data: Uint8Array, opcode: number, { fin }: { fin: boolean }): Buffer[] =>
+  Sender.frame(data, { fin, opcode, mask: false, readOnly: true, rsv1: false })
+
+const encode = (data: Uint8Array, opcode: number, { fin } = { fin: true }): Buffer =>
+  Buffer.concat(fragments(data, opcode, { fin }))
 
 let lastFrame: Uint8Array | null = null
 let lastBytes: Buffer = Buffer.alloc(0)

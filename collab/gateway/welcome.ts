@@ -19,7 +19,7 @@ import {
 } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { Intake } from './intake.ts'
-import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
+import { closeSocket, type FindSession, type OpenSockets } from './open-sockets.ts'
 import type { Presence } from './presence.ts'
 import type { Rates } from './rates.ts'
 import type { Receiver } from './receive.ts'
@@ -44,13 +44,13 @@ export interface Newcomer {
   findSession: FindSession
 }
 
-/** Sending this many bytes of a document costs as much as one more question. */
+/** Sending this many bytes of awareness costs as much as one more question. */
 const bytesPerQuestion = 64 * 1024
 /** Reading this many bytes costs as much as one more frame. */
 const bytesPerFrame = 4096
 /** The cost of a ping in frames: its answer is a separate write. */
 const controlFrameCost = 5
-/** Bytes of awareness that one socket may keep until its boards are open. */
+/** Bytes of awareness, and of state vectors, that one socket may keep until its boards are open. */
 const maxEarlyBytes = 64 * 1024
 
 export function welcome(
@@ -93,24 +93,27 @@ export function welcome(
       presence.receive(connection, frame.payload)
       return null
     }
-    const answerBytes =
-      frame.type === frameType.queryAwareness
-        ? presence.bytesOf(document)
-        : (documents.find(document.name)?.sizeBytes ?? 0)
-    state.rates.queries.spend(1 + answerBytes / bytesPerQuestion)
+    if (frame.step === syncStep.stateVector) return receiver.answer(state, connection, frame.payload)
+    const { queries } = state.rates
     if (frame.type === frameType.queryAwareness) {
+      queries.spend(1 + presence.bytesOf(document) / bytesPerQuestion)
       presence.sendAll(connection)
       return null
     }
+    queries.spend(1)
     client.handleMessage(frame.bytes)
     return connection.waitForPendingMessages()
   }
 
-  /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues it. */
+  /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues updates. */
   function takeEarly(frame: Frame): void {
     if (frame.step === syncStep.missing) {
       closeSocket(state, closeCodes.badFrame) // an answer, but the service has not asked yet
-    } else if (frame.type === frameType.awareness) keepEarly(state, frame)
+    } else if (frame.step === syncStep.stateVector) {
+      const isKept = keepEarly(state.earlyVectors, frame)
+      if (!isKept || state.earlyVectors.size > bounds.maxBoardsPerSocket)
+        closeSocket(state, closeCodes.tooEarly)
+    } else if (frame.type === frameType.awareness) keepEarly(state.early, frame)
     else if (frame.type !== frameType.queryAwareness) {
       if (frame.type === frameType.auth && sockets.isStranger(state)) waitForAttempt()
       client.handleMessage(frame.bytes)
@@ -212,12 +215,17 @@ function waitMs({ frames, queries }: Rates, frame: Frame): number {
 const spreadMs = 20
 
 /**
- * Keeps the newest awareness payload of each board. One that does not fit is dropped: the provider renews its state.
+ * Keeps the newest payload for each board until the board is open. Drops one that does not fit. For awareness that does
+ * no harm: the provider renews its state.
+ *
+ * @returns whether the payload was kept
  */
-function keepEarly({ early }: SocketState, { address, payload }: Frame): void {
+function keepEarly(early: Map<string, Uint8Array>, { address, payload }: Frame): boolean {
   early.delete(address)
   const bytes = [...early.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  if (bytes + payload.byteLength <= maxEarlyBytes) early.set(address, payload.slice())
+  if (bytes + payload.byteLength > maxEarlyBytes) return false
+  early.set(address, payload.slice())
+  return true
 }
 
 /** The URL and headers are placeholders: nothing reads them after the upgrade. */

@@ -1,0 +1,132 @@
+/**
+ * The encoded state of a document, shared by all clients that join. It consists of a *base*, which is encoded once, in
+ * several turns of the event loop, and a *tail*: the updates since then. So a join costs little more than sending the
+ * bytes, and needs no memory of its own. When the tail gets long, the base is dropped, and the next join makes another.
+ */
+import * as Y from 'yjs'
+import { inTurns } from '../../platform/work/loop-turn.ts'
+import { encodeDeletes, encodeStructs } from '../updates/encode-state.ts'
+
+/** A base is dropped after this many updates, */
+const maxTailUpdates = 256
+/** and when the tail reaches this share of its bytes. Merging a tail takes 20 ms per megabyte. */
+const maxTailShare = 1 / 8
+const minTailBytes = 64 * 1024
+const maxTailBytes = 512 * 1024
+
+/** What a client lacks: two updates, to be applied in this order. */
+export interface Missing {
+  /** Many clients may get the same bytes. */
+  base: Uint8Array
+  /** Null when nothing has changed since the base was encoded. */
+  tail: Uint8Array | null
+}
+
+export class SharedState {
+  readonly #document: Y.Doc
+  #base: Base | null = null
+
+  constructor(document: Y.Doc) {
+    this.#document = document
+  }
+
+  /** Whether the whole document is encoded for clients without any state. */
+  get isEncoded(): boolean {
+    return this.#base?.isEncoded ?? false
+  }
+
+  /** The document's state vector, encoded. */
+  get vector(): Uint8Array {
+    return this.#base ? this.#base.vector : Y.encodeStateVector(this.#document)
+  }
+
+  /**
+   * Returns what a client lacks that is among the document's connections. It gets later updates by broadcast.
+   *
+   * @param known the client's state vector
+   */
+  async missing(known: ReadonlyMap<number, number>): Promise<Missing> {
+    const base = (this.#base ??= new Base(this.#document, () => this.#drop(base)))
+    return base.missing(known)
+  }
+
+  #drop(base: Base): void {
+    if (this.#base === base) this.#base = null
+  }
+}
+
+class Base {
+  readonly #document: Y.Doc
+  /** All deletions. */
+  readonly #deletes: Promise<Uint8Array>
+  /** All structs and deletions. Null until a client joins that has none of them. */
+  #whole: Promise<Uint8Array> | null = null
+  #wholeBytes = Infinity
+  #vector: Uint8Array | null = null
+  #tail: Uint8Array[] = []
+  #tailUpdates = 0
+  #tailBytes = 0
+  /** Joins in progress. */
+  #joins = 0
+  #isDropped = false
+  readonly #onDropped: () => void
+
+  /** @param onDropped called when no further join should use this base */
+  constructor(document: Y.Doc, onDropped: () => void) {
+    this.#document = document
+    this.#onDropped = onDropped
+    document.on('update', this.#follow)
+    this.#deletes = inTurns(encodeDeletes(document))
+  }
+
+  get isEncoded(): boolean {
+    return this.#whole !== null
+  }
+
+  get vector(): Uint8Array {
+    return (this.#vector ??= Y.encodeStateVector(this.#document))
+  }
+
+  async missing(known: ReadonlyMap<number, number>): Promise<Missing> {
+    this.#joins += 1
+    try {
+      const { store } = this.#document
+      const knowsSome = [...known.keys()].some((client) => store.clients.has(client))
+      const base = await (knowsSome ? this.#since(known) : this.#all())
+      if (this.#tail.length > 1) this.#tail = [Y.mergeUpdates(this.#tail)]
+      return { base, tail: this.#tail[0] ?? null }
+    } finally {
+      this.#joins -= 1
+      this.#stopIfUnused()
+    }
+  }
+
+  async #since(known: ReadonlyMap<number, number>): Promise<Uint8Array> {
+    const deletes = await this.#deletes
+    return Buffer.concat([await inTurns(encodeStructs(this.#document, known)), deletes])
+  }
+
+  #all(): Promise<Uint8Array> {
+    return (this.#whole ??= this.#since(new Map()).then((whole) => {
+      this.#wholeBytes = whole.byteLength
+      return whole
+    }))
+  }
+
+  readonly #follow = (update: Uint8Array): void => {
+    this.#vector = null
+    this.#tail.push(update)
+    this.#tailUpdates += 1
+    this.#tailBytes += update.byteLength
+    const mostBytes = Math.min(maxTailBytes, Math.max(minTailBytes, this.#wholeBytes * maxTailShare))
+    if (this.#isDropped || (this.#tailUpdates <= maxTailUpdates && this.#tailBytes <= mostBytes)) return
+    this.#isDropped = true
+    this.#onDropped()
+    this.#stopIfUnused()
+  }
+
+  /** A dropped base goes on following the document until the joins that use it have ended. */
+  #stopIfUnused(): void {
+    if (this.#isDropped && this.#joins === 0) this.#document.off('update', this.#follow)
+  }
+}

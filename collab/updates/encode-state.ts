@@ -1,0 +1,117 @@
+/**
+ * Encodes the state of a document in several turns of the event loop, while it changes. The result holds everything that
+ * the document held at the beginning, and some of what it got since then. A later update may be applied to it in any
+ * case. Both parts together are an update (V1): `structs` first, then `deletes`.
+ */
+import * as encoding from 'lib0/encoding'
+import * as Y from 'yjs'
+import type { Steps } from '../../platform/work/loop-turn.ts'
+
+/** Structs that are encoded between two `yield`s. */
+const perStep = 64
+
+/** lib0 writes strings byte by byte. Above this length, writing the bytes of a Buffer is faster. */
+const shortString = 24
+
+class StateEncoder extends Y.UpdateEncoderV1 {
+  override writeString(text: string): void {
+    if (text.length <= shortString) super.writeString(text)
+    else encoding.writeVarUint8Array(this.restEncoder, Buffer.from(text))
+  }
+
+  override writeAny(value: unknown): void {
+    if (typeof value !== 'string' || value.length <= shortString) return super.writeAny(value)
+    encoding.writeUint8(this.restEncoder, stringInAny)
+    encoding.writeVarUint8Array(this.restEncoder, Buffer.from(value))
+  }
+}
+
+/** The tag of a string in lib0's `writeAny`. */
+const stringInAny = 119
+
+/**
+ * Encodes the structs that a client with the state vector `known` lacks.
+ *
+ * @param known next clock by client; an empty map for all structs
+ */
+export function* encodeStructs({ store }: Y.Doc, known: ReadonlyMap<number, number>): Steps<Uint8Array> {
+  const parts: Uint8Array[] = []
+  const lacking = [...store.clients.keys()].filter(
+    (client) => Y.getState(store, client) > (known.get(client) ?? 0),
+  )
+  // Yjs integrates faster when higher clients come first.
+  for (const client of lacking.toSorted((a, b) => b - a)) {
+    parts.push(...(yield* encodeClient(store, client, known.get(client) ?? 0)))
+    yield
+  }
+  const count = encoding.createEncoder()
+  encoding.writeVarUint(count, lacking.length)
+  return Buffer.concat([encoding.toUint8Array(count), ...parts])
+}
+
+function* encodeClient(store: Y.Doc['store'], client: number, from: number): Steps<Uint8Array[]> {
+  const encoder = new StateEncoder()
+  let clock = from
+  let count = 0
+  while (clock < Y.getState(store, client)) {
+    for (const struct of structsFrom(store, client, clock)) {
+      struct.write(encoder, clock - struct.id.clock)
+      clock = struct.id.clock + struct.length
+      count += 1
+    }
+    yield
+  }
+  const head = new Y.UpdateEncoderV1()
+  encoding.writeVarUint(head.restEncoder, count)
+  head.writeClient(client)
+  encoding.writeVarUint(head.restEncoder, from)
+  return [head.toUint8Array(), encoder.toUint8Array()]
+}
+
+/** Returns a few structs. Between two steps they may be merged or split, so the place to go on is a clock. */
+function structsFrom(store: Y.Doc['store'], client: number, clock: number): (Y.Item | Y.GC)[] {
+  const structs = store.clients.get(client)!
+  const first = Y.findIndexSS(structs, clock)
+  return structs.slice(first, first + perStep)
+}
+
+/** Encodes which structs are deleted. */
+export function* encodeDeletes({ store }: Y.Doc): Steps<Uint8Array> {
+  const body = encoding.createEncoder()
+  let clients = 0
+  for (const client of [...store.clients.keys()]) {
+    const ranges = yield* deletedRanges(store, client)
+    yield
+    if (ranges.length === 0) continue
+    clients += 1
+    encoding.writeVarUint(body, client)
+    encoding.writeVarUint(body, ranges.length / 2)
+    for (const [at, number] of ranges.entries()) {
+      encoding.writeVarUint(body, number)
+      if (at % perStep === 0) yield
+    }
+  }
+  const head = encoding.createEncoder()
+  encoding.writeVarUint(head, clients)
+  return Buffer.concat([encoding.toUint8Array(head), encoding.toUint8Array(body)])
+}
+
+/** Returns the first clock and the length of each deleted range, alternately. */
+function* deletedRanges(store: Y.Doc['store'], client: number): Steps<number[]> {
+  const ranges: number[] = []
+  let clock = 0
+  let end = -1
+  while (clock < Y.getState(store, client)) {
+    for (const struct of structsFrom(store, client, clock)) {
+      const length = struct.id.clock + struct.length - clock
+      if (struct.deleted) {
+        if (end === clock) ranges[ranges.length - 1]! += length
+        else ranges.push(clock, length)
+        end = clock + length
+      }
+      clock += length
+    }
+    yield
+  }
+  return ranges
+}

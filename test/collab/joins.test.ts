@@ -1,0 +1,92 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { cardUpdates } from '../hostile/attacks/updates.ts'
+import { until } from '../support/editor.ts'
+import { authFrame, connect, enter, syncFrame, type RawClient } from '../support/raw-client.ts'
+import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
+import { measureTurns } from '../support/turn-meter.ts'
+
+const { service, user } = await serviceOfFile()
+const noState = Y.encodeStateVector(new Y.Doc())
+const { updates } = cardUpdates(6000, (n) => ({ title: `Card ${n}`, body: 'lorem ipsum '.repeat(42) }))
+const boardBytes = updates.reduce((sum, { byteLength }) => sum + byteLength, 0)
+
+async function largeBoard(): Promise<{ boardId: string; writer: Awaited<ReturnType<typeof enter>> }> {
+  const boardId: string = (await user.api.post('/boards', { name: 'Large' })).body.board.id
+  const writer = await enter(service.url, { boardId, token: user.token })
+  for (const [at, update] of updates.entries()) {
+    writer.update(update)
+    await until(() => writer.acknowledgements.length === at + 1, 'the cards are saved')
+  }
+  return { boardId, writer }
+}
+
+/** Opens the board on a socket that counts bytes, but does not decode them: that would be work of this process, too. */
+async function join(boardId: string, { reads }: { reads: boolean }) {
+  const client = await connect(service.url)
+  let bytes = 0
+  client.socket.removeAllListeners('message')
+  client.socket.on('message', (data: Buffer) => (bytes += data.byteLength))
+  if (!reads) client.socket.pause()
+  client.send(authFrame(boardId, user.token))
+  client.send(syncFrame(boardId, 0, noState))
+  return { client, received: () => bytes }
+}
+
+test('[JO2] [JO3] 40 joins of 4 MB share the bytes, and no turn is long', async () => {
+  expect(boardBytes).toBeGreaterThan(4_000_000)
+  const { boardId, writer } = await largeBoard()
+  await delay(1500) // until the writes are indexed
+  const before = process.memoryUsage().arrayBuffers
+  using turns = measureTurns()
+  const slow = await Promise.all(Array.from({ length: 40 }, () => join(boardId, { reads: false })))
+  await until(() => service.counts().connections === 41, 'all are in')
+  const card = new Y.Doc()
+  card.getMap('cards').set('late', new Y.Map([['kind', 'note']]))
+  writer.update(Y.encodeStateAsUpdate(card))
+  await until(() => writer.acknowledgements.length === updates.length + 1, 'an edit is saved meanwhile')
+  const quick = await join(boardId, { reads: true })
+  await until(() => quick.received() > 0.9 * boardBytes, 'another one joins')
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * boardBytes)
+  expect(turns.read().longestCpuMs).toBeLessThan(50)
+  for (const { client } of slow.slice(1)) client.socket.terminate()
+  slow[0]!.client.socket.resume()
+  await until(() => slow[0]!.received() > 0.9 * boardBytes, 'a slow reader gets all of it in the end')
+  for (const { client } of [slow[0]!, quick]) client.socket.terminate()
+  writer.socket.terminate()
+  await everybodyGone(service)
+})
+
+const cardsOf = (client: RawClient, address: string) => client.documentOf(address).getMap('cards')
+
+test('[JO1] a client gets the board and what is written while it joins; one that comes back gets the rest', async () => {
+  const { boardId, writer } = await largeBoard()
+  const board = new Y.Doc()
+  for (const update of updates) Y.applyUpdate(board, update)
+  const first = await enter(service.url, { boardId, token: user.token })
+  const vector = Y.encodeStateVector(board)
+  const [removed] = board.getMap('cards').keys()
+  board.getMap('cards').delete(removed!)
+  board.getMap('cards').set('new', new Y.Map([['kind', 'note']]))
+  const change = Y.encodeStateAsUpdate(board, vector)
+  const second = await connect(service.url)
+  second.send(authFrame(boardId, user.token))
+  second.send(syncFrame(boardId, 0, noState))
+  writer.update(change)
+  await until(
+    () => cardsOf(second, boardId).has('new') && !cardsOf(second, boardId).has(removed!),
+    'the change',
+  )
+  await until(() => cardsOf(first, boardId).has('new'), 'the change by broadcast')
+  expect(cardsOf(second, boardId).size).toBe(6000)
+  // It knows the cards, but not the change.
+  const third = await connect(service.url)
+  for (const update of updates) Y.applyUpdate(third.documentOf(boardId), update)
+  third.send(authFrame(boardId, user.token))
+  third.send(syncFrame(boardId, 0, vector))
+  await until(() => cardsOf(third, boardId).has('new') && !cardsOf(third, boardId).has(removed!), 'the rest')
+  expect(third.received(0).reduce((sum, { content }) => sum + content.byteLength, 0)).toBeLessThan(300_000)
+  for (const { socket } of [writer, first, second, third]) socket.terminate()
+  await everybodyGone(service)
+})
