@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { flag, id, integer, list, named, nullable, oneOf, text, timestamp } from '../http/vocabulary.ts'
 import { noBoard } from '../../core/board.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
@@ -51,7 +51,7 @@ export const readTree = route({
     const { root, workspace, depth = limits.treeDepth.default } = query
     const withTrash = query.deleted === '1'
     if ((root === undefined) === (workspace === undefined))
-      throw new ServiceError('bad_request', 'Exactly one of root and workspace is required.')
+      throw badRequest('Exactly one of root and workspace is required.')
     const boards = await database.asUser(principal.userId, async (tx) => {
       // A cached plan from when the table was small would scan the whole table for each board.
       await tx`select set_config('enable_seqscan', 'off', true)`
@@ -60,8 +60,7 @@ export const readTree = route({
     })
     if (root !== undefined && boards.length === 0) throw noBoard()
     if (boards.length > limits.treeBoards) {
-      throw new ServiceError(
-        'bad_request',
+      throw badRequest(
         `The tree has more than ${limits.treeBoards} boards. Choose a root further down, or a smaller depth.`,
       )
     }

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { id, integer, list, listOf } from '../http/vocabulary.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { readCards } from '../../collab/boards/read.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showWritten } from '../files/show-images.ts'
@@ -37,7 +37,7 @@ export const moveCardsRoute = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const toBoardId = body.to_board_id.toLowerCase()
-    if (toBoardId === params.id) throw new ServiceError('bad_request', 'to_board_id must be another board.')
+    if (toBoardId === params.id) throw badRequest('to_board_id must be another board.')
     const { cards, notFound, ...rest } = await moveCards(context.live, {
       account: principal.userId,
       boardId: params.id,

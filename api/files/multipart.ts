@@ -1,6 +1,6 @@
 /** Begins a multipart upload, signs the URLs of its parts, and aborts it. */
 import Type from 'typebox'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { partBytes, planParts } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -117,10 +117,7 @@ export const signParts = route({
     const count = Math.ceil(bytes / partSize)
     const beyond = body.part_numbers.find((number) => number > count)
     if (beyond !== undefined)
-      throw new ServiceError(
-        'bad_request',
-        `part_numbers must be 1 to ${count} for this upload, not ${beyond}.`,
-      )
+      throw badRequest(`part_numbers must be 1 to ${count} for this upload, not ${beyond}.`)
     const parts = [...new Set(body.part_numbers)].map((number) => ({
       partNumber: number,
       bytes: partBytes(bytes, partSize, number),

@@ -1,6 +1,6 @@
 /** Stores an image from an upload or an import. */
 import { PassThrough, type Readable } from 'node:stream'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes, type ImageHeader } from '../../platform/images/image-header.ts'
 import { withKnownSize } from '../../platform/storage/known-size.ts'
@@ -152,5 +152,4 @@ const tooLarge = () =>
     'payload_too_large',
     `An image in one request must have at most ${limits.files.uploadBytes} bytes. Upload larger files with POST /uploads/multipart.`,
   )
-const incomplete = () =>
-  new ServiceError('bad_request', 'The body is shorter than its content-length. Send it again.')
+const incomplete = () => badRequest('The body is shorter than its content-length. Send it again.')

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
 import { id, integer } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/images/image-header.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -48,7 +48,7 @@ export const uploadImage = route({
     } catch (error) {
       if (request.raw.errored)
         // the client has disconnected
-        throw new ServiceError('bad_request', 'The connection closed before the end of the body.', {
+        throw badRequest('The connection closed before the end of the body.', {
           cause: error,
         })
       throw error

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { createGroup, patchGroup, readGroups, removeGroup } from '../../collab/boards/groups.ts'
 import { cardFields } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { idsOf } from '../../sql/made.ts'
@@ -130,8 +130,8 @@ function groupChange({ name, color, shape, outline }: Static<typeof groupBody>):
 
 function trimmedName(given: string): string {
   const name = given.trim()
-  if (name === '') throw new ServiceError('bad_request', 'name must not be empty.')
+  if (name === '') throw badRequest('name must not be empty.')
   if (Array.from(name).length > limits.name)
-    throw new ServiceError('bad_request', `name must be at most ${limits.name} characters.`)
+    throw badRequest(`name must be at most ${limits.name} characters.`)
   return name
 }

@@ -1,6 +1,6 @@
 /** Computes the places of cards on a board with a layout. */
 import { limits } from '../limits.ts'
-import { ServiceError } from '../errors.ts'
+import { badRequest, ServiceError } from '../errors.ts'
 import {
   defaultOptions,
   type Arrangement,
@@ -87,13 +87,11 @@ function topLeft(rects: readonly Rect[]): Point {
 }
 
 const tooLarge = (layout: LayoutName) =>
-  new ServiceError(
-    'bad_request',
+  badRequest(
     `layout: ${layout} of these cards is larger than a board (${(2 * limits.coordinate).toLocaleString('en')} units). Use fewer cards, another width or a smaller gap.`,
   )
 
 const noRoom = (w: number, h: number) =>
-  new ServiceError(
-    'bad_request',
+  badRequest(
     `The board has no free place of ${w} by ${h} units for these cards. Use fewer cards or another width.`,
   )

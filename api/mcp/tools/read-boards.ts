@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { ServiceError } from '../../../core/errors.ts'
+import { badRequest } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 import { listBoards as listRoute } from '../../boards/list.ts'
 import { readBoardById } from '../../boards/read.ts'
@@ -95,7 +95,7 @@ export const readBoardTree = tool({
   output: { boards: items('id, name, depth, parent_board_id, card_count.'), total: integer, ...nextOffset },
   call({ board_id, workspace_id, depth }) {
     if ((board_id === undefined) === (workspace_id === undefined))
-      throw new ServiceError('bad_request', 'Exactly one of board_id and workspace_id is required.')
+      throw badRequest('Exactly one of board_id and workspace_id is required.')
     return { query: { depth, ...(board_id ? { root: board_id } : { workspace: workspace_id }) } }
   },
   show({ boards, count: total }, { limit = 100, offset = 0 }) {
