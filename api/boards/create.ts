@@ -29,10 +29,7 @@ const body = Type.Object({
   ),
 })
 
-export const createBoard = route({
-  method: 'POST',
-  path: '/boards',
-  scope: 'write',
+export const createBoard = route('POST /boards', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: `Create a board, or up to ${limits.boardsPerRequest} at once.`,
   schemas: { body },

@@ -30,10 +30,7 @@ const query = Type.Object({
 
 const boards = list(Board, 'The boards of this page.')
 
-export const listBoards = route({
-  method: 'GET',
-  path: '/boards',
-  scope: 'read',
+export const listBoards = route('GET /boards', 'read', {
   refuses: ['not_found'],
   summary: 'List boards, or follow their changes.',
   description:

@@ -20,10 +20,7 @@ const patch = Type.Object({
   ...ownFields,
 })
 
-export const patchBoard = route({
-  method: 'PATCH',
-  path: '/boards/:id',
-  scope: 'write',
+export const patchBoard = route('PATCH /boards/:id', 'write', {
   refuses: ['forbidden', 'conflict'],
   summary: 'Change the fields of a board that are sent.',
   schemas: { params: boardParams, body: patch },

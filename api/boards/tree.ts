@@ -32,10 +32,7 @@ const treeBoard = named('TreeEntry', 'A board in a tree.', {
 
 type TreeBoard = Static<typeof treeBoard>
 
-export const readTree = route({
-  method: 'GET',
-  path: '/boards/tree',
-  scope: 'read',
+export const readTree = route('GET /boards/tree', 'read', {
   refuses: ['not_found'],
   summary: 'Read the tree of boards below a board, or of a workspace.',
   description: `At most ${limits.treeBoards} boards come in one answer. A larger tree is 400: read it in parts.`,

@@ -41,10 +41,7 @@ const body = Type.Object({
 
 const count = (what: string) => Type.Optional(integer(`With \`on_conflict\`: how many cards ${what}.`))
 
-export const createCardsRoute = route({
-  method: 'POST',
-  path: '/boards/:id/cards',
-  scope: 'write',
+export const createCardsRoute = route('POST /boards/:id/cards', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: `Create a card, or up to ${limits.cardsPerRequest} at once.`,
   schemas: { params: boardParams, body },

@@ -10,10 +10,7 @@ import { boardId, boardParams, Card, cardParams, live, notFound } from '../http/
 const restoreWith = text('The operation that restores what was removed.')
 const hint = (boardId: string) => `POST /boards/${boardId}/cards`
 
-export const deleteCard = route({
-  method: 'DELETE',
-  path: '/boards/:id/cards/:cardId',
-  scope: 'delete',
+export const deleteCard = route('DELETE /boards/:id/cards/:cardId', 'delete', {
   refuses: ['forbidden', 'conflict'],
   summary: 'Remove a card. Post it back to restore it.',
   schemas: { params: cardParams },
@@ -38,10 +35,7 @@ export const deleteCard = route({
   },
 })
 
-export const deleteManyCards = route({
-  method: 'DELETE',
-  path: '/boards/:id/cards',
-  scope: 'delete',
+export const deleteManyCards = route('DELETE /boards/:id/cards', 'delete', {
   refuses: ['forbidden', 'conflict'],
   summary: `Remove up to ${limits.cardsPerRequest} cards.`,
   schemas: {

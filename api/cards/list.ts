@@ -45,10 +45,7 @@ const listQuery = Type.Object({
   ...pageQuery,
 })
 
-export const listCards = route({
-  method: 'GET',
-  path: '/boards/:id/cards',
-  scope: 'read',
+export const listCards = route('GET /boards/:id/cards', 'read', {
   summary: 'List the cards of a board, or follow their changes.',
   description:
     'Without `source`: the live board, with all fields, in pages by `offset`. With `source=index`: the index, in pages by `cursor`. With `source=index` and `since`: a change feed.',

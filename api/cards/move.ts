@@ -9,10 +9,7 @@ import { showWritten } from '../files/show-images.ts'
 import { route } from '../http/route.ts'
 import { boardParams, Card, live, notFound } from '../http/schemas.ts'
 
-export const moveCardsRoute = route({
-  method: 'POST',
-  path: '/boards/:id/cards/move',
-  scope: 'write',
+export const moveCardsRoute = route('POST /boards/:id/cards/move', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: `Move up to ${limits.cardsPerRequest} cards to another board.`,
   schemas: {

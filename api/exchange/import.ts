@@ -24,10 +24,7 @@ const ImportResult = named('ImportResult', 'The result of one item of an import.
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
 
-export const importRoute = route({
-  method: 'POST',
-  path: '/boards/:id/import',
-  scope: 'write',
+export const importRoute = route('POST /boards/:id/import', 'write', {
   refuses: ['forbidden'],
   summary: `Import up to ${limits.import.items} remote URLs as cards. Safe to repeat.`,
   description: [

@@ -24,10 +24,7 @@ const body = Type.Object({
   parts: listOf(part, limits.files.parts, 'All parts of the upload.'),
 })
 
-export const completeUpload = route({
-  method: 'POST',
-  path: '/uploads/multipart/complete',
-  scope: 'write',
+export const completeUpload = route('POST /uploads/multipart/complete', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: 'Complete a multipart upload: the parts become the file. Safe to repeat.',
   schemas: { body },

@@ -23,10 +23,7 @@ const newUpload = Type.Object({
   ),
 })
 
-export const beginUpload = route({
-  method: 'POST',
-  path: '/uploads/multipart',
-  scope: 'write',
+export const beginUpload = route('POST /uploads/multipart', 'write', {
   answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Begin a multipart upload. The board’s owner needs a paid plan.',
@@ -85,10 +82,7 @@ export const beginUpload = route({
 
 const partNumber = Type.Integer({ minimum: 1, maximum: limits.files.parts })
 
-export const signParts = route({
-  method: 'POST',
-  path: '/uploads/multipart/parts',
-  scope: 'write',
+export const signParts = route('POST /uploads/multipart/parts', 'write', {
   answersSecret: true,
   refuses: ['not_found', 'forbidden'],
   summary: 'Get signed URLs for the parts of a multipart upload.',
@@ -127,10 +121,7 @@ export const signParts = route({
   },
 })
 
-export const abortUpload = route({
-  method: 'POST',
-  path: '/uploads/multipart/abort',
-  scope: 'write',
+export const abortUpload = route('POST /uploads/multipart/abort', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: 'Abort a multipart upload and discard its parts.',
   schemas: { body: Type.Object(sessionFields) },

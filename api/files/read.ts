@@ -34,10 +34,7 @@ const bytesAnswer = {
 } as unknown as TSchema
 const nothing = Type.Null()
 
-export const readFile = route({
-  method: 'GET',
-  path: '/images/:key',
-  scope: 'read',
+export const readFile = route('GET /images/:key', 'read', {
   summary: 'Read a file, or a resized image.',
   schemas: {
     params: Type.Object({ key: text('Key of the file.') }),

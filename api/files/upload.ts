@@ -9,10 +9,7 @@ import { route } from '../http/route.ts'
 import { fileKey, fileType, height, width } from './fields.ts'
 import { storeImage } from './store-image.ts'
 
-export const uploadImage = route({
-  method: 'POST',
-  path: '/uploads',
-  scope: 'write',
+export const uploadImage = route('POST /uploads', 'write', {
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: `Upload an image of up to ${limits.files.uploadBytes / 1024 / 1024} MB. The body is the bytes of the image.`,
   schemas: {

@@ -27,10 +27,7 @@ const groupFields = {
 }
 const groupBody = Type.Object(groupFields)
 
-export const listGroups = route({
-  method: 'GET',
-  path: '/boards/:id/groups',
-  scope: 'read',
+export const listGroups = route('GET /boards/:id/groups', 'read', {
   summary: 'List the groups of a board, oldest first.',
   schemas: { params: boardParams, query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ groups: list(Group, 'The groups of this page.') }) },
@@ -43,10 +40,7 @@ export const listGroups = route({
   },
 })
 
-export const createGroupRoute = route({
-  method: 'POST',
-  path: '/boards/:id/groups',
-  scope: 'write',
+export const createGroupRoute = route('POST /boards/:id/groups', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: 'Create a group. To put cards into it, set their `group_id`.',
   schemas: { params: boardParams, body: Type.Object({ ...groupFields, name }) },
@@ -71,10 +65,7 @@ export const createGroupRoute = route({
   },
 })
 
-export const patchGroupRoute = route({
-  method: 'PATCH',
-  path: '/boards/:id/groups/:groupId',
-  scope: 'write',
+export const patchGroupRoute = route('PATCH /boards/:id/groups/:groupId', 'write', {
   refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change a group. Only the fields that are sent change.',
   schemas: { params: groupParams, body: groupBody },
@@ -91,11 +82,8 @@ export const patchGroupRoute = route({
   },
 })
 
-export const deleteGroup = route({
-  method: 'DELETE',
-  path: '/boards/:id/groups/:groupId',
+export const deleteGroup = route('DELETE /boards/:id/groups/:groupId', 'write', {
   // No card is deleted, so `delete` is not needed.
-  scope: 'write',
   refuses: ['forbidden', 'conflict'],
   summary: 'Ungroup: remove a group, but not its cards.',
   schemas: { params: groupParams },

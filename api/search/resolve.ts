@@ -31,10 +31,7 @@ const Match = named('IdentifierMatch', 'A board, card or image with the identifi
   workspace_id: workspaceId,
 })
 
-export const resolveIdentifier = route({
-  method: 'GET',
-  path: '/resolve',
-  scope: 'read',
+export const resolveIdentifier = route('GET /resolve', 'read', {
   refuses: ['not_found'],
   summary:
     'Find boards and cards by their identifier in another system. An image card also matches as an image.',

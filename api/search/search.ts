@@ -34,10 +34,7 @@ const cardHit = named('CardHit', 'A card that matches a search.', {
   updated_at: updatedAt,
 })
 
-export const search = route({
-  method: 'GET',
-  path: '/search',
-  scope: 'read',
+export const search = route('GET /search', 'read', {
   refuses: ['not_found'],
   summary: 'Search boards by name and cards by title and body, best match first.',
   description: `If more than ${candidates} cards match, only these are ranked: cards whose title begins with the query, matches among the newest ${newestCards.toLocaleString('en')} cards, and ${candidates} other matches.`,

@@ -21,9 +21,7 @@ import {
 import { count, goOn, tool } from '../tool.ts'
 import { boardLine, showBoard, withoutEmpty } from './shown.ts'
 
-export const listBoards = tool({
-  name: 'list_boards',
-  title: 'List boards',
+export const listBoards = tool('list_boards', 'List boards', {
   description:
     'Lists the boards that you can see, oldest first. search finds boards by name. read_board_tree shows how boards are nested.',
   route: listRoute,
@@ -52,9 +50,7 @@ export const listBoards = tool({
   },
 })
 
-export const readBoard = tool({
-  name: 'read_board',
-  title: 'Read a board',
+export const readBoard = tool('read_board', 'Read a board', {
   description:
     'Reads the fields of a board: name, parent, view, schedule, properties, and how many cards its owner may still add. For its cards use read_cards, for its groups list_groups.',
   route: readBoardById,
@@ -73,9 +69,7 @@ export const readBoard = tool({
   }),
 })
 
-export const readBoardTree = tool({
-  name: 'read_board_tree',
-  title: 'Read the tree of boards',
+export const readBoardTree = tool('read_board_tree', 'Read the tree of boards', {
   description:
     'Shows how boards are nested, below one board or in a whole workspace. Give either board_id or workspace_id. Parents come before children; the top board has depth 0.',
   route: readTree,
