@@ -173,9 +173,7 @@ function wordSplitter(): (text: string) => Split {
     const offsets = [0]
     let end = 0
     for (const word of text.match(/[\p{L}\p{M}\p{N}]+|[^]/gu) ?? []) {
-      const id = ids.get(word) ?? ids.size
-      ids.set(word, id)
-      tokens.push(id)
+      tokens.push(ids.getOrInsert(word, ids.size))
       offsets.push((end += word.length))
     }
     return { tokens, offsets }

@@ -276,7 +276,7 @@ export async function compose(
       resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
       fileRead(read) {
         options.fileRead?.(read)
-        reads.imageRead(read.request, read.principal, { ...read, key: read.imageKey })
+        reads.imageRead(read)
       },
     },
   })

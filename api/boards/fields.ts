@@ -22,13 +22,11 @@ export const ownFields = {
   identifiers: Type.Optional(nullable(identifiers)),
 }
 
-/** @param where how messages name the board, such as `boards[3].`; empty for a single board */
-export function trimmedName(given: string, where = ''): string {
+/** @param where how messages name the object, such as `boards[3].`; empty for a single one */
+export function trimmedName(given: string, most: number, where = ''): string {
   const trimmed = given.trim()
   if (trimmed === '') throw badRequest(`${where}name must not be empty.`)
-  if (Array.from(trimmed).length > limits.boardName) {
-    throw badRequest(`${where}name must be at most ${limits.boardName} characters.`)
-  }
+  if (Array.from(trimmed).length > most) throw badRequest(`${where}name must be at most ${most} characters.`)
   return trimmed
 }
 

@@ -100,11 +100,8 @@ function arrange(boards: TreeBoard[], depth: number): TreeBoard[] {
   let level: TreeBoard[] = []
   for (const board of boards) {
     const parent = board.parent_board_id === null ? undefined : byId.get(board.parent_board_id)
-    if (parent && liesBelow(board, parent)) {
-      const siblings = below.get(parent.id)
-      if (siblings) siblings.push(board)
-      else below.set(parent.id, [board])
-    } else {
+    if (parent && liesBelow(board, parent)) below.getOrInsert(parent.id, []).push(board)
+    else {
       board.parent_board_id = null
       level.push(board)
     }

@@ -56,7 +56,7 @@ export const completeUpload = route('POST /uploads/multipart/complete', 'write',
       // The upload was aborted or has expired meanwhile. Nothing else would remove the assembled object.
       if (recorded.fault === 'gone') await context.files.remove([body.key])
       else await giveUpUpload(context, account, body.key)
-      throw uploadRefused(recorded.fault, { used: null, quota: null, bytes: session.bytes })
+      throw uploadRefused(recorded.fault, session.bytes)
     }
     const { bytes, width, height } = recorded
     return { status: 201, body: { image_key: body.key, bytes, width, height } }

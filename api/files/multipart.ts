@@ -51,7 +51,6 @@ export const beginUpload = route('POST /uploads/multipart', 'write', {
       bytes: body.bytes,
       partSize,
       extension: extensionOf(body.filename),
-      lifetimeMs: limits.files.sessionMs,
     })
     await reserved
     let isNamed = false

@@ -6,6 +6,7 @@ import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { idsOf } from '../../sql/made.ts'
 import { requireVisible } from '../boards/board.ts'
+import { trimmedName } from '../boards/fields.ts'
 import { pageEnd, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { boardParams, Group, groupParams, live, offsetPage, pageQuery } from '../http/schemas.ts'
@@ -109,17 +110,9 @@ export const deleteGroup = route('DELETE /boards/:id/groups/:groupId', 'write', 
 /** @throws ServiceError `bad_request` */
 function groupChange({ name, color, shape, outline }: Static<typeof groupBody>): GroupChange {
   return {
-    ...(name === undefined ? {} : { name: trimmedName(name) }),
+    ...(name === undefined ? {} : { name: trimmedName(name, limits.name) }),
     ...(color === undefined ? {} : { color: color || null }),
     ...(shape === undefined ? {} : { shape }),
     ...(outline === undefined ? {} : { outline }),
   }
-}
-
-function trimmedName(given: string): string {
-  const name = given.trim()
-  if (name === '') throw badRequest('name must not be empty.')
-  if (Array.from(name).length > limits.name)
-    throw badRequest(`name must be at most ${limits.name} characters.`)
-  return name
 }

@@ -56,8 +56,7 @@ const validators = new Map<Tool, ReturnType<typeof compileSchema>>()
 
 /** @throws ServiceError `bad_request`: names the argument and its accepted values */
 function validArguments(tool: Tool, given: unknown): never {
-  let validate = validators.get(tool)
-  if (!validate) validators.set(tool, (validate = compileSchema(tool.input, 'body')))
+  const validate = validators.getOrInsertComputed(tool, ({ input }) => compileSchema(input, 'body'))
   const input: unknown = structuredClone(given ?? {})
   if (validate(input)) return input as never
   const unknown = validate.errors!.find(({ keyword }) => keyword === 'additionalProperties')

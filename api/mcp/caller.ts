@@ -51,8 +51,7 @@ function valid<Part extends Record<string, unknown>>(
 ): Part {
   const schema = schemas[part]
   if (!schema) return value
-  let validate = compiled.get(schema)
-  if (!validate) compiled.set(schema, (validate = compileSchema(schema, partNames[part])))
+  const validate = compiled.getOrInsertComputed(schema, () => compileSchema(schema, partNames[part]))
   if (!validate(value)) throw badRequest(schemaMessage(validate.errors as SchemaError[], partNames[part]))
   return value
 }

@@ -5,7 +5,6 @@ import {
   defaultOptions,
   type Arrangement,
   type LayoutCard,
-  type LayoutName,
   type LayoutOptions,
   type CardPlace,
 } from './arrangement.ts'
@@ -13,7 +12,7 @@ import { boundingBox, withinBoard, type Point, type Rect, type Rotated } from '.
 import type { FreeSpace } from './free-space.ts'
 import { besides, fitsBoard, inFreeSpace } from './place-block.ts'
 import { readingOrder } from './reading-order.ts'
-import { solveLayout } from './solve.ts'
+import { type LayoutName, solveLayout } from './solve.ts'
 
 /**
  * Places new cards, in their order, as one block in free space.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { boundingBox } from '../../core/layout/box.ts'
-import { layoutNames } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService } from '../support/service.ts'

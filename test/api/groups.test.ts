@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { layoutNames } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { layoutNames } from '../../../core/layout/arrangement.ts'
+import { layoutNames } from '../../../core/layout/solve.ts'
 import { limits } from '../../../core/limits.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { moveCardsRoute } from '../../cards/move.ts'
