@@ -1,4 +1,7 @@
-/** Begins a multipart upload, signs the URLs of its parts, and aborts it. */
+/**
+ * The operations that begin a multipart upload, sign the URLs to which a client sends its parts, and abort it. The one
+ * that completes it is in `multipart-complete.ts`.
+ */
 import Type from 'typebox'
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import { partBytes, planParts } from '../../core/file.ts'
