@@ -7,7 +7,7 @@ import type { LoadBounds } from '../collab/documents/load.ts'
 import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
-import { openEncryption, type Encryption } from '../platform/secrets/encryption.ts'
+import { openEncryption } from '../platform/secrets/encryption.ts'
 import type { Passwords } from '../platform/secrets/passwords.ts'
 import { WorkerPool } from '../platform/work/worker-pool.ts'
 import { TokenVerifier } from '../sql/accounts/tokens.ts'
@@ -15,7 +15,7 @@ import { DatabaseClock } from '../sql/database-clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
 import { reachableHost, type Config } from './config.ts'
-import { openStorage, type Storage } from './storage.ts'
+import { openStorage } from './storage.ts'
 
 /** Dependencies and limits that tests replace. */
 export interface ComposeOptions {
@@ -42,34 +42,19 @@ export interface ComposeOptions {
   log?: FastifyBaseLogger
 }
 
-export interface Basis {
-  config: Config
-  options: ComposeOptions
-  app: FastifyInstance
-  log: FastifyBaseLogger
-  database: Database
-  databaseClock: DatabaseClock
-  clock: Clock
-  pool: WorkerPool
-  egress: Egress
-  tokens: TokenVerifier
-  sessions: Sessions
-  storage: Storage
-  webhookSecrets: Encryption
-  /** The URL at which clients reach the service, without a slash at the end. Call it only after the service listens. */
-  publicUrl(): string
-}
+export type Basis = ReturnType<typeof openBasis>
 
 export function openBasis(
   app: FastifyInstance,
   config: Config,
   databaseUrl: string,
   options: ComposeOptions,
-): Basis {
+) {
   const { log } = app
   const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
   const databaseClock = new DatabaseClock({ database, log })
   const clock = options.clock ?? databaseClock
+  /** The URL at which clients reach the service, without a slash at the end. Call it only after the service listens. */
   const publicUrl = () => config.publicUrl ?? listeningUrl(app, config)
   return {
     ...{ config, options, app, log, database, databaseClock, clock, publicUrl },

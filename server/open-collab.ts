@@ -1,6 +1,5 @@
 /** Makes the live boards: documents, their writes and their log, the sockets, and what passes between processes. */
 import { openBus } from '../collab/bus/open-bus.ts'
-import type { LiveBoards } from '../collab/boards/live.ts'
 import { SafeHtml } from '../collab/boards/safe-html.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
 import { DocumentQuota } from '../collab/commit/document-quota.ts'
@@ -14,16 +13,9 @@ import { closeCodes } from '../core/errors.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
 import type { Basis } from './basis.ts'
 
-export interface Collab {
-  compactor: Compactor
-  queue: CommitQueue
-  documents: Documents
-  nodes: Nodes
-  gateway: Gateway
-  live: LiveBoards
-}
+export type Collab = ReturnType<typeof openCollab>
 
-export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void }): Collab {
+export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void }) {
   const { config, options, database, clock, pool, tokens, sessions, log } = basis
   const { documentBytes } = config
   const compactor = new Compactor({

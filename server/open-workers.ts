@@ -2,7 +2,7 @@
 import type { LiveBoards } from '../collab/boards/live.ts'
 import { Deliverer } from '../workers/deliveries/deliverer.ts'
 import type { Loop, WakingLoop } from '../workers/loop.ts'
-import { searchIndexer, type SearchIndexer } from '../workers/search/search.ts'
+import { searchIndexer } from '../workers/search/search.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
 import { startForgettingApplications } from '../workers/upkeep/forget-applications.ts'
 import { startHealing } from '../workers/upkeep/heal.ts'
@@ -12,17 +12,10 @@ import { startRetention } from '../workers/upkeep/retention.ts'
 import { startWatchingFeeds } from '../workers/upkeep/watch-feeds.ts'
 import type { Basis } from './basis.ts'
 
-/** Waking a worker that was not started does nothing. */
-export interface Workers {
-  indexer: SearchIndexer
-  wakeOutbox(): void
-  wakeDeliveries(): void
-  wakeHealing(): void
-  start(): void
-  stop(): Promise<void>
-}
+export type Workers = ReturnType<typeof openWorkers>
 
-export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId: string) => void): Workers {
+/** Waking a worker that was not started does nothing. */
+export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId: string) => void) {
   const { config, database, clock, pool, log } = basis
   const files = basis.storage.store
   const indexer = searchIndexer({ database, log })
