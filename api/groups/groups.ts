@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { createGroup, patchGroup, readGroups, removeGroup } from '../../collab/boards/groups.ts'
 import { cardFields } from '../../core/card.ts'
-import { badRequest, ServiceError } from '../../core/errors.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { idsOf } from '../../sql/made.ts'
