@@ -1,7 +1,7 @@
 /** The parts on which all others are built: the Fastify app, the database, clock, threads, egress, tokens and storage. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { Sessions } from '../api/sign-in/session.ts'
+import { openSessions } from '../api/sign-in/session.ts'
 import type { FileRead } from '../api/http/route.ts'
 import type { LoadBounds } from '../collab/documents/load.ts'
 import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
@@ -61,7 +61,7 @@ export function openBasis(
     pool: new WorkerPool(),
     egress: options.egress ?? openEgress({ allow: config.egressAllow }),
     tokens: new TokenVerifier({ database, clock }),
-    sessions: new Sessions({ database, publicUrl }),
+    sessions: openSessions({ database, publicUrl }),
     storage: openStorage(config, { clock, publicUrl, log }),
     webhookSecrets: openEncryption(config.secretKey, 'webhook secrets'),
   }

@@ -1,15 +1,9 @@
 /** The composition root. It makes every component, passes each its dependencies, and stops them in order. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
-import type { LiveBoards } from '../collab/boards/live.ts'
-import type { Gateway } from '../collab/gateway/gateway.ts'
-import type { Compactor } from '../collab/log/compact.ts'
 import { closeCodes } from '../core/errors.ts'
 import { leaveMark, type ProcessMark } from '../platform/process-marks.ts'
-import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { LoopWatchdog } from '../platform/work/loop-watchdog.ts'
-import type { Database } from '../sql/database.ts'
 import { listeningUrl, openBasis, type ComposeOptions } from './basis.ts'
 import type { Config } from './config.ts'
 import { openApp } from './open-app.ts'
@@ -18,20 +12,7 @@ import { openWorkers } from './open-workers.ts'
 import { registerAll } from './register-all.ts'
 import { checkSecretKey } from './secret-key.ts'
 
-export interface Service {
-  app: FastifyInstance
-  database: Database
-  live: LiveBoards
-  files: ObjectStore
-  gateway: Gateway
-  compactor: Compactor
-  /** `http://host:port`, without a slash at the end. */
-  url: string
-  /** Makes `/readyz` say 503 and waits `DRAIN_SECONDS`, so that balancers stop sending requests. All are served. */
-  drain(): Promise<void>
-  /** Stops accepting requests, finishes open requests, commits queued writes, and closes sockets with code 1012. */
-  close(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof compose>>
 
 /** How long a stop waits for the index rows of the last edits. */
 const finishIndexMs = 5_000
@@ -39,11 +20,8 @@ const finishIndexMs = 5_000
 /** How long requests in flight may take when the service stops. */
 const finishRequestsMs = 10_000
 
-export async function compose(
-  config: Config,
-  databaseUrl: string,
-  options: ComposeOptions = {},
-): Promise<Service> {
+/** @returns the service, which accepts requests. Its `url` has no slash at the end */
+export async function compose(config: Config, databaseUrl: string, options: ComposeOptions = {}) {
   const basis = openBasis(openApp(config, options), config, databaseUrl, options)
   const { app, log, database, databaseClock, pool, egress, storage } = basis
   const watchdog = new LoopWatchdog({ log })
@@ -56,7 +34,9 @@ export async function compose(
 
   let processMark: ProcessMark | null = null
   let closed: Promise<void> | null = null
+  /** Stops accepting requests, finishes open requests, commits queued writes, and closes sockets with code 1012. */
   const close = () => (closed ??= stop())
+  /** Makes `/readyz` say 503 and waits `DRAIN_SECONDS`, so that balancers stop sending requests. All are served. */
   const drain = async () => {
     leaving = true
     await delay(config.drainSeconds * 1000)

@@ -73,13 +73,9 @@ export const patchGroupRoute = route('PATCH /boards/:id/groups/:groupId', 'write
   answers: { 200: Type.Object({ group: Group, live }) },
   opensDocument: true,
   async handle(context, { principal, params, body }) {
-    const patched = await patchGroup(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      id: params.groupId,
-      change: groupChange(body),
-    })
-    return { body: patched }
+    const { id: boardId, groupId: id } = params
+    const change = groupChange(body)
+    return { body: await patchGroup(context.live, { account: principal.userId, boardId, id, change }) }
   },
 })
 
@@ -98,11 +94,8 @@ export const deleteGroup = route('DELETE /boards/:id/groups/:groupId', 'write', 
   },
   opensDocument: true,
   async handle(context, { principal, params }) {
-    const removed = await removeGroup(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      id: params.groupId,
-    })
+    const { id: boardId, groupId: id } = params
+    const removed = await removeGroup(context.live, { account: principal.userId, boardId, id })
     return { body: { deleted: true, ...removed } }
   },
 })

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from './html.ts'
 import type { Page } from './page.ts'
-import type { SignedIn } from './session.ts'
+import type { SignedIn } from '../../sql/accounts/sessions.ts'
 
 interface AnyVisit {
   request: FastifyRequest
