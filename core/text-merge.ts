@@ -1,5 +1,4 @@
-import { shortestEdit } from './shortest-edit.ts'
-import type { Change, Effort } from './shortest-edit.ts'
+import { shortestEdit, type Change, type Effort } from './shortest-edit.ts'
 
 /**
  * One edit of a text: removes `remove` characters at `index` and inserts `insert` there. Offsets are in UTF-16 units,
