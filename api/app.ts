@@ -1,7 +1,7 @@
 /** The API as a Fastify plugin: mounts the routes with their common hooks and error handling. */
 import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
-import type { FastifyInstance, preParsingHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { limits } from '../core/limits.ts'
 import { authorise, charge, identify, refund, type AuthenticateOptions } from './http/authenticate.ts'
@@ -66,20 +66,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     challenge(error, request, reply, options.publicUrl())
     return sendError(error, request, reply)
   })
-  app.setNotFoundHandler(async (request, reply) => {
-    if (request.url.startsWith(apiRoot)) await identify(options, request, reply)
-    const allowed = methodsAt(request.url)
-    if (allowed.length > 0) {
-      reply.header('allow', allowed.join(', '))
-      return reply
-        .code(405)
-        .send(errorBody('method_not_allowed', `This path supports ${allowed.join(', ')}.`))
-    }
-    if (wantsPage(request)) return sendNotFound(reply)
-    return reply
-      .code(404)
-      .send(errorBody('not_found', 'There is nothing at this path. GET /api/v1 lists the endpoints.'))
-  })
+  app.setNotFoundHandler((request, reply) => answerUnknown(options, request, reply))
 
   // The API reference at `/docs` reads it.
   await app.register(swagger, { mode: 'static', specification: { document: describeApi('') as never } })
@@ -102,6 +89,19 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       described = { publicUrl, text: JSON.stringify(describeApi(publicUrl)) }
     return reply.type('application/json; charset=utf-8').send(described.text)
   })
+}
+
+/** Answers a request to which no route belongs: another method of a path, or a path that does not exist. */
+async function answerUnknown(options: ApiOptions, request: FastifyRequest, reply: FastifyReply) {
+  if (request.url.startsWith(apiRoot)) await identify(options, request, reply)
+  const allowed = methodsAt(request.url)
+  if (allowed.length > 0) {
+    reply.code(405).header('allow', allowed.join(', '))
+    return errorBody('method_not_allowed', `This path supports ${allowed.join(', ')}.`)
+  }
+  if (wantsPage(request)) return sendNotFound(reply)
+  reply.code(404)
+  return errorBody('not_found', 'There is nothing at this path. GET /api/v1 lists the endpoints.')
 }
 
 /** Objects that all routes share. */

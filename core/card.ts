@@ -9,7 +9,7 @@
  * - *card*: content with its id and times, as the API answers it.
  */
 import { clamp, wrapDegrees } from './card-values.ts'
-import { ServiceError } from './errors.ts'
+import { badRequest } from './errors.ts'
 import {
   flag,
   identifiers,
@@ -31,7 +31,7 @@ export const isKind = (kind: string): kind is Kind => kinds.some((known) => know
 
 /** @param where how the message names the card, such as `cards[3].` */
 export const unknownKind = (where: string, ...others: string[]) =>
-  new ServiceError('bad_request', `${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
+  badRequest(`${where}kind must be one of: ${[...kinds, ...others].join(', ')}.`)
 
 const kindPattern = /^[A-Za-z0-9_-]{1,40}$/
 

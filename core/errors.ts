@@ -39,6 +39,9 @@ export class ServiceError extends Error {
   }
 }
 
+export const badRequest = (message: string, options?: ErrorOptions) =>
+  new ServiceError('bad_request', message, options)
+
 /** The codes with which the gateway closes a socket. After 4403 a client must not reconnect with the same token. */
 export const closeCodes = {
   tooBig: { code: 1009, reason: 'message too big' },

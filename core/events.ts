@@ -1,26 +1,23 @@
-/** The events that webhooks subscribe to, and their payloads. */
-export const eventTypes = [
-  'board.created',
-  'board.updated',
-  'board.deleted',
-  'board.restored',
-  'card.created',
-  'card.updated',
-  'card.deleted',
-  'card.moved',
-  'image.created',
-] as const
+/** The events that webhooks subscribe to, with what the API description says of each, and their payloads. */
+export const events = {
+  'board.created': 'A board was created.',
+  'board.updated': 'The name, the view or the parent of a board changed.',
+  'board.deleted': 'A board was moved to the trash, or removed permanently.',
+  'board.restored': 'A board was restored from the trash.',
+  'card.created': 'Cards were added to a board.',
+  'card.updated': 'The contents of cards changed.',
+  'card.deleted': 'Cards were removed from a board.',
+  'card.moved': 'Cards were moved to this board from another one.',
+  'image.created': 'An upload was completed.',
+}
 
-export type EventType = (typeof eventTypes)[number]
+export const eventTypes = Object.keys(events)
 
 /** The event of `POST /webhooks/{id}/test`. Webhooks can't subscribe to it. */
 export const testEvent = 'webhook.test'
 
 /** Subscribes to all events, including types added later. */
 export const everyEvent = '*'
-
-export const isEventType = (name: string): name is EventType =>
-  (eventTypes as readonly string[]).includes(name)
 
 export interface ServiceEvent {
   type: string

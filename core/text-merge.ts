@@ -1,5 +1,4 @@
-import { shortestEdit } from './shortest-edit.ts'
-import type { Change, Effort } from './shortest-edit.ts'
+import { shortestEdit, type Change, type Effort } from './shortest-edit.ts'
 
 /**
  * One edit of a text: removes `remove` characters at `index` and inserts `insert` there. Offsets are in UTF-16 units,
@@ -173,9 +172,7 @@ function wordSplitter(): (text: string) => Split {
     const offsets = [0]
     let end = 0
     for (const word of text.match(/[\p{L}\p{M}\p{N}]+|[^]/gu) ?? []) {
-      const id = ids.get(word) ?? ids.size
-      ids.set(word, id)
-      tokens.push(id)
+      tokens.push(ids.getOrInsert(word, ids.size))
       offsets.push((end += word.length))
     }
     return { tokens, offsets }

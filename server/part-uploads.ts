@@ -1,7 +1,7 @@
 /** Receives the parts of multipart uploads for the disk store. It does what S3 does for its signed URLs. */
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../core/errors.ts'
+import { badRequest, ServiceError } from '../core/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { DiskStore } from '../platform/storage/disk-store.ts'
 import { partPath, type PartUrls } from '../platform/storage/part-urls.ts'
@@ -34,7 +34,7 @@ export async function registerPartUploads(app: FastifyInstance, options: PartUpl
           'This upload does not exist. It was completed or aborted, or has expired.',
         )
       if (stored.outcome === 'wrong-size')
-        throw new ServiceError('bad_request', `This part must have exactly ${grant.bytes} bytes.`)
+        throw badRequest(`This part must have exactly ${grant.bytes} bytes.`)
       return reply.header('etag', `"${stored.etag}"`).code(200).send()
     })
     done()

@@ -4,7 +4,14 @@ import type { ISql, TransactionSql } from 'postgres'
 import { indexColumns } from '../core/card.ts'
 import postgres from './driver.ts'
 import { locks } from './locks.ts'
-import { compareSchema, isMigration, unknownMigrations, worksWith, type AppliedFile } from './schema-range.ts'
+import {
+  compareSchema,
+  isMigration,
+  unknownMigrations,
+  unlike,
+  worksWith,
+  type AppliedFile,
+} from './schema-range.ts'
 
 const here = import.meta.dirname
 
@@ -112,9 +119,8 @@ function changedFiles(files: SchemaFile[], applied: AppliedFile[]): SchemaFile[]
     throw new Error(
       `The database is newer than this version of Corkboard: it has ${unknown.join(', ')}. Start the newer version.`,
     )
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
-  const changed = files.filter(({ name, checksum }) => checksums.get(name) !== checksum)
-  const edited = changed.find((file) => isMigration(file) && checksums.has(file.name))
+  const changed = unlike(files, applied)
+  const edited = changed.find((file) => isMigration(file) && applied.some(({ name }) => name === file.name))
   if (edited)
     throw new Error(
       `${edited.name} has changed after it was applied. Restore it, and put the change into a new numbered file.`,
@@ -169,8 +175,7 @@ export async function schemaState(url: string): Promise<'empty' | 'usable' | 'ot
     if (table!['name'] === null) return 'empty'
     const own = await schemaFiles()
     const applied = await readApplied(sql)
-    const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
-    const isSame = own.every(({ name, checksum }) => checksums.get(name) === checksum)
+    const isSame = unlike(own, applied).length === 0
     return isSame || compareSchema(own, applied) === 'newer' ? 'usable' : 'other'
   } finally {
     await sql.end({ timeout: 5 })

@@ -50,10 +50,14 @@ export function compareSchema(
   applied: AppliedFile[],
 ): 'same' | 'pending' | 'newer' | 'too new' {
   if (newest(own) < oldestCode(applied)) return 'too new'
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
-  const isPending = own.filter(isMigration).some(({ name, checksum }) => checksums.get(name) !== checksum)
-  if (isPending) return 'pending'
+  if (unlike(own, applied).some(isMigration)) return 'pending'
   return newest(applied) > newest(own) ? 'newer' : 'same'
+}
+
+/** Returns the files of this code that the schema lacks, or has with another text. */
+export function unlike<File extends OwnFile>(own: File[], applied: AppliedFile[]): File[] {
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
+  return own.filter(({ name, checksum }) => checksums.get(name) !== checksum)
 }
 
 /** Returns the migrations that this code does not have, in order. */

@@ -40,7 +40,7 @@ const rooms: Record<string, string[][]> = {
     ['.'],
   ],
   sql: [['boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
-  platform: [['egress', 'images', 'storage'], ['secrets', 'work'], ['.']],
+  platform: [['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
   core: [['layout'], ['.']],
 }
 /** Packages that only some folders may import. */

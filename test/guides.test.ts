@@ -36,7 +36,7 @@ function snippet(text: string, language: string): string {
 
 test('[DC1] the README’s request gets the answer that it shows', async () => {
   const text = section('A first card')
-  const shown = JSON.parse(snippet(text, 'json'))
+  const shown = JSON.parse(snippet(text, 'text'))
   const { stdout } = await run('sh', ['-c', snippet(text, 'sh')])
   const answer = JSON.parse(stdout)
   const [card] = answer.cards

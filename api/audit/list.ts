@@ -39,10 +39,7 @@ const mostEntries = 1000
 
 const audit: WalkedList = { name: 'the audit', isId: (id) => /^\d{1,15}$/.test(id), firstId: '0' }
 
-export const listAudit = route({
-  method: 'GET',
-  path: '/audit',
-  scope: 'read',
+export const listAudit = route('GET /audit', 'read', {
   summary: 'List writes and image reads, newest first. With `since`: a feed of new entries.',
   schemas: { query: Type.Object(walkQuery) },
   answers: { 200: cursorPage({ entries: list(entryAnswer, 'The entries of this page.') }) },

@@ -2,18 +2,11 @@
  * Audit entries for image reads, written in batches: a gallery of 500 images is one write. An entry is written within
  * 250 ms. If the process is killed, the entries of that time are lost.
  */
-import type { FastifyRequest } from 'fastify'
 import type { Logger } from '../../platform/log.ts'
 import { recordReads, type ReadEntry } from '../../sql/requests/audit.ts'
 import type { Database } from '../../sql/database.ts'
-import type { Principal } from '../../sql/accounts/tokens.ts'
-
-export interface ImageRead {
-  key: string
-  workspaceId: string | null
-  boardId: string | null
-  status: number
-}
+import { auditedCaller, auditedRequest } from '../http/action.ts'
+import type { FileRead } from '../http/route.ts'
 
 const gatherMs = 250
 const mostAtOnce = 500
@@ -35,23 +28,17 @@ export class ReadAudit {
     this.#log = log
   }
 
-  imageRead(request: FastifyRequest, principal: Principal, read: ImageRead): void {
+  imageRead({ request, principal, ...read }: FileRead): void {
     this.#waiting.push({
       action: 'image.read',
-      userId: principal.userId,
-      displayName: principal.displayName,
-      tokenId: principal.tokenId,
-      serviceAccountId: principal.serviceAccountId,
-      clientId: principal.clientId,
-      method: request.method,
-      path: request.url.split('?', 1)[0]!.slice(0, 1000),
+      user_id: principal.userId,
+      ...auditedCaller(principal),
+      ...auditedRequest(request),
       status: read.status,
-      workspaceId: read.workspaceId,
-      boardId: read.boardId,
-      resourceType: 'image',
-      resourceId: read.key,
-      requestId: request.id,
-      ip: request.ip,
+      workspace_id: read.workspaceId,
+      board_id: read.boardId,
+      resource_type: 'image',
+      resource_id: read.imageKey,
     })
     if (this.#waiting.length >= mostAtOnce) void this.flush()
     else this.#timer ??= setTimeout(() => void this.flush(), gatherMs).unref()

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { id, integer, list, listOf } from '../http/vocabulary.ts'
 import { noBoard } from '../../core/board.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { route, type Answer } from '../http/route.ts'
 import { Board } from '../http/schemas.ts'
@@ -29,10 +29,7 @@ const body = Type.Object({
   ),
 })
 
-export const createBoard = route({
-  method: 'POST',
-  path: '/boards',
-  scope: 'write',
+export const createBoard = route('POST /boards', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: `Create a board, or up to ${limits.boardsPerRequest} at once.`,
   schemas: { body },
@@ -50,9 +47,8 @@ export const createBoard = route({
     const { boards, name } = body
     const update = body.on_conflict !== undefined
     if (boards === undefined) {
-      if (name === undefined) throw new ServiceError('bad_request', 'name is required.')
-      if (update)
-        throw new ServiceError('bad_request', 'on_conflict goes with the batch form: send boards, a list.')
+      if (name === undefined) throw badRequest('name is required.')
+      if (update) throw badRequest('on_conflict goes with the batch form: send boards, a list.')
       const entry = readEntry({ ...body, name })
       const [made] = await database.asUser(principal.userId, (tx) => writeEntries(tx, [entry]))
       return { status: 201, body: { board: presentBoard(made!.board) } }

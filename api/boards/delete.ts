@@ -8,10 +8,7 @@ import { Board, boardId, boardParams } from '../http/schemas.ts'
 import { presentBoard, readBoard } from './board.ts'
 import { trashBoards } from './trash.ts'
 
-export const deleteBoard = route({
-  method: 'DELETE',
-  path: '/boards/:id',
-  scope: 'delete',
+export const deleteBoard = route('DELETE /boards/:id', 'delete', {
   refuses: ['forbidden'],
   summary: `Put a board into the trash. It can be restored for ${limits.trashDays} days.`,
   schemas: { params: boardParams },
@@ -33,10 +30,7 @@ export const deleteBoard = route({
   },
 })
 
-export const deleteManyBoards = route({
-  method: 'DELETE',
-  path: '/boards',
-  scope: 'delete',
+export const deleteManyBoards = route('DELETE /boards', 'delete', {
   summary: `Put up to ${limits.boardsPerRequest} boards into the trash. Each can be restored for ${limits.trashDays} days.`,
   schemas: {
     body: Type.Object({

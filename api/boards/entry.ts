@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { id, named, nullable } from '../http/vocabulary.ts'
 import { acceptColumns, type BoardValues } from '../../core/board-columns.ts'
+import { limits } from '../../core/limits.ts'
 import { name, ownFields, requireProps, requireSchedule, trimmedName } from './fields.ts'
 
 export const entryFields = {
@@ -43,7 +44,7 @@ export function readEntry(
   const where = options.where ?? ''
   const workspaceId = given.workspace_id ?? options.workspaceId
   requireProps(given.props, where)
-  const columns = { ...acceptColumns(given), name: trimmedName(given.name, where) }
+  const columns = { ...acceptColumns(given), name: trimmedName(given.name, limits.boardName, where) }
   // An update may use the existing board's date. The code that writes it checks the schedule again.
   if (!options.mayUpdate || columns.scheduled_date !== undefined)
     requireSchedule(columns.scheduled_date, columns.scheduled_end, where)

@@ -1,5 +1,5 @@
 /** `GET /boards?since=`: the changes of all boards that the caller may see. */
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../http/feed.ts'
 import { uuidPattern } from '../http/schemas.ts'
@@ -59,6 +59,6 @@ function cursorPosition(cursor: string): FeedPosition {
   const [time = '', id = '', ...more] = cursor.split('|')
   const at = parseTime(time)
   if (!at || !uuidPattern.test(id) || more.length > 0)
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of this feed.')
+    throw badRequest('cursor must be the next_cursor of an earlier page of this feed.')
   return { at, id }
 }

@@ -2,7 +2,7 @@
 import Type, { type TOptional, type TSchema, type TUnsafe } from 'typebox'
 import { flag, nullable, text } from '../http/vocabulary.ts'
 import { describedEntries, type describedColumns } from '../../core/board-columns.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { propsFault } from '../../core/card-values.ts'
 import { identifiers, props } from '../http/schemas.ts'
@@ -22,13 +22,11 @@ export const ownFields = {
   identifiers: Type.Optional(nullable(identifiers)),
 }
 
-/** @param where how messages name the board, such as `boards[3].`; empty for a single board */
-export function trimmedName(given: string, where = ''): string {
+/** @param where how messages name the object, such as `boards[3].`; empty for a single one */
+export function trimmedName(given: string, most: number, where = ''): string {
   const trimmed = given.trim()
-  if (trimmed === '') throw new ServiceError('bad_request', `${where}name must not be empty.`)
-  if (Array.from(trimmed).length > limits.boardName) {
-    throw new ServiceError('bad_request', `${where}name must be at most ${limits.boardName} characters.`)
-  }
+  if (trimmed === '') throw badRequest(`${where}name must not be empty.`)
+  if (Array.from(trimmed).length > most) throw badRequest(`${where}name must be at most ${most} characters.`)
   return trimmed
 }
 
@@ -38,17 +36,15 @@ export function requireSchedule(
   where = '',
 ): void {
   for (const [field, value] of Object.entries({ scheduled_date: date, scheduled_end: end })) {
-    if (value?.startsWith('0000'))
-      throw new ServiceError('bad_request', `${where}${field} must be a valid date.`)
+    if (value?.startsWith('0000')) throw badRequest(`${where}${field} must be a valid date.`)
   }
   if (!end) return
-  if (!date) throw new ServiceError('bad_request', `${where}scheduled_end needs a scheduled_date.`)
-  if (end < date)
-    throw new ServiceError('bad_request', `${where}scheduled_end must not be before scheduled_date.`)
+  if (!date) throw badRequest(`${where}scheduled_end needs a scheduled_date.`)
+  if (end < date) throw badRequest(`${where}scheduled_end must not be before scheduled_date.`)
 }
 
 export function requireProps(given: unknown, where = ''): void {
   if (given === undefined || given === null) return
   const fault = propsFault(given)
-  if (fault) throw new ServiceError('bad_request', `${where}props: ${fault}.`)
+  if (fault) throw badRequest(`${where}props: ${fault}.`)
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { id, list, oneOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { since } from '../http/feed.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../http/page.ts'
@@ -30,10 +30,7 @@ const query = Type.Object({
 
 const boards = list(Board, 'The boards of this page.')
 
-export const listBoards = route({
-  method: 'GET',
-  path: '/boards',
-  scope: 'read',
+export const listBoards = route('GET /boards', 'read', {
   refuses: ['not_found'],
   summary: 'List boards, or follow their changes.',
   description:
@@ -47,7 +44,7 @@ export const listBoards = route({
     const page = pageOf(query)
     const { parent } = query
     if (parent !== undefined && parent !== 'root' && !uuidPattern.test(parent)) {
-      throw new ServiceError('bad_request', 'parent must be a board id or `root`.')
+      throw badRequest('parent must be a board id or `root`.')
     }
     const trash = query.deleted === '1'
     if (query.since !== undefined || query.cursor !== undefined) {

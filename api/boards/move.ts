@@ -13,10 +13,7 @@ import { lockBoards, lockStructure, readAbove } from './structure.ts'
 const reasons = ['cycle', 'cross-workspace', 'no-write', 'same-parent', 'missing', 'self'] as const
 type Reason = (typeof reasons)[number]
 
-export const moveBoards = route({
-  method: 'POST',
-  path: '/boards/move',
-  scope: 'write',
+export const moveBoards = route('POST /boards/move', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: `Move up to ${limits.boardsPerRequest} boards below another one, or to the top level.`,
   schemas: {

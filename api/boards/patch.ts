@@ -4,6 +4,7 @@ import { acceptColumns } from '../../core/board-columns.ts'
 import { inTrash, notWritable } from '../../core/board.ts'
 import { distinctIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
 import { Board, boardParams, boardView } from '../http/schemas.ts'
@@ -20,10 +21,7 @@ const patch = Type.Object({
   ...ownFields,
 })
 
-export const patchBoard = route({
-  method: 'PATCH',
-  path: '/boards/:id',
-  scope: 'write',
+export const patchBoard = route('PATCH /boards/:id', 'write', {
   refuses: ['forbidden', 'conflict'],
   summary: 'Change the fields of a board that are sent.',
   schemas: { params: boardParams, body: patch },
@@ -39,7 +37,7 @@ export const patchBoard = route({
       await tx`select lock_board(${params.id})`
       const before = await readBoard(tx, params.id)
       const changes = acceptColumns(body)
-      if (body.name !== undefined) changes.name = trimmedName(body.name)
+      if (body.name !== undefined) changes.name = trimmedName(body.name, limits.boardName)
       requireSchedule(
         body.scheduled_date === undefined ? before.scheduled_date : body.scheduled_date,
         body.scheduled_end === undefined ? before.scheduled_end : body.scheduled_end,

@@ -12,10 +12,7 @@ const Capacity = named('Capacity', 'How many cards the owner of the board may st
   remaining: integer('How many cards can be added.'),
 })
 
-export const readBoardById = route({
-  method: 'GET',
-  path: '/boards/:id',
-  scope: 'read',
+export const readBoardById = route('GET /boards/:id', 'read', {
   summary: 'Read a board and its remaining card capacity.',
   schemas: {
     params: boardParams,

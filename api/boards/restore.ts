@@ -10,10 +10,7 @@ import { presentBoard, readBoard } from './board.ts'
 import { carriedKey, readCarriers } from './identified.ts'
 import { lockStructure } from './structure.ts'
 
-export const restoreBoard = route({
-  method: 'POST',
-  path: '/boards/:id/restore',
-  scope: 'write',
+export const restoreBoard = route('POST /boards/:id/restore', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: 'Bring a board back from the trash.',
   schemas: { params: boardParams },

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { flag, id, integer, list, named, nullable, oneOf, text, timestamp } from '../http/vocabulary.ts'
 import { noBoard } from '../../core/board.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
@@ -32,10 +32,7 @@ const treeBoard = named('TreeEntry', 'A board in a tree.', {
 
 type TreeBoard = Static<typeof treeBoard>
 
-export const readTree = route({
-  method: 'GET',
-  path: '/boards/tree',
-  scope: 'read',
+export const readTree = route('GET /boards/tree', 'read', {
   refuses: ['not_found'],
   summary: 'Read the tree of boards below a board, or of a workspace.',
   description: `At most ${limits.treeBoards} boards come in one answer. A larger tree is 400: read it in parts.`,
@@ -51,7 +48,7 @@ export const readTree = route({
     const { root, workspace, depth = limits.treeDepth.default } = query
     const withTrash = query.deleted === '1'
     if ((root === undefined) === (workspace === undefined))
-      throw new ServiceError('bad_request', 'Exactly one of root and workspace is required.')
+      throw badRequest('Exactly one of root and workspace is required.')
     const boards = await database.asUser(principal.userId, async (tx) => {
       // A cached plan from when the table was small would scan the whole table for each board.
       await tx`select set_config('enable_seqscan', 'off', true)`
@@ -60,8 +57,7 @@ export const readTree = route({
     })
     if (root !== undefined && boards.length === 0) throw noBoard()
     if (boards.length > limits.treeBoards) {
-      throw new ServiceError(
-        'bad_request',
+      throw badRequest(
         `The tree has more than ${limits.treeBoards} boards. Choose a root further down, or a smaller depth.`,
       )
     }
@@ -104,11 +100,8 @@ function arrange(boards: TreeBoard[], depth: number): TreeBoard[] {
   let level: TreeBoard[] = []
   for (const board of boards) {
     const parent = board.parent_board_id === null ? undefined : byId.get(board.parent_board_id)
-    if (parent && liesBelow(board, parent)) {
-      const siblings = below.get(parent.id)
-      if (siblings) siblings.push(board)
-      else below.set(parent.id, [board])
-    } else {
+    if (parent && liesBelow(board, parent)) below.getOrInsert(parent.id, []).push(board)
+    else {
       board.parent_board_id = null
       level.push(board)
     }

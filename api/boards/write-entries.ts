@@ -1,6 +1,6 @@
 /** Creates boards, and updates those that have an identifier of an entry: all or none. */
 import { boardColumnNames, newBoard } from '../../core/board-columns.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { changeQuietly, readBoards, selectBoard, updateBoards, type BoardRow } from './board.ts'
@@ -108,8 +108,7 @@ async function matchIdentifiers(
   })
 }
 
-const ambiguous = (entry: Entry, why: string) =>
-  new ServiceError('bad_request', `${entry.where}identifiers: ${why}.`)
+const ambiguous = (entry: Entry, why: string) => badRequest(`${entry.where}identifiers: ${why}.`)
 
 /** Makes the checks that need the existing boards. */
 async function requireUpdatable(tx: Transaction, entries: Placed[], boardIds: string[]): Promise<void> {

@@ -40,10 +40,7 @@ const cardPlace = named('CardPlace', 'Where a layout puts a card.', {
   h: integer('Height in canvas pixels.'),
 })
 
-export const arrangeBoard = route({
-  method: 'POST',
-  path: '/boards/:id/arrange',
-  scope: 'write',
+export const arrangeBoard = route('POST /boards/:id/arrange', 'write', {
   refuses: ['forbidden'],
   summary: 'Arrange the cards of a board.',
   schemas: { params: boardParams, body: nullable(options) },

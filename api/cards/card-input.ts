@@ -8,7 +8,7 @@ import {
   type CardChange,
   type CardInput,
 } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { htmlFault } from '../../core/html.ts'
 import { requireRoom } from '../boards/capacity.ts'
 import type { ApiContext } from '../http/route.ts'
@@ -17,13 +17,13 @@ import type { ApiContext } from '../http/route.ts'
 export function cardChange(input: CardInput, where: string, options: { anyKind?: boolean } = {}): CardChange {
   if (input.kind !== undefined && !options.anyKind && !isKind(input.kind)) throw unknownKind(where)
   const markupFault = input.html ? htmlFault(input.html) : null
-  if (markupFault) throw new ServiceError('bad_request', `${where}html ${markupFault}.`)
+  if (markupFault) throw badRequest(`${where}html ${markupFault}.`)
   const change: Record<string, unknown> = {}
   for (const [name, field] of fieldEntries) {
     const given = input[name] as never
     if (given === undefined) continue
     const fault = field.fault?.(given)
-    if (fault) throw new ServiceError('bad_request', `${where}${name}${fault}.`)
+    if (fault) throw badRequest(`${where}${name}${fault}.`)
     change[name] = field.accept(given)
   }
   return change
@@ -53,8 +53,7 @@ export async function sanitizeChanges(
     if (typeof change.html !== 'string') continue
     const clean = safe.next().value!
     if (clean.length > cardFields.html.limit && Array.from(clean).length > cardFields.html.limit)
-      throw new ServiceError(
-        'bad_request',
+      throw badRequest(
         `${where(at)}html must be at most ${cardFields.html.limit} characters after it is sanitised.`,
       )
     change.html = clean || null

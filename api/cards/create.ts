@@ -6,7 +6,7 @@ import { readCards } from '../../collab/boards/read.ts'
 import { upsertCards } from '../../collab/boards/upsert.ts'
 import { createCards } from '../../collab/boards/write.ts'
 import { kinds } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { idsOf } from '../../sql/made.ts'
@@ -41,10 +41,7 @@ const body = Type.Object({
 
 const count = (what: string) => Type.Optional(integer(`With \`on_conflict\`: how many cards ${what}.`))
 
-export const createCardsRoute = route({
-  method: 'POST',
-  path: '/boards/:id/cards',
-  scope: 'write',
+export const createCardsRoute = route('POST /boards/:id/cards', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: `Create a card, or up to ${limits.cardsPerRequest} at once.`,
   schemas: { params: boardParams, body },
@@ -67,12 +64,11 @@ export const createCardsRoute = route({
     const kept = await removedCards(context, principal.userId, inputs)
     const cards = await mapInTurns(inputs, (input, at): NewCard => {
       if (input.kind === undefined)
-        throw new ServiceError('bad_request', `${where(at)}kind is required, one of: ${kinds.join(', ')}.`)
+        throw badRequest(`${where(at)}kind is required, one of: ${kinds.join(', ')}.`)
       const removed =
         input.restore_token === undefined ? undefined : kept.get(input.restore_token.toLowerCase())
       if (input.restore_token !== undefined && !removed) {
-        throw new ServiceError(
-          'bad_request',
+        throw badRequest(
           `${where(at)}restore_token must be one that a removal gave in the last ${limits.trashDays} days.`,
         )
       }

@@ -4,16 +4,13 @@ import { removeCards } from '../../collab/boards/write.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { showWritten } from '../files/show-images.ts'
-import { route } from '../http/route.ts'
+import { route, type ApiContext } from '../http/route.ts'
 import { boardId, boardParams, Card, cardParams, live, notFound } from '../http/schemas.ts'
 
 const restoreWith = text('The operation that restores what was removed.')
 const hint = (boardId: string) => `POST /boards/${boardId}/cards`
 
-export const deleteCard = route({
-  method: 'DELETE',
-  path: '/boards/:id/cards/:cardId',
-  scope: 'delete',
+export const deleteCard = route('DELETE /boards/:id/cards/:cardId', 'delete', {
   refuses: ['forbidden', 'conflict'],
   summary: 'Remove a card. Post it back to restore it.',
   schemas: { params: cardParams },
@@ -27,21 +24,14 @@ export const deleteCard = route({
   },
   opensDocument: true,
   async handle(context, { principal, params }) {
-    const { cards, live } = await removeCards(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      ids: [params.cardId],
-    })
-    const [card] = await showWritten(context, principal.userId, cards)
+    const { cards, live } = await remove(context, principal.userId, params.id, [params.cardId])
+    const [card] = cards
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { deleted: true, card, restore_with: hint(params.id), live } }
   },
 })
 
-export const deleteManyCards = route({
-  method: 'DELETE',
-  path: '/boards/:id/cards',
-  scope: 'delete',
+export const deleteManyCards = route('DELETE /boards/:id/cards', 'delete', {
   refuses: ['forbidden', 'conflict'],
   summary: `Remove up to ${limits.cardsPerRequest} cards.`,
   schemas: {
@@ -62,20 +52,14 @@ export const deleteManyCards = route({
   },
   opensDocument: true,
   async handle(context, { principal, params, body }) {
-    const { cards, notFound, live } = await removeCards(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      ids: body.card_ids,
-    })
-    return {
-      body: {
-        board_id: params.id,
-        deleted: cards.length,
-        cards: await showWritten(context, principal.userId, cards),
-        not_found: notFound,
-        restore_with: hint(params.id),
-        live,
-      },
-    }
+    const board_id = params.id
+    const { cards, notFound, live } = await remove(context, principal.userId, board_id, body.card_ids)
+    const restore_with = hint(board_id)
+    return { body: { board_id, deleted: cards.length, cards, not_found: notFound, restore_with, live } }
   },
 })
+
+async function remove(context: ApiContext, account: string, boardId: string, ids: string[]) {
+  const removed = await removeCards(context.live, { account, boardId, ids })
+  return { ...removed, cards: await showWritten(context, account, removed.cards) }
+}

@@ -1,6 +1,6 @@
 /** `GET /boards/{id}/cards?source=index&since=`: the changes of a board's cards, from the index. */
 import { indexedFields, isCardId, type IndexedFields } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { requireVisible } from '../boards/board.ts'
 import { feedEnd, feedHorizon, parseTime, sinceOf, type FeedPosition } from '../http/feed.ts'
@@ -70,6 +70,6 @@ function cursorPosition(boardId: string, cursor: string): FeedPosition {
   const [time = '', board, card, ...more] = cursor.split('|')
   const at = parseTime(time)
   if (!at || board !== boardId || card === undefined || (card !== '' && !isCardId(card)) || more.length > 0)
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of this board.')
+    throw badRequest('cursor must be the next_cursor of an earlier page of this board.')
   return { at, id: card || null }
 }

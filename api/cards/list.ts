@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { integer, list, oneOf, text } from '../http/vocabulary.ts'
 import { readPage } from '../../collab/boards/read.ts'
 import { isCardId, type IndexedFields } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { since } from '../http/feed.ts'
@@ -45,10 +45,7 @@ const listQuery = Type.Object({
   ...pageQuery,
 })
 
-export const listCards = route({
-  method: 'GET',
-  path: '/boards/:id/cards',
-  scope: 'read',
+export const listCards = route('GET /boards/:id/cards', 'read', {
   summary: 'List the cards of a board, or follow their changes.',
   description:
     'Without `source`: the live board, with all fields, in pages by `offset`. With `source=index`: the index, in pages by `cursor`. With `source=index` and `since`: a change feed.',
@@ -101,10 +98,8 @@ export const listCards = route({
 
 /** Refuses parameters that only a feed uses: elsewhere they would be ignored silently. */
 function requireFeed(query: Static<typeof listQuery>, follows: boolean): void {
-  if (query.since !== undefined && query.source !== 'index')
-    throw new ServiceError('bad_request', 'since needs source=index.')
-  if (query.deleted === '1' && !follows)
-    throw new ServiceError('bad_request', 'deleted=1 needs source=index and since.')
+  if (query.since !== undefined && query.source !== 'index') throw badRequest('since needs source=index.')
+  if (query.deleted === '1' && !follows) throw badRequest('deleted=1 needs source=index and since.')
 }
 
 interface IndexRow extends IndexedFields {
@@ -137,6 +132,6 @@ async function listIndex(
 function cardAfter(boardId: string, cursor: string): string {
   const [board, card, ...more] = cursor.split('|')
   if (board !== boardId || card === undefined || !isCardId(card) || more.length > 0)
-    throw new ServiceError('bad_request', 'cursor must be the next_cursor of an earlier page of this board.')
+    throw badRequest('cursor must be the next_cursor of an earlier page of this board.')
   return card
 }

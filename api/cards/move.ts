@@ -2,17 +2,14 @@ import Type from 'typebox'
 import { id, integer, list, listOf } from '../http/vocabulary.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { readCards } from '../../collab/boards/read.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showWritten } from '../files/show-images.ts'
 import { route } from '../http/route.ts'
 import { boardParams, Card, live, notFound } from '../http/schemas.ts'
 
-export const moveCardsRoute = route({
-  method: 'POST',
-  path: '/boards/:id/cards/move',
-  scope: 'write',
+export const moveCardsRoute = route('POST /boards/:id/cards/move', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: `Move up to ${limits.cardsPerRequest} cards to another board.`,
   schemas: {
@@ -37,7 +34,7 @@ export const moveCardsRoute = route({
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const toBoardId = body.to_board_id.toLowerCase()
-    if (toBoardId === params.id) throw new ServiceError('bad_request', 'to_board_id must be another board.')
+    if (toBoardId === params.id) throw badRequest('to_board_id must be another board.')
     const { cards, notFound, ...rest } = await moveCards(context.live, {
       account: principal.userId,
       boardId: params.id,

@@ -31,10 +31,7 @@ function toPatch(id: string, input: Static<typeof patch>, where: string): CardPa
   return input.body_base === undefined ? { id, change } : { id, change, bodyBase: input.body_base ?? '' }
 }
 
-export const patchCard = route({
-  method: 'PATCH',
-  path: '/boards/:id/cards/:cardId',
-  scope: 'write',
+export const patchCard = route('PATCH /boards/:id/cards/:cardId', 'write', {
   refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change the fields of a card that are sent.',
   schemas: { params: cardParams, body: patch },
@@ -51,10 +48,7 @@ export const patchCard = route({
   },
 })
 
-export const patchManyCards = route({
-  method: 'PATCH',
-  path: '/boards/:id/cards',
-  scope: 'write',
+export const patchManyCards = route('PATCH /boards/:id/cards', 'write', {
   refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: `Change up to ${limits.cardsPerRequest} cards.`,
   schemas: {

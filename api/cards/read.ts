@@ -8,10 +8,7 @@ import { includeOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { Card, cardParams } from '../http/schemas.ts'
 
-export const readCard = route({
-  method: 'GET',
-  path: '/boards/:id/cards/:cardId',
-  scope: 'read',
+export const readCard = route('GET /boards/:id/cards/:cardId', 'read', {
   summary: 'Read a card, with its properties and identifiers.',
   schemas: {
     params: cardParams,

@@ -1,15 +1,13 @@
 /** The `webhooks` section of the API description: the request that each event posts to a webhook's URL. */
 import Type, { type TSchema } from 'typebox'
 import { nullable, id, integer, list, named, object, text, time, uuid } from '../http/vocabulary.ts'
-import { eventTypes, testEvent } from '../../core/events.ts'
+import { events, testEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
 import { Board } from '../http/schemas.ts'
 import { Webhook } from '../webhooks/webhook.ts'
 import { ImageRecord } from '../files/list.ts'
 import type { Components } from './components.ts'
 import { pascal } from './errors.ts'
-
-type Event = (typeof eventTypes)[number] | typeof testEvent
 
 const { name, parent_board_id, view } = Board.properties
 const { bytes, width, height, content_type } = ImageRecord.properties
@@ -61,17 +59,9 @@ const kinds: Record<string, Kind> = {
   },
 }
 
-const summaries: Record<Event, string> = {
-  'board.created': 'A board was created.',
-  'board.updated': 'The name, the view or the parent of a board changed.',
-  'board.deleted': 'A board was moved to the trash, or removed permanently.',
-  'board.restored': 'A board was restored from the trash.',
-  'card.created': 'Cards were added to a board.',
-  'card.updated': 'The contents of cards changed.',
-  'card.deleted': 'Cards were removed from a board.',
-  'card.moved': 'Cards were moved to this board from another one.',
-  'image.created': 'An upload was completed.',
-  'webhook.test': 'A test delivery from `POST /webhooks/{id}/test`. Webhooks cannot subscribe to it.',
+const described: Record<string, string> = {
+  ...events,
+  [testEvent]: 'A test delivery from `POST /webhooks/{id}/test`. Webhooks cannot subscribe to it.',
 }
 
 export function describeEvents(
@@ -79,17 +69,17 @@ export function describeEvents(
   examples: Record<string, unknown>,
 ): Record<string, object> {
   return Object.fromEntries(
-    ([...eventTypes, testEvent] as const).map((event) => [
+    Object.entries(described).map(([event, summary]) => [
       event,
-      { post: describeEvent(event, components, examples[event]) },
+      { post: describeEvent(event, summary, components, examples[event]) },
     ]),
   )
 }
 
-function describeEvent(event: Event, components: Components, example: unknown): object {
-  const schema = components.refer(eventSchema(event))
+function describeEvent(event: string, summary: string, components: Components, example: unknown): object {
+  const schema = components.refer(eventSchema(event, summary))
   return {
-    summary: summaries[event],
+    summary,
     description: `A 2xx response within ${limits.webhooks.attemptMs / 1000} seconds is a success. Otherwise the delivery is retried, up to ${limits.webhooks.attempts} attempts in total. Verify the signature over the raw body before you parse the body.`,
     operationId: `on${pascal(event)}`,
     tags: ['Webhooks'],
@@ -110,10 +100,10 @@ function describeEvent(event: Event, components: Components, example: unknown): 
 }
 
 /** The schema of a delivery's body, which `payloadText` writes. */
-function eventSchema(event: Event): TSchema {
+function eventSchema(event: string, summary: string): TSchema {
   const { type, resource, data, hasBoard } = kinds[event.split('.')[0]!]!
   const board = Type.Object({ id: Board.properties.id })
-  return named(`${pascal(event)}Event`, summaries[event], {
+  return named(`${pascal(event)}Event`, summary, {
     type: Type.Literal(event, { description: 'Name of the event.' }),
     resource: object('The resource that the event is about.', {
       type: Type.Literal(type, { description: 'Type of the resource.' }),

@@ -27,10 +27,7 @@ const omcEntity = Type.Object(
   { additionalProperties: true, description: 'An OMC-JSON 2.8 entity.' },
 )
 
-export const exportBoard = route({
-  method: 'GET',
-  path: '/boards/:id/export',
-  scope: 'read',
+export const exportBoard = route('GET /boards/:id/export', 'read', {
   summary: 'Export a board as JSON or OMC-JSON 2.8, even from the trash.',
   schemas: {
     params: boardParams,

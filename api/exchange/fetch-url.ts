@@ -94,12 +94,12 @@ async function receive<Page>(
   if (status < 200 || status > 299)
     return { error: `The server of the URL answered with status ${status}.`, code: 'upstream_rejected' }
   const contentType = headers['content-type']
-  const { start, rest, whole } = await begin(body)
+  const { start, whole, stream } = await begin(body)
   if (start.length === 0)
     return { error: 'The server of the URL sent an empty body.', code: 'upstream_rejected' }
   const found = await kindOf(start, contentType)
-  if (found.kind === 'link') return page({ kind: 'link', contentType, start, body: rest })
-  const incoming = { account, boardId, bytes: declaredBytes(headers), body: whole() }
+  if (found.kind === 'link') return page({ kind: 'link', contentType, start, body: whole })
+  const incoming = { account, boardId, bytes: declaredBytes(headers), body: stream() }
   const about = { name: nameIn(url), mime: boundText(found.mime, cardFields.mime.limit), ext: found.ext }
   if (found.kind === 'image') {
     const asFile = (image: StoredImage): RemoteFile => ({ kind: 'image', ...about, ...image })
@@ -130,24 +130,17 @@ async function begin(body: Readable) {
     chunks.push(value)
     length += value.length
   }
-  const whole = () =>
-    Readable.from(
-      (async function* () {
-        yield* chunks
-        chunks.length = 0
-        yield* rest
-      })(),
-      { objectMode: false, highWaterMark: 64 * 1024 },
-    )
+  const whole = withStart(chunks, rest)
   return {
     start: Buffer.concat(chunks).subarray(0, limits.import.sniffBytes),
-    rest: withStart(chunks, rest),
     whole,
+    stream: () => Readable.from(whole, { objectMode: false, highWaterMark: 64 * 1024 }),
   }
 }
 
 async function* withStart(chunks: Buffer[], rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield* chunks
+  chunks.length = 0
   yield* rest
 }
 

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { flag, integer, list, listOf, named, nullable, oneOf, text } from '../http/vocabulary.ts'
 import { requireWritable } from '../../collab/access.ts'
 import { errorCodes } from '../../core/errors.ts'
-import { layoutNames } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { limits } from '../../core/limits.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { route } from '../http/route.ts'
@@ -24,10 +24,7 @@ const ImportResult = named('ImportResult', 'The result of one item of an import.
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
 
-export const importRoute = route({
-  method: 'POST',
-  path: '/boards/:id/import',
-  scope: 'write',
+export const importRoute = route('POST /boards/:id/import', 'write', {
   refuses: ['forbidden'],
   summary: `Import up to ${limits.import.items} remote URLs as cards. Safe to repeat.`,
   description: [

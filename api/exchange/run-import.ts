@@ -3,8 +3,8 @@ import { findSources, identifierSource, urlSource } from '../../collab/boards/so
 import { readCards, type PresentedCard } from '../../collab/boards/read.ts'
 import { createCards } from '../../collab/boards/write.ts'
 import type { CardChange } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
-import type { LayoutName } from '../../core/layout/arrangement.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
+import type { LayoutName } from '../../core/layout/solve.ts'
 import { limits } from '../../core/limits.ts'
 import { readCapacity } from '../boards/capacity.ts'
 import { cardChange } from '../cards/card-input.ts'
@@ -91,7 +91,7 @@ function readItems(items: ImportItem[]): Task[] {
     const where = `items[${at}].`
     const protocol = URL.parse(url)?.protocol
     if (protocol !== 'https:' && protocol !== 'http:')
-      throw new ServiceError('bad_request', `${where}url must be an https URL on a public host.`)
+      throw badRequest(`${where}url must be an https URL on a public host.`)
     const given = cardChange(
       {
         ...fields,

@@ -1,7 +1,6 @@
 /** Stores a fetched file that is not an image. */
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
-import { limits } from '../../core/limits.ts'
 import { withKnownSize } from '../../platform/storage/known-size.ts'
 import { dropUpload, finishUpload, reserveUpload } from '../files/reserve.ts'
 import { uploadRefused } from '../files/upload-fault.ts'
@@ -35,15 +34,8 @@ export async function storeFile(
   { account, boardId, contentType, ext, bytes: declared, body, finished }: IncomingFile,
 ): Promise<StoredFile> {
   return withKnownSize(body, declared, async (whole, bytes) => {
-    const { key, reserved } = reserveUpload(context, {
-      account,
-      boardId,
-      contentType,
-      bytes,
-      partSize: null,
-      extension: ext === null ? '' : `.${ext}`,
-      lifetimeMs: limits.files.uploadMs,
-    })
+    const extension = ext === null ? '' : `.${ext}`
+    const { key, reserved } = reserveUpload(context, { account, boardId, contentType, bytes, extension })
     await reserved
     try {
       const received = await context.files.put(key, whole, { bytes, contentType })
@@ -52,7 +44,7 @@ export async function storeFile(
       // If the outcome stays unknown, the worker later checks whether the row exists.
       const file = { key, boardId, contentType, width: null, height: null }
       const { fault } = await finishUpload(context, account, file, () => finished?.({ key, bytes }))
-      if (fault) throw uploadRefused(fault, { used: null, quota: null, bytes })
+      if (fault) throw uploadRefused(fault, bytes)
     } catch (error) {
       await dropUpload(context, account, key)
       throw error

@@ -20,10 +20,7 @@ const uploaded = Type.Object({
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024
 
-export const uploadFromUrl = route({
-  method: 'POST',
-  path: '/uploads/from-url',
-  scope: 'write',
+export const uploadFromUrl = route('POST /uploads/from-url', 'write', {
   refuses: ['not_found', 'forbidden', 'limit_reached', 'upstream_error', 'upstream_rejected'],
   summary: `Fetch the file at a public https URL and store it: an image of up to ${megabytes(limits.files.uploadBytes)} MB, another file of up to ${megabytes(limits.import.fileBytes)} MB.`,
   schemas: {

@@ -37,10 +37,7 @@ const files: WalkedList = {
   firstId: '',
 }
 
-export const listFiles = route({
-  method: 'GET',
-  path: '/images',
-  scope: 'read',
+export const listFiles = route('GET /images', 'read', {
   refuses: ['not_found'],
   summary: 'List files, newest first. With `since`: a feed of new uploads.',
   schemas: { query },

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import Type from 'typebox'
 import { integer, listOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
 import type { CompletedPart, ObjectStore } from '../../platform/storage/object-store.ts'
@@ -24,10 +24,7 @@ const body = Type.Object({
   parts: listOf(part, limits.files.parts, 'All parts of the upload.'),
 })
 
-export const completeUpload = route({
-  method: 'POST',
-  path: '/uploads/multipart/complete',
-  scope: 'write',
+export const completeUpload = route('POST /uploads/multipart/complete', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: 'Complete a multipart upload: the parts become the file. Safe to repeat.',
   schemas: { body },
@@ -59,7 +56,7 @@ export const completeUpload = route({
       // The upload was aborted or has expired meanwhile. Nothing else would remove the assembled object.
       if (recorded.fault === 'gone') await context.files.remove([body.key])
       else await giveUpUpload(context, account, body.key)
-      throw uploadRefused(recorded.fault, { used: null, quota: null, bytes: session.bytes })
+      throw uploadRefused(recorded.fault, session.bytes)
     }
     const { bytes, width, height } = recorded
     return { status: 201, body: { image_key: body.key, bytes, width, height } }
@@ -73,17 +70,13 @@ function partsOf(
 ): CompletedPart[] {
   const count = Math.ceil(bytes / partSize)
   const numbers = new Set(given.map(({ part_number }) => part_number))
-  if (numbers.size !== given.length)
-    throw new ServiceError('bad_request', 'parts must list each part_number only once.')
+  if (numbers.size !== given.length) throw badRequest('parts must list each part_number only once.')
   const beyond = given.find(({ part_number }) => part_number > count)
   if (beyond)
-    throw new ServiceError(
-      'bad_request',
-      `parts: part_number must be 1 to ${count} for this upload, not ${beyond.part_number}.`,
-    )
+    throw badRequest(`parts: part_number must be 1 to ${count} for this upload, not ${beyond.part_number}.`)
   if (given.length < count) {
     const missing = Array.from({ length: count }, (_, n) => n + 1).find((number) => !numbers.has(number))
-    throw new ServiceError('bad_request', `parts must list all ${count} parts. Part ${missing} is missing.`)
+    throw badRequest(`parts must list all ${count} parts. Part ${missing} is missing.`)
   }
   return given.map(({ part_number, etag }) => ({ partNumber: part_number, etag: etag.replace(/^"|"$/g, '') }))
 }
@@ -101,8 +94,7 @@ async function assemble(
   if (found?.bytes === bytes) return
   if (outcome === 'unknown') throw noUpload()
   if (outcome === 'stored') await files.remove([key])
-  throw new ServiceError(
-    'bad_request',
+  throw badRequest(
     outcome === 'stored'
       ? `The parts have ${found?.bytes ?? 0} bytes in total, but ${bytes} were declared. Upload the parts again.`
       : 'parts: a part was not uploaded, or its etag is not the one of its last PUT.',

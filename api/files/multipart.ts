@@ -1,6 +1,9 @@
-/** Begins a multipart upload, signs the URLs of its parts, and aborts it. */
+/**
+ * The operations that begin a multipart upload, sign the URLs to which a client sends its parts, and abort it. The one
+ * that completes it is in `multipart-complete.ts`.
+ */
 import Type from 'typebox'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { partBytes, planParts } from '../../core/file.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -23,10 +26,7 @@ const newUpload = Type.Object({
   ),
 })
 
-export const beginUpload = route({
-  method: 'POST',
-  path: '/uploads/multipart',
-  scope: 'write',
+export const beginUpload = route('POST /uploads/multipart', 'write', {
   answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Begin a multipart upload. The board’s owner needs a paid plan.',
@@ -54,7 +54,6 @@ export const beginUpload = route({
       bytes: body.bytes,
       partSize,
       extension: extensionOf(body.filename),
-      lifetimeMs: limits.files.sessionMs,
     })
     await reserved
     let isNamed = false
@@ -85,10 +84,7 @@ export const beginUpload = route({
 
 const partNumber = Type.Integer({ minimum: 1, maximum: limits.files.parts })
 
-export const signParts = route({
-  method: 'POST',
-  path: '/uploads/multipart/parts',
-  scope: 'write',
+export const signParts = route('POST /uploads/multipart/parts', 'write', {
   answersSecret: true,
   refuses: ['not_found', 'forbidden'],
   summary: 'Get signed URLs for the parts of a multipart upload.',
@@ -117,10 +113,7 @@ export const signParts = route({
     const count = Math.ceil(bytes / partSize)
     const beyond = body.part_numbers.find((number) => number > count)
     if (beyond !== undefined)
-      throw new ServiceError(
-        'bad_request',
-        `part_numbers must be 1 to ${count} for this upload, not ${beyond}.`,
-      )
+      throw badRequest(`part_numbers must be 1 to ${count} for this upload, not ${beyond}.`)
     const parts = [...new Set(body.part_numbers)].map((number) => ({
       partNumber: number,
       bytes: partBytes(bytes, partSize, number),
@@ -130,10 +123,7 @@ export const signParts = route({
   },
 })
 
-export const abortUpload = route({
-  method: 'POST',
-  path: '/uploads/multipart/abort',
-  scope: 'write',
+export const abortUpload = route('POST /uploads/multipart/abort', 'write', {
   refuses: ['not_found', 'forbidden'],
   summary: 'Abort a multipart upload and discard its parts.',
   schemas: { body: Type.Object(sessionFields) },

@@ -3,22 +3,15 @@ import { PassThrough, finished, type Readable } from 'node:stream'
 import { limits } from '../../core/limits.ts'
 import { readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
 
-export interface PeekedImage {
-  /** Null when the bytes are not an image. */
-  header: ImageHeader | null
-  /**
-   * The whole body, including the bytes already read. Call it once. Destroying the stream does not destroy the body.
-   */
-  whole(): Readable
-}
-
 /**
  * Reads until the image's type and size are known, then pauses the body. It listens to `data` events: the stream's
  * iterator would concatenate buffered chunks, which copies all of them.
  *
+ * @returns `header`, null when the bytes are not an image; and `whole`, to call once: the body with the bytes already
+ *   read. Destroying that stream does not destroy the body
  * @throws the error of the body
  */
-export async function peekImage(body: Readable): Promise<PeekedImage> {
+export async function peekImage(body: Readable) {
   const chunks: Buffer[] = []
   let length = 0
   let look = firstLook

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import Type, { type TSchema } from 'typebox'
 import { oneOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import {
   fileKeyPattern,
   noFile,
@@ -34,10 +34,7 @@ const bytesAnswer = {
 } as unknown as TSchema
 const nothing = Type.Null()
 
-export const readFile = route({
-  method: 'GET',
-  path: '/images/:key',
-  scope: 'read',
+export const readFile = route('GET /images/:key', 'read', {
   summary: 'Read a file, or a resized image.',
   schemas: {
     params: Type.Object({ key: text('Key of the file.') }),
@@ -71,7 +68,7 @@ export const readFile = route({
   },
   async handle(context, { principal, params, query, request }) {
     if (query.w === undefined && query.format !== undefined)
-      throw new ServiceError('bad_request', 'format requires w. Send both to get a resized image.')
+      throw badRequest('format requires w. Send both to get a resized image.')
     const file = await findFile(context, principal.userId, params.key)
     const answer =
       query.w === undefined

@@ -1,5 +1,6 @@
 /** Reserves storage quota for an upload before its bytes arrive, and releases it when the upload fails. */
 import { randomBytes } from 'node:crypto'
+import { limits } from '../../core/limits.ts'
 import { currentOperation, withoutOperation } from '../../sql/operation.ts'
 import type { ApiContext } from '../http/route.ts'
 import { uploadRefused, type UploadFault } from './upload-fault.ts'
@@ -9,11 +10,10 @@ export interface Reservation {
   boardId: string
   contentType: string
   bytes: number
-  /** In bytes. Null: the upload is one request. */
-  partSize: number | null
+  /** In bytes. Absent: the upload is one request. */
+  partSize?: number
   /** The extension with its dot, or empty. */
   extension: string
-  lifetimeMs: number
 }
 
 /**
@@ -30,20 +30,22 @@ export function reserveUpload(
 
 async function reserve(context: ApiContext, key: string, upload: Reservation): Promise<void> {
   const { database, storageBytes, clock } = context
-  const expires = new Date(clock.now() + upload.lifetimeMs)
+  const { partSize = null } = upload
+  const lifetimeMs = partSize === null ? limits.files.uploadMs : limits.files.sessionMs
+  const expires = new Date(clock.now() + lifetimeMs)
   const [answer] = await withoutOperation(() =>
     database.asUser(
       upload.account,
       (tx) => tx<{ fault: UploadFault | null; used: number | null; quota: number | null }[]>`
         select fault, used, quota
         from begin_upload(
-          ${upload.boardId}, ${key}, ${upload.contentType}, ${upload.bytes}, ${upload.partSize},
+          ${upload.boardId}, ${key}, ${upload.contentType}, ${upload.bytes}, ${partSize},
           ${storageBytes.free}, ${storageBytes.pro}, ${expires}
         )`,
     ),
   )
   const { fault, used, quota } = answer!
-  if (fault) throw uploadRefused(fault, { used, quota, bytes: upload.bytes })
+  if (fault) throw uploadRefused(fault, upload.bytes, { used, quota })
 }
 
 /**

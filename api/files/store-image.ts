@@ -1,6 +1,6 @@
 /** Stores an image from an upload or an import. */
 import { PassThrough, type Readable } from 'node:stream'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes, type ImageHeader } from '../../platform/images/image-header.ts'
 import { withKnownSize } from '../../platform/storage/known-size.ts'
@@ -49,27 +49,11 @@ export async function storeImage(context: ApiContext, image: IncomingImage): Pro
 
 async function storeSized(
   context: ApiContext,
-  {
-    account,
-    boardId,
-    contentType,
-    bytes,
-    body,
-    ownsChunks,
-    finished,
-  }: IncomingImage & { bytes: number; contentType: string },
+  image: IncomingImage & { bytes: number; contentType: string },
 ): Promise<StoredImage> {
+  const { account, boardId, contentType, bytes, body, ownsChunks, finished } = image
   const extension = extensions[contentType as keyof typeof extensions]
-  const lifetimeMs = limits.files.uploadMs
-  const { key, reserved } = reserveUpload(context, {
-    account,
-    boardId,
-    contentType,
-    bytes,
-    partSize: null,
-    extension,
-    lifetimeMs,
-  })
+  const { key, reserved } = reserveUpload(context, { account, boardId, contentType, bytes, extension })
   const peeking = peekImage(body)
   let size: ImageHeader['size']
   try {
@@ -101,7 +85,7 @@ async function storeSized(
   if (fault) {
     // If the upload ended meanwhile, the worker may have removed it before its last bytes arrived.
     if (!(await giveUpUpload(context, account, key))) await context.files.remove([key])
-    throw uploadRefused(fault, { used: null, quota: null, bytes })
+    throw uploadRefused(fault, bytes)
   }
   return stored
 }
@@ -137,7 +121,7 @@ async function requireWritable({ database }: ApiContext, { account, boardId }: I
     account,
     (tx) => tx<{ fault: UploadFault | null }[]>`select board_write_fault(${boardId}) as fault`,
   )
-  if (answer!.fault) throw uploadRefused(answer!.fault, { used: null, quota: null, bytes: 0 })
+  if (answer!.fault) throw uploadRefused(answer!.fault, 0)
 }
 
 const unaccepted = () =>
@@ -152,5 +136,4 @@ const tooLarge = () =>
     'payload_too_large',
     `An image in one request must have at most ${limits.files.uploadBytes} bytes. Upload larger files with POST /uploads/multipart.`,
   )
-const incomplete = () =>
-  new ServiceError('bad_request', 'The body is shorter than its content-length. Send it again.')
+const incomplete = () => badRequest('The body is shorter than its content-length. Send it again.')

@@ -10,9 +10,11 @@ export const noUpload = () =>
     'This board has no open upload with this key and upload_id. It may have ended or expired. Begin a new one.',
   )
 
+/** @param storage what the board's owner has, for the fault `full` */
 export function uploadRefused(
   fault: UploadFault,
-  numbers: { used: number | null; quota: number | null; bytes: number },
+  bytes: number,
+  storage: { used: number | null; quota: number | null } = { used: null, quota: null },
 ) {
   switch (fault) {
     case 'missing':
@@ -26,7 +28,7 @@ export function uploadRefused(
     case 'full':
       return new ServiceError(
         'limit_reached',
-        `This upload of ${numbers.bytes} bytes exceeds the storage of the board's owner: ${numbers.used} of ${numbers.quota} bytes are used.`,
+        `This upload of ${bytes} bytes exceeds the storage of the board's owner: ${storage.used} of ${storage.quota} bytes are used.`,
       )
     case 'gone':
       return noUpload()

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
 import { id, integer } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/images/image-header.ts'
 import { currentOperation } from '../../sql/operation.ts'
@@ -9,10 +9,7 @@ import { route } from '../http/route.ts'
 import { fileKey, fileType, height, width } from './fields.ts'
 import { storeImage } from './store-image.ts'
 
-export const uploadImage = route({
-  method: 'POST',
-  path: '/uploads',
-  scope: 'write',
+export const uploadImage = route('POST /uploads', 'write', {
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: `Upload an image of up to ${limits.files.uploadBytes / 1024 / 1024} MB. The body is the bytes of the image.`,
   schemas: {
@@ -48,7 +45,7 @@ export const uploadImage = route({
     } catch (error) {
       if (request.raw.errored)
         // the client has disconnected
-        throw new ServiceError('bad_request', 'The connection closed before the end of the body.', {
+        throw badRequest('The connection closed before the end of the body.', {
           cause: error,
         })
       throw error

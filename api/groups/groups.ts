@@ -6,6 +6,7 @@ import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { idsOf } from '../../sql/made.ts'
 import { requireVisible } from '../boards/board.ts'
+import { trimmedName } from '../boards/fields.ts'
 import { pageEnd, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { boardParams, Group, groupParams, live, offsetPage, pageQuery } from '../http/schemas.ts'
@@ -27,10 +28,7 @@ const groupFields = {
 }
 const groupBody = Type.Object(groupFields)
 
-export const listGroups = route({
-  method: 'GET',
-  path: '/boards/:id/groups',
-  scope: 'read',
+export const listGroups = route('GET /boards/:id/groups', 'read', {
   summary: 'List the groups of a board, oldest first.',
   schemas: { params: boardParams, query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ groups: list(Group, 'The groups of this page.') }) },
@@ -43,10 +41,7 @@ export const listGroups = route({
   },
 })
 
-export const createGroupRoute = route({
-  method: 'POST',
-  path: '/boards/:id/groups',
-  scope: 'write',
+export const createGroupRoute = route('POST /boards/:id/groups', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: 'Create a group. To put cards into it, set their `group_id`.',
   schemas: { params: boardParams, body: Type.Object({ ...groupFields, name }) },
@@ -71,31 +66,21 @@ export const createGroupRoute = route({
   },
 })
 
-export const patchGroupRoute = route({
-  method: 'PATCH',
-  path: '/boards/:id/groups/:groupId',
-  scope: 'write',
+export const patchGroupRoute = route('PATCH /boards/:id/groups/:groupId', 'write', {
   refuses: ['forbidden', 'conflict', 'limit_reached'],
   summary: 'Change a group. Only the fields that are sent change.',
   schemas: { params: groupParams, body: groupBody },
   answers: { 200: Type.Object({ group: Group, live }) },
   opensDocument: true,
   async handle(context, { principal, params, body }) {
-    const patched = await patchGroup(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      id: params.groupId,
-      change: groupChange(body),
-    })
-    return { body: patched }
+    const { id: boardId, groupId: id } = params
+    const change = groupChange(body)
+    return { body: await patchGroup(context.live, { account: principal.userId, boardId, id, change }) }
   },
 })
 
-export const deleteGroup = route({
-  method: 'DELETE',
-  path: '/boards/:id/groups/:groupId',
+export const deleteGroup = route('DELETE /boards/:id/groups/:groupId', 'write', {
   // No card is deleted, so `delete` is not needed.
-  scope: 'write',
   refuses: ['forbidden', 'conflict'],
   summary: 'Ungroup: remove a group, but not its cards.',
   schemas: { params: groupParams },
@@ -109,11 +94,8 @@ export const deleteGroup = route({
   },
   opensDocument: true,
   async handle(context, { principal, params }) {
-    const removed = await removeGroup(context.live, {
-      account: principal.userId,
-      boardId: params.id,
-      id: params.groupId,
-    })
+    const { id: boardId, groupId: id } = params
+    const removed = await removeGroup(context.live, { account: principal.userId, boardId, id })
     return { body: { deleted: true, ...removed } }
   },
 })
@@ -121,17 +103,9 @@ export const deleteGroup = route({
 /** @throws ServiceError `bad_request` */
 function groupChange({ name, color, shape, outline }: Static<typeof groupBody>): GroupChange {
   return {
-    ...(name === undefined ? {} : { name: trimmedName(name) }),
+    ...(name === undefined ? {} : { name: trimmedName(name, limits.name) }),
     ...(color === undefined ? {} : { color: color || null }),
     ...(shape === undefined ? {} : { shape }),
     ...(outline === undefined ? {} : { outline }),
   }
-}
-
-function trimmedName(given: string): string {
-  const name = given.trim()
-  if (name === '') throw new ServiceError('bad_request', 'name must not be empty.')
-  if (Array.from(name).length > limits.name)
-    throw new ServiceError('bad_request', `name must be at most ${limits.name} characters.`)
-  return name
 }

@@ -1,5 +1,18 @@
-/** The name of an operation in the audit log, and the resource that its path names. */
+/** The fields of audit entries: the caller, the request, the name of the operation, and the resource that its path names. */
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../../sql/accounts/tokens.ts'
 import type { Resources } from '../../sql/operation.ts'
+
+export const auditedCaller = ({ displayName, tokenId, serviceAccountId, clientId }: Principal) => ({
+  display_name: displayName,
+  token_id: tokenId,
+  service_account_id: serviceAccountId,
+  client_id: clientId,
+})
+
+export const auditedRequest = ({ method, url, id, ip }: FastifyRequest) => {
+  return { method, path: url.split('?', 1)[0]!.slice(0, 1000), request_id: id, ip }
+}
 
 const byMethod: Record<string, string> = { POST: 'create', PATCH: 'update', DELETE: 'delete', GET: 'read' }
 

@@ -4,7 +4,7 @@
  */
 import Type from 'typebox'
 import { text } from './vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 
 /** The last row that a client has seen. A null `id`: the position before all rows of that time. */
@@ -23,8 +23,7 @@ export const since = Type.Optional(
 /** @throws ServiceError `bad_request` */
 export function sinceOf(given: string): FeedPosition {
   const at = parseTime(given)
-  if (!at)
-    throw new ServiceError('bad_request', 'since must be an RFC 3339 time such as 2026-01-31T09:00:00.000Z.')
+  if (!at) throw badRequest('since must be an RFC 3339 time such as 2026-01-31T09:00:00.000Z.')
   return { at, id: null }
 }
 

@@ -13,10 +13,7 @@ const bytesUsed = (used: string) =>
     limit: integer('Bytes that the plan allows.'),
   })
 
-export const readMe = route({
-  method: 'GET',
-  path: '/me',
-  scope: 'read',
+export const readMe = route('GET /me', 'read', {
   summary: 'Read the account that the token belongs to.',
   schemas: {},
   answers: {
@@ -65,10 +62,7 @@ const Workspace = named('Workspace', 'A workspace. It contains boards, files and
   created_at: createdAt,
 })
 
-export const listWorkspaces = route({
-  method: 'GET',
-  path: '/workspaces',
-  scope: 'read',
+export const listWorkspaces = route('GET /workspaces', 'read', {
   summary: 'List the workspaces that the account can see.',
   schemas: { query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ workspaces: list(Workspace, 'The workspaces of this page.') }) },
@@ -89,10 +83,7 @@ export const listWorkspaces = route({
 
 /** `GET /`: the list of all operations, including this one. */
 export function readRoot(routes: () => Route[]): Route {
-  return route({
-    method: 'GET',
-    path: '/',
-    scope: 'read',
+  return route('GET /', 'read', {
     summary: 'List the endpoints and the scopes of the token.',
     schemas: {},
     answers: {

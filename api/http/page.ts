@@ -1,4 +1,4 @@
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 
 export interface Page {
@@ -49,8 +49,7 @@ export function includeOf<Word extends string>(
   const words = (include ?? '').split(',').filter((word) => word !== '')
   const wrong = words.find((word) => !known.some((one) => one === word))
   if (wrong !== undefined) {
-    throw new ServiceError(
-      'bad_request',
+    throw badRequest(
       `${what} must be a list of ${known.join(', ')}, separated by commas. ${JSON.stringify(wrong)} is not accepted.`,
     )
   }

@@ -1,6 +1,6 @@
 /** Runs an operation, for an HTTP request or for an MCP tool. */
 import { Operation, withOperation } from '../../sql/operation.ts'
-import { actionOf, namedBy } from './action.ts'
+import { actionOf, auditedCaller, auditedRequest, namedBy } from './action.ts'
 import type { Attempt } from './idempotency/attempts.ts'
 import type { Answer, ApiContext, Call, Route } from './route.ts'
 import { uuidPattern } from './schemas.ts'
@@ -28,15 +28,9 @@ function operationOf(route: Route, call: Call<never, never, never>, attempt: Att
   const { principal, params, request } = call
   return new Operation({
     action: actionOf(route),
-    display_name: principal.displayName,
-    token_id: principal.tokenId,
-    service_account_id: principal.serviceAccountId,
-    client_id: principal.clientId,
-    method: request.method,
-    path: request.url.split('?', 1)[0]!.slice(0, 1000),
+    ...auditedCaller(principal),
+    ...auditedRequest(request),
     status: Number(Object.keys(route.answers)[0]),
-    request_id: request.id,
-    ip: request.ip,
     named: namedBy(route.path, params),
     key: attempt?.key ?? null,
   })

@@ -1,5 +1,5 @@
 /** Rate limits over a sliding hour. They are exact: the time of each request is kept for an hour. */
-import ipaddr from 'ipaddr.js'
+import { network } from '../../platform/client-address.ts'
 import type { Clock } from '../../platform/clock.ts'
 
 export interface RateFigures {
@@ -112,14 +112,7 @@ export class RateLimiter {
   }
 }
 
-const keyOf = (address: string, what: string) => `${what} ${networkOf(address)}`
-
-/** The /64 network of an IPv6 address: a client usually has all 2^64 addresses of one. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || !ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address) // turns an IPv4-mapped IPv6 address into IPv4
-  return parsed.kind() === 'ipv4' ? parsed.toString() : (parsed as ipaddr.IPv6).parts.slice(0, 4).join(':')
-}
+const keyOf = (address: string, what: string) => `${what} ${network(address)}`
 
 /** The decision's figures, from several lists of request times. */
 export function decide(lists: RequestTimes[], limit: number, now: number, allowed: boolean): RateDecision {

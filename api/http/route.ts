@@ -147,8 +147,16 @@ export type RouteWith<A extends Answers> = Omit<Route, 'answers'> & { answers: A
 /** The type of a successful answer. */
 export type AnswerOf<A extends Answers> = Static<A[keyof A & (200 | 201)]>
 
+/**
+ * Defines an operation.
+ *
+ * @param operation method and path, such as `GET /boards/:id`
+ * @param scope the scope that the token must have
+ */
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema, A extends Answers>(
-  definition: Omit<Route, 'schemas' | 'answers' | 'handle' | 'rebuild'> & {
+  operation: `${Route['method']} /${string}`,
+  scope: Scope,
+  definition: Omit<Route, 'method' | 'path' | 'scope' | 'schemas' | 'answers' | 'handle' | 'rebuild'> & {
     schemas: RouteSchemas<P, Q, B>
     answers: A
     handle(context: ApiContext, call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Answer>
@@ -159,5 +167,6 @@ export function route<P extends TSchema, Q extends TSchema, B extends TSchema, A
     ): Promise<Answer | null>
   },
 ): RouteWith<A> {
-  return definition as unknown as RouteWith<A>
+  const [method, path] = operation.split(' ')
+  return { method, path, scope, ...definition } as unknown as RouteWith<A>
 }

@@ -28,7 +28,7 @@ import {
 import { errorCodes, type ErrorCode } from '../../core/errors.ts'
 import type { JsonType } from '../../core/field-types.ts'
 import { groupShapes } from '../../core/group.ts'
-import { layoutNames } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { limits } from '../../core/limits.ts'
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -100,13 +100,10 @@ export class TokenLimiter {
   }
 
   #hourOf(tokenId: string): TokenHour {
-    let hour = this.#tokens.get(tokenId)
-    if (!hour) {
+    return this.#tokens.getOrInsertComputed(tokenId, () => {
       const none = { lease: null, want: 1, taking: null, fullUntil: 0 }
-      hour = { holder: randomUUID(), own: new RequestTimes(), others: new RequestTimes(), ...none }
-      this.#tokens.set(tokenId, hour)
-    }
-    return hour
+      return { holder: randomUUID(), own: new RequestTimes(), others: new RequestTimes(), ...none }
+    })
   }
 
   /** Returns the unused requests of all leases, so that the next process can use them. */

@@ -6,7 +6,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, type ServiceError } from '../../core/errors.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import type { Route } from './route.ts'
 
@@ -148,8 +148,7 @@ function unknownName({ name, where, known }: Unknown, what: string): ServiceErro
     taken.map(([name]) => name),
   )
   const hint = near === null ? `This operation has no ${what}s.` : `Did you mean ${where}${near}?`
-  return new ServiceError(
-    'bad_request',
+  return badRequest(
     `${where}${last.slice(0, 100)} is not a known ${what}. ${hint} Correct or remove it. Without Prefer: handling=strict it would be ignored.`,
   )
 }

@@ -1,5 +1,5 @@
 /** Lists that a client reads backwards, newest entry first, or follows with `since` as a feed of new entries. */
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { feedEnd, feedHorizon, parseTime, since, sinceOf, type FeedPosition } from './feed.ts'
 import { cursor, pageQuery } from './schemas.ts'
@@ -38,7 +38,7 @@ export function walkOf(query: { since?: string; cursor?: string }, list: WalkedL
   const isWalk = direction === 'after' || (direction === 'before' && query.since === undefined)
   const isPlace = list.isId(id) || (id === list.firstId && direction === 'after')
   if (!isWalk || !at || !isPlace)
-    throw new ServiceError('bad_request', `cursor must be next_cursor of an earlier page of ${list.name}.`)
+    throw badRequest(`cursor must be next_cursor of an earlier page of ${list.name}.`)
   return { at, id, direction }
 }
 

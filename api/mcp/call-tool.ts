@@ -1,6 +1,6 @@
 /** Lists tools, and calls them: validates the arguments, runs the operation, formats its result or error. */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
-import { ServiceError, type ErrorCode } from '../../core/errors.ts'
+import { badRequest, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { requireScope } from '../http/authenticate.ts'
 import { reportFailure, schemaMessage, type SchemaError } from '../http/error-reply.ts'
@@ -56,17 +56,15 @@ const validators = new Map<Tool, ReturnType<typeof compileSchema>>()
 
 /** @throws ServiceError `bad_request`: names the argument and its accepted values */
 function validArguments(tool: Tool, given: unknown): never {
-  let validate = validators.get(tool)
-  if (!validate) validators.set(tool, (validate = compileSchema(tool.input, 'body')))
+  const validate = validators.getOrInsertComputed(tool, ({ input }) => compileSchema(input, 'body'))
   const input: unknown = structuredClone(given ?? {})
   if (validate(input)) return input as never
   const unknown = validate.errors!.find(({ keyword }) => keyword === 'additionalProperties')
   if (unknown)
-    throw new ServiceError(
-      'bad_request',
+    throw badRequest(
       `${tool.name} has no argument ${String(unknown.params['additionalProperty'])}. Its arguments are ${Object.keys(tool.input.properties).join(', ')}.`,
     )
-  throw new ServiceError('bad_request', schemaMessage(validate.errors as SchemaError[], 'arguments'))
+  throw badRequest(schemaMessage(validate.errors as SchemaError[], 'arguments'))
 }
 
 /** What the agent can do about the error. */

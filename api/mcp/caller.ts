@@ -1,5 +1,5 @@
 /** Calls API operations on behalf of an MCP request, with its token. Each message counts as one request. */
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { requireScope } from '../http/authenticate.ts'
 import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import type { Attempt } from '../http/idempotency/attempts.ts'
@@ -51,9 +51,7 @@ function valid<Part extends Record<string, unknown>>(
 ): Part {
   const schema = schemas[part]
   if (!schema) return value
-  let validate = compiled.get(schema)
-  if (!validate) compiled.set(schema, (validate = compileSchema(schema, partNames[part])))
-  if (!validate(value))
-    throw new ServiceError('bad_request', schemaMessage(validate.errors as SchemaError[], partNames[part]))
+  const validate = compiled.getOrInsertComputed(schema, () => compileSchema(schema, partNames[part]))
+  if (!validate(value)) throw badRequest(schemaMessage(validate.errors as SchemaError[], partNames[part]))
   return value
 }

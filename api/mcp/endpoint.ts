@@ -31,10 +31,7 @@ const refusal = Type.Object({
   }),
 })
 
-export const mcpRoute = route({
-  method: 'POST',
-  path: '/mcp',
-  scope: 'read',
+export const mcpRoute = route('POST /mcp', 'read', {
   summary:
     'JSON-RPC endpoint of the Model Context Protocol, for AI agents. Each tool needs the scope of its operation.',
   schemas: {},

@@ -9,7 +9,7 @@ import Type, { type TSchema } from 'typebox'
 import { describedEntries } from '../../core/board-columns.ts'
 import { cardFields, kinds, type CardField } from '../../core/card.ts'
 import { groupShapes } from '../../core/group.ts'
-import { layoutNames } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { id, listOf, text } from '../http/vocabulary.ts'
 
 // ---- parameters

@@ -36,7 +36,9 @@ export interface Tool {
 
 /** Makes a tool from its definition. */
 export function tool<In extends TProperties, A extends Record<number, TSchema>>(
-  definition: Omit<Tool, 'route' | 'input' | 'output' | 'call' | 'show'> & {
+  name: string,
+  title: string,
+  definition: Omit<Tool, 'name' | 'title' | 'route' | 'input' | 'output' | 'call' | 'show'> & {
     route: RouteWith<A>
     input: In
     output?: TProperties
@@ -46,6 +48,7 @@ export function tool<In extends TProperties, A extends Record<number, TSchema>>(
 ): Tool {
   const { input, output } = definition
   return {
+    ...{ name, title },
     ...definition,
     input: Type.Object(input, { additionalProperties: false }),
     ...(output ? { output: Type.Object({ notice: Type.String(), ...output }) } : {}),

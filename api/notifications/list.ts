@@ -30,10 +30,7 @@ const notifications: WalkedList = {
   firstId: '',
 }
 
-export const listNotifications = route({
-  method: 'GET',
-  path: '/notifications',
-  scope: 'read',
+export const listNotifications = route('GET /notifications', 'read', {
   summary: 'List the notifications of the account, newest first. With `since`: a feed of new ones.',
   description: `Notifications are kept for ${limits.notificationDays} days.`,
   schemas: { query: Type.Object(walkQuery) },

@@ -60,9 +60,22 @@ export function openAdapter(kind: string, store: Store): Adapter {
   }
 }
 
+const never = (): Promise<never> => Promise.reject(new Error('not supported'))
+
+/** Methods that the provider calls only for features that are switched off. */
+const others: Adapter = {
+  upsert: never,
+  find: never,
+  findByUserCode: never,
+  findByUid: never,
+  consume: never,
+  destroy: never,
+  revokeByGrantId: never,
+}
+
 /** The provider stores no sessions. At each consent the service's own session says who is signed in. */
 const sessions: Adapter = {
-  ...others(),
+  ...others,
   upsert: async () => undefined,
   find: async () => undefined,
   destroy: async () => undefined,
@@ -70,7 +83,7 @@ const sessions: Adapter = {
 
 function clients({ database, encryption }: Store): Adapter {
   return {
-    ...others(),
+    ...others,
     async upsert(id, payload) {
       const metadata = encryption.seal(JSON.stringify(payload), `Client ${id}`)
       await database.asSystem((tx) => saveClient(tx, { id, metadata }))
@@ -87,7 +100,7 @@ function clients({ database, encryption }: Store): Adapter {
 function grants(store: Store): Adapter {
   const { database, encryption } = store
   return {
-    ...others(),
+    ...others,
     async upsert(id, payload) {
       const key = grantKey(id)
       const granted = Object.values(payload.resources ?? {}).join(' ')
@@ -115,7 +128,7 @@ function grants(store: Store): Adapter {
 function artifacts(kind: string, store: Store): Adapter {
   const { database, encryption } = store
   return {
-    ...others(),
+    ...others,
     async upsert(id, payload, expiresIn) {
       const key = keyOf(kind, id)
       const artifact = {
@@ -199,19 +212,5 @@ function open(encryption: Encryption, belongsTo: string, sealed: Buffer): Adapte
   } catch (error) {
     if (error instanceof DecryptionError) return undefined
     throw error
-  }
-}
-
-/** Methods that the provider calls only for features that are switched off. */
-function others(): Adapter {
-  const never = (): Promise<never> => Promise.reject(new Error('not supported'))
-  return {
-    upsert: never,
-    find: never,
-    findByUserCode: never,
-    findByUid: never,
-    consume: never,
-    destroy: never,
-    revokeByGrantId: never,
   }
 }

@@ -10,7 +10,7 @@ import { recordFor } from '../../sql/requests/audit.ts'
 import { describeGrant } from '../../sql/oauth/oauth-grants.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { formOperation } from '../sign-in/operation.ts'
-import type { OwnVisit, PageRoute, VisitAnswer } from '../sign-in/visit.ts'
+import { ownPage, type OwnVisit, type PageRoute, type VisitAnswer } from '../sign-in/visit.ts'
 import { grantKey } from './adapter.ts'
 import { consentPage, whereTo, type ConsentRequest } from './consent-page.ts'
 import { paths } from './provider.ts'
@@ -26,8 +26,8 @@ export interface ConsentOptions {
 export function consentPages(options: ConsentOptions): PageRoute[] {
   const path = `${paths.interaction}/:uid`
   return [
-    { method: 'GET', path, needs: 'session', handle: (visit) => ask(options, visit) },
-    { method: 'POST', path, needs: 'session', handle: (visit) => decide(options, visit) },
+    ownPage('GET', path, (visit) => ask(options, visit)),
+    ownPage('POST', path, (visit) => decide(options, visit)),
   ]
 }
 

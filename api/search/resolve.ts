@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { id, list, named, oneOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireFilter } from '../boards/require-filter.ts'
 import { cutPage, pageOf } from '../http/page.ts'
@@ -31,10 +31,7 @@ const Match = named('IdentifierMatch', 'A board, card or image with the identifi
   workspace_id: workspaceId,
 })
 
-export const resolveIdentifier = route({
-  method: 'GET',
-  path: '/resolve',
-  scope: 'read',
+export const resolveIdentifier = route('GET /resolve', 'read', {
   refuses: ['not_found'],
   summary:
     'Find boards and cards by their identifier in another system. An image card also matches as an image.',
@@ -49,7 +46,7 @@ export const resolveIdentifier = route({
   async handle({ database }, { principal, query }) {
     const { scope, value, type, workspace } = query
     for (const [field, text] of Object.entries({ scope, value })) {
-      if (text.includes('\u0000')) throw new ServiceError('bad_request', `${field} must not contain U+0000.`)
+      if (text.includes('\u0000')) throw badRequest(`${field} must not contain U+0000.`)
     }
     const page = pageOf(query)
     // Filters by the caller's workspaces and boards first, because a common value has rows of many tenants. Row-level

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import Type from 'typebox'
 import { id, list, named, nullable, object, oneOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
 import { QueueFull } from '../../platform/work/fair-queue.ts'
@@ -34,10 +34,7 @@ const cardHit = named('CardHit', 'A card that matches a search.', {
   updated_at: updatedAt,
 })
 
-export const search = route({
-  method: 'GET',
-  path: '/search',
-  scope: 'read',
+export const search = route('GET /search', 'read', {
   refuses: ['not_found'],
   summary: 'Search boards by name and cards by title and body, best match first.',
   description: `If more than ${candidates} cards match, only these are ranked: cards whose title begins with the query, matches among the newest ${newestCards.toLocaleString('en')} cards, and ${candidates} other matches.`,
@@ -50,7 +47,7 @@ export const search = route({
     }),
   },
   async handle(context, { principal, query }) {
-    if (query.q.includes('\0')) throw new ServiceError('bad_request', 'q must not contain U+0000.')
+    if (query.q.includes('\0')) throw badRequest('q must not contain U+0000.')
     const q = query.q.trim()
     const wanted: Wanted = {
       ...foldQuery(q),
@@ -62,7 +59,7 @@ export const search = route({
       Array.from(q.normalize('NFC')).length < queryLength.min ||
       Array.from(wanted.phrase).length < queryLength.min
     ) {
-      throw new ServiceError('bad_request', `q must have at least ${queryLength.min} characters.`)
+      throw badRequest(`q must have at least ${queryLength.min} characters.`)
     }
     const account = principal.userId
     const search = (wait: boolean) =>

@@ -23,10 +23,7 @@ import {
 
 const listQuery = Type.Object({ workspace: workspaceId, ...pageQuery })
 
-export const listServiceAccounts = route({
-  method: 'GET',
-  path: '/service-accounts',
-  scope: 'read',
+export const listServiceAccounts = route('GET /service-accounts', 'read', {
   refuses: ['not_found', 'forbidden'],
   summary: 'List the service accounts of a workspace, including retired ones.',
   schemas: { query: listQuery },
@@ -51,10 +48,7 @@ export const listServiceAccounts = route({
 
 const newAccount = Type.Object({ workspace_id: workspaceId, name: accountName, ...tokenFields })
 
-export const createServiceAccountRoute = route({
-  method: 'POST',
-  path: '/service-accounts',
-  scope: 'write',
+export const createServiceAccountRoute = route('POST /service-accounts', 'write', {
   answersSecret: true,
   refuses: ['not_found', 'forbidden'],
   summary: 'Create a service account and its first token. Only this answer contains the token.',
@@ -94,10 +88,7 @@ export const createServiceAccountRoute = route({
   },
 })
 
-export const retireServiceAccountRoute = route({
-  method: 'DELETE',
-  path: '/service-accounts/:id',
-  scope: 'write',
+export const retireServiceAccountRoute = route('DELETE /service-accounts/:id', 'write', {
   refuses: ['forbidden'],
   summary: 'Retire a service account. Its tokens are revoked, and its open editors are disconnected.',
   schemas: { params: accountParams },

@@ -1,7 +1,7 @@
 /** The fields of service accounts and their tokens that a write may carry. */
 import Type from 'typebox'
 import { integer, listOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { ScopeError } from '../http/authenticate.ts'
 import type { ApiContext } from '../http/route.ts'
@@ -36,7 +36,7 @@ export const tokenFields = {
 /** @throws ServiceError `bad_request` */
 export function nameOf(given: string): string {
   const name = given.trim()
-  if (name === '') throw new ServiceError('bad_request', `name must have 1 to ${limits.name} characters.`)
+  if (name === '') throw badRequest(`name must have 1 to ${limits.name} characters.`)
   return name
 }
 
@@ -46,7 +46,7 @@ export function rateLimitOf(
   { maxRateLimitPerHour }: Pick<ApiContext, 'maxRateLimitPerHour'>,
 ): number | null {
   if (given !== undefined && given > maxRateLimitPerHour)
-    throw new ServiceError('bad_request', `rate_limit must be <= ${maxRateLimitPerHour}.`)
+    throw badRequest(`rate_limit must be <= ${maxRateLimitPerHour}.`)
   return given ?? null
 }
 

@@ -17,10 +17,7 @@ import {
   type TokenRow,
 } from './service-account.ts'
 
-export const listServiceTokens = route({
-  method: 'GET',
-  path: '/service-accounts/:id/tokens',
-  scope: 'read',
+export const listServiceTokens = route('GET /service-accounts/:id/tokens', 'read', {
   refuses: ['forbidden'],
   summary: 'List the tokens of a service account.',
   schemas: { params: accountParams, query: Type.Object(pageQuery) },
@@ -43,10 +40,7 @@ export const listServiceTokens = route({
 
 const newToken = Type.Object({ name: Type.Optional(accountName), ...tokenFields })
 
-export const mintServiceTokenRoute = route({
-  method: 'POST',
-  path: '/service-accounts/:id/tokens',
-  scope: 'write',
+export const mintServiceTokenRoute = route('POST /service-accounts/:id/tokens', 'write', {
   answersSecret: true,
   refuses: ['forbidden'],
   summary:
@@ -75,10 +69,7 @@ export const mintServiceTokenRoute = route({
   },
 })
 
-export const revokeServiceTokenRoute = route({
-  method: 'DELETE',
-  path: '/service-accounts/:id/tokens/:tokenId',
-  scope: 'write',
+export const revokeServiceTokenRoute = route('DELETE /service-accounts/:id/tokens/:tokenId', 'write', {
   refuses: ['forbidden'],
   summary: 'Revoke one token of a service account.',
   schemas: {

@@ -1,7 +1,7 @@
 /** An action on a row of a section. A page asks for confirmation first, and its form performs the action. */
 import type { Transaction } from '../../sql/database.ts'
 import type { SignInContext } from '../sign-in/context.ts'
-import type { OwnVisit, PageRoute } from '../sign-in/visit.ts'
+import { ownPage, type OwnVisit, type PageRoute } from '../sign-in/visit.ts'
 import { confirmationPage, type Confirmation } from './confirmation.ts'
 import type { RowAction } from './table.ts'
 
@@ -20,30 +20,17 @@ export function actionPages<Row>(context: SignInContext, action: ConfirmedAction
   const { path, field, section } = action
   const back = { redirect: `/settings#${section}` }
   return [
-    {
-      method: 'GET',
-      path,
-      needs: 'session',
-      async handle({ query, csrf, signedIn: { userId } }) {
-        const name = query.get(field) ?? ''
-        if (!action.isName(name)) return back
-        const [row] = await context.database.asUser(userId, (tx) => action.find(tx, userId, name))
-        if (!row) return back
-        return confirmationPage(
-          { ...action.ask(row), action: path, fields: { [field]: name }, section },
-          csrf,
-        )
-      },
-    },
-    {
-      method: 'POST',
-      path,
-      needs: 'session',
-      async handle(visit) {
-        const name = visit.form.get(field) ?? ''
-        if (action.isName(name)) await action.perform(context, visit, name)
-        return back
-      },
-    },
+    ownPage('GET', path, async ({ query, csrf, signedIn: { userId } }) => {
+      const name = query.get(field) ?? ''
+      if (!action.isName(name)) return back
+      const [row] = await context.database.asUser(userId, (tx) => action.find(tx, userId, name))
+      if (!row) return back
+      return confirmationPage({ ...action.ask(row), action: path, fields: { [field]: name }, section }, csrf)
+    }),
+    ownPage('POST', path, async (visit) => {
+      const name = visit.form.get(field) ?? ''
+      if (action.isName(name)) await action.perform(context, visit, name)
+      return back
+    }),
   ]
 }

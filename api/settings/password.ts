@@ -8,7 +8,7 @@ import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import { newPasswordField } from '../sign-in/password-field.ts'
 import { begin, letIn } from '../sign-in/start.ts'
-import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import { ownPage, type OwnVisit, type VisitAnswer } from '../sign-in/visit.ts'
 import type { Section, Settings } from './section.ts'
 
 const afterwards = '/settings?changed=password#password'
@@ -19,12 +19,7 @@ export const passwordSection: Section = {
   show: (_context, { csrf, query }) =>
     Promise.resolve(passwordForm(csrf, query.get('changed') === 'password')),
   pages: (context, settings) => [
-    {
-      method: 'POST',
-      path: '/settings/password',
-      needs: 'session',
-      handle: (visit) => changePassword(context, settings, visit),
-    },
+    ownPage('POST', '/settings/password', (visit) => changePassword(context, settings, visit)),
   ],
 }
 

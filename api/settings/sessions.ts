@@ -4,7 +4,7 @@ import { endSession } from '../../sql/accounts/sessions.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
-import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import { ownPage, type OwnVisit, type VisitAnswer } from '../sign-in/visit.ts'
 import { uuidPattern } from '../http/schemas.ts'
 import { browserName } from './browser-name.ts'
 import { confirmationPage } from './confirmation.ts'
@@ -27,7 +27,7 @@ export const sessionsSection: Section = {
   show: showSessions,
   pages: (context) => [
     ...actionPages(context, ending),
-    { method: 'GET', path: endingAll, needs: 'session', handle: ({ csrf }) => askToEndAll(csrf) },
+    ownPage('GET', endingAll, ({ csrf }) => askToEndAll(csrf)),
   ],
 }
 

@@ -1,7 +1,7 @@
 /** The page `/settings`: the list of its sections. Each section has its own file. */
 import type { SignInContext } from '../sign-in/context.ts'
 import { html } from '../sign-in/html.ts'
-import type { PageRoute } from '../sign-in/visit.ts'
+import { ownPage, type PageRoute } from '../sign-in/visit.ts'
 import { applicationsSection } from './applications.ts'
 import type { Section, Settings } from './section.ts'
 import { passwordSection } from './password.ts'
@@ -38,7 +38,7 @@ export function settingsPages(context: SignInContext): PageRoute[] {
     },
   }
   return [
-    { method: 'GET', path: '/settings', needs: 'session', handle: (visit) => settings.show(visit) },
+    ownPage('GET', '/settings', (visit) => settings.show(visit)),
     ...sections.flatMap((section) => section.pages(context, settings)),
   ]
 }

@@ -12,7 +12,7 @@ import { uuidPattern } from '../http/schemas.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
 import { formOperation } from '../sign-in/operation.ts'
-import type { OwnVisit, VisitAnswer } from '../sign-in/visit.ts'
+import { ownPage, type OwnVisit, type VisitAnswer } from '../sign-in/visit.ts'
 import { actionPages, type ConfirmedAction } from './confirmed-action.ts'
 import type { Section, Settings } from './section.ts'
 import { rowAction, table } from './table.ts'
@@ -34,12 +34,7 @@ export const tokensSection: Section = {
   title: 'Access tokens',
   show: showTokens,
   pages: (context, settings) => [
-    {
-      method: 'POST',
-      path: '/settings/tokens',
-      needs: 'session',
-      handle: (visit) => createToken(context, settings, visit),
-    },
+    ownPage('POST', '/settings/tokens', (visit) => createToken(context, settings, visit)),
     ...actionPages(context, revoking),
   ],
 }

@@ -11,23 +11,18 @@ import { html, type Html } from './html.ts'
 import { formOperation } from './operation.ts'
 import { newPasswordField } from './password-field.ts'
 import { begin, letIn } from './start.ts'
-import type { OpenVisit, PageRoute, VisitAnswer } from './visit.ts'
+import { openPage, type OpenVisit, type PageRoute, type VisitAnswer } from './visit.ts'
 
 export const linkPath = '/login/link'
 
 export function linkPages(context: SignInContext): PageRoute[] {
   return [
-    {
-      method: 'GET',
-      path: linkPath,
-      needs: 'nothing',
-      async handle({ query, csrf }) {
-        const code = query.get('code') ?? ''
-        const link = await context.database.asSystem((tx) => findLink(tx, code))
-        return link ? linkForm({ csrf, code, email: link.email }) : noLink
-      },
-    },
-    { method: 'POST', path: linkPath, needs: 'nothing', handle: (visit) => follow(context, visit) },
+    openPage('GET', linkPath, async ({ query, csrf }) => {
+      const code = query.get('code') ?? ''
+      const link = await context.database.asSystem((tx) => findLink(tx, code))
+      return link ? linkForm({ csrf, code, email: link.email }) : noLink
+    }),
+    openPage('POST', linkPath, (visit) => follow(context, visit)),
   ]
 }
 

@@ -5,22 +5,17 @@ import type { SignInContext } from './context.ts'
 import { html, type Html } from './html.ts'
 import { localPath } from './local-path.ts'
 import { begin, letIn } from './start.ts'
-import type { OpenVisit, PageRoute, VisitAnswer } from './visit.ts'
+import { openPage, type OpenVisit, type PageRoute, type VisitAnswer } from './visit.ts'
 
 const afterwards = '/settings'
 
 export function loginPages(context: SignInContext): PageRoute[] {
   return [
-    {
-      method: 'GET',
-      path: '/login',
-      needs: 'nothing',
-      handle({ signedIn, query, csrf }) {
-        const next = localPath(query.get('next'))
-        return signedIn ? { redirect: next ?? afterwards } : loginForm({ csrf, next })
-      },
-    },
-    { method: 'POST', path: '/login', needs: 'nothing', handle: (visit) => signIn(context, visit) },
+    openPage('GET', '/login', ({ signedIn, query, csrf }) => {
+      const next = localPath(query.get('next'))
+      return signedIn ? { redirect: next ?? afterwards } : loginForm({ csrf, next })
+    }),
+    openPage('POST', '/login', (visit) => signIn(context, visit)),
   ]
 }
 

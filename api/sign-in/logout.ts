@@ -3,31 +3,20 @@ import { recordFor } from '../../sql/requests/audit.ts'
 import { endSession, endSessions } from '../../sql/accounts/sessions.ts'
 import type { SignInContext } from './context.ts'
 import { formOperation } from './operation.ts'
-import type { PageRoute } from './visit.ts'
+import { ownPage, type PageRoute } from './visit.ts'
 
 export function logoutPages({ database, sessions }: SignInContext): PageRoute[] {
   return [
-    {
-      method: 'POST',
-      path: '/logout',
-      needs: 'session',
-      async handle({ request, form, reply, signedIn }) {
-        const { userId, sessionId } = signedIn
-        const isEverywhere = form.has('everywhere')
-        await database.asSystem(async (tx) => {
-          if (isEverywhere) await endSessions(tx, userId)
-          else await endSession(tx, userId, sessionId)
-          const operation = formOperation(
-            request,
-            signedIn,
-            'session.delete',
-            isEverywhere ? null : sessionId,
-          )
-          await recordFor(tx, userId, operation)
-        })
-        sessions.takeAway(reply)
-        return { redirect: '/login' }
-      },
-    },
+    ownPage('POST', '/logout', async ({ request, form, reply, signedIn }) => {
+      const { userId, sessionId } = signedIn
+      const ended = form.has('everywhere') ? null : sessionId
+      await database.asSystem(async (tx) => {
+        if (ended === null) await endSessions(tx, userId)
+        else await endSession(tx, userId, ended)
+        await recordFor(tx, userId, formOperation(request, signedIn, 'session.delete', ended))
+      })
+      sessions.takeAway(reply)
+      return { redirect: '/login' }
+    }),
   ]
 }

@@ -1,6 +1,7 @@
 /** The audit entry for a form that was sent. */
 import type { FastifyRequest } from 'fastify'
 import { Operation } from '../../sql/operation.ts'
+import { auditedRequest } from '../http/action.ts'
 
 /** @param action `<type of the resource>.<verb>`. @param id of the resource */
 export function formOperation(
@@ -15,11 +16,8 @@ export function formOperation(
     token_id: null,
     service_account_id: null,
     client_id: null,
-    method: request.method,
-    path: request.url.split('?', 1)[0]!.slice(0, 1000),
+    ...auditedRequest(request),
     status: 200,
-    request_id: request.id,
-    ip: request.ip,
     named: { type: action.split('.', 1)[0]!, ids: [id] },
     key: null,
   })

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from './html.ts'
 import type { Page } from './page.ts'
-import type { SignedIn } from './session.ts'
+import type { SignedIn } from '../../sql/accounts/sessions.ts'
 
 interface AnyVisit {
   request: FastifyRequest
@@ -30,12 +30,19 @@ export interface OwnVisit extends AnyVisit {
 /** A page, or a redirect to a local path or to a URL that the handler has validated. */
 export type VisitAnswer = (Page & { status?: number }) | { redirect: string }
 
-interface PageDefinition<Visit> {
-  method: 'GET' | 'POST'
-  path: string
-  handle(visit: Visit): Promise<VisitAnswer> | VisitAnswer
+type Method = 'GET' | 'POST'
+type Handle<Visit> = (visit: Visit) => Promise<VisitAnswer> | VisitAnswer
+
+export type PageRoute = { method: Method; path: string } & (
+  { needs: 'nothing'; handle: Handle<OpenVisit> } | { needs: 'session'; handle: Handle<OwnVisit> }
+)
+
+/** A page for everybody. */
+export const openPage = (method: Method, path: string, handle: Handle<OpenVisit>): PageRoute => {
+  return { method, path, needs: 'nothing', handle }
 }
 
-/** `session`: a visitor without a session is redirected to /login, and back after signing in. */
-export type PageRoute =
-  (PageDefinition<OpenVisit> & { needs: 'nothing' }) | (PageDefinition<OwnVisit> & { needs: 'session' })
+/** A page for signed-in users. A visitor without a session is redirected to /login, and back after signing in. */
+export const ownPage = (method: Method, path: string, handle: Handle<OwnVisit>): PageRoute => {
+  return { method, path, needs: 'session', handle }
+}

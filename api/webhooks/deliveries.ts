@@ -15,10 +15,7 @@ const logQuery = Type.Object({
   cursor,
 })
 
-export const listDeliveries = route({
-  method: 'GET',
-  path: '/webhooks/:id/deliveries',
-  scope: 'read',
+export const listDeliveries = route('GET /webhooks/:id/deliveries', 'read', {
   refuses: ['forbidden'],
   summary:
     'List the deliveries of a webhook, newest first. Each attempt and each waiting delivery is an entry.',
@@ -37,10 +34,7 @@ export const listDeliveries = route({
   },
 })
 
-export const testWebhook = route({
-  method: 'POST',
-  path: '/webhooks/:id/test',
-  scope: 'write',
+export const testWebhook = route('POST /webhooks/:id/test', 'write', {
   refuses: ['forbidden'],
   summary: `Send a test delivery with the event \`${testEvent}\`, also to an inactive webhook.`,
   schemas: { params: webhookParams },
@@ -73,10 +67,7 @@ const deliveryParams = Type.Object({
   deliveryId: id('Id of the delivery, or of one of its attempts.'),
 })
 
-export const redeliver = route({
-  method: 'POST',
-  path: '/webhooks/:id/deliveries/:deliveryId/redeliver',
-  scope: 'write',
+export const redeliver = route('POST /webhooks/:id/deliveries/:deliveryId/redeliver', 'write', {
   refuses: ['forbidden'],
   summary: `Queue a delivery again, with the same id and ${limits.webhooks.attempts} new attempts.`,
   schemas: { params: deliveryParams },

@@ -4,7 +4,7 @@
  */
 import type { Static } from 'typebox'
 import { id, integer, named, nullable, oneOf, text, time } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { uuidPattern } from '../http/schemas.ts'
@@ -114,7 +114,7 @@ export const cursorOf = (row: DeliveryRow) => `${row.position}|${row.id}|${row.w
 export function readCursor(cursor: string, webhookId: string): { position: string; id: string } {
   const [, position = '', id = '', webhook] = cursorPattern.exec(cursor) ?? []
   if (webhook !== webhookId || !uuidPattern.test(id) || Number.isNaN(Date.parse(position))) {
-    throw new ServiceError('bad_request', 'cursor must be next_cursor of a page of this list, unchanged.')
+    throw badRequest('cursor must be next_cursor of a page of this list, unchanged.')
   }
   return { position, id }
 }

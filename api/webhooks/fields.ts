@@ -1,8 +1,8 @@
 /** The fields of a webhook that a write may carry. */
 import Type from 'typebox'
 import { listOf, text } from '../http/vocabulary.ts'
-import { ServiceError } from '../../core/errors.ts'
-import { eventTypes, everyEvent, isEventType } from '../../core/events.ts'
+import { badRequest } from '../../core/errors.ts'
+import { eventTypes, everyEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
 import type { ApiContext } from '../http/route.ts'
 
@@ -25,10 +25,9 @@ export const eventNames = listOf(
 export function requireEvents(given: string[]): string[] {
   const names = [...new Set(given)]
   if (names.length === 1 && names[0] === everyEvent) return names
-  const unknown = names.find((name) => !isEventType(name))
+  const unknown = names.find((name) => !eventTypes.includes(name))
   if (unknown === undefined) return names
-  throw new ServiceError(
-    'bad_request',
+  throw badRequest(
     unknown === everyEvent
       ? `events: \`${everyEvent}\` must be the only entry. It includes all events.`
       : `events: ${JSON.stringify(unknown.slice(0, 100))} is not an event. Accepted are ${eventTypes.join(', ')}, or \`${everyEvent}\` alone.`,
@@ -38,5 +37,5 @@ export function requireEvents(given: string[]): string[] {
 /** @throws ServiceError `bad_request`: says why the URL is refused */
 export async function requireUrl({ checkUrl }: ApiContext, url: string): Promise<void> {
   const fault = await checkUrl(url)
-  if (fault) throw new ServiceError('bad_request', `url ${fault}.`)
+  if (fault) throw badRequest(`url ${fault}.`)
 }

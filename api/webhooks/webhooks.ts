@@ -27,10 +27,7 @@ const listQuery = Type.Object({
   ...pageQuery,
 })
 
-export const listWebhooks = route({
-  method: 'GET',
-  path: '/webhooks',
-  scope: 'read',
+export const listWebhooks = route('GET /webhooks', 'read', {
   refuses: ['not_found', 'forbidden'],
   summary: 'List the webhooks of a workspace, or of all workspaces that the account may write in.',
   schemas: { query: listQuery },
@@ -62,10 +59,7 @@ const newWebhook = Type.Object({
 const next =
   'Store the secret now: it is not shown again. Use it to verify the signature of each delivery, over the raw body. Send a test delivery with POST /webhooks/{id}/test.'
 
-export const createWebhook = route({
-  method: 'POST',
-  path: '/webhooks',
-  scope: 'write',
+export const createWebhook = route('POST /webhooks', 'write', {
   answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Create a webhook. Only this answer contains its secret.',
@@ -111,10 +105,7 @@ const patch = Type.Object({
   active: Type.Optional(flag('`true`: switch it on and clear its failures. `false`: switch it off.')),
 })
 
-export const patchWebhook = route({
-  method: 'PATCH',
-  path: '/webhooks/:id',
-  scope: 'write',
+export const patchWebhook = route('PATCH /webhooks/:id', 'write', {
   refuses: ['forbidden', 'limit_reached'],
   summary: 'Change a webhook, or switch it on or off.',
   schemas: { params: webhookParams, body: patch },
@@ -138,10 +129,7 @@ export const patchWebhook = route({
   },
 })
 
-export const deleteWebhook = route({
-  method: 'DELETE',
-  path: '/webhooks/:id',
-  scope: 'write',
+export const deleteWebhook = route('DELETE /webhooks/:id', 'write', {
   refuses: ['forbidden'],
   summary: 'Delete a webhook, its waiting deliveries and its delivery log.',
   schemas: { params: webhookParams },
@@ -157,10 +145,7 @@ export const deleteWebhook = route({
   },
 })
 
-export const rotateSecret = route({
-  method: 'POST',
-  path: '/webhooks/:id/rotate-secret',
-  scope: 'write',
+export const rotateSecret = route('POST /webhooks/:id/rotate-secret', 'write', {
   answersSecret: true,
   refuses: ['forbidden'],
   summary: `Replace the secret of a webhook. Deliveries are also signed with the previous one for ${limits.webhooks.previousSecretMs / 3_600_000} hours.`,

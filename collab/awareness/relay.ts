@@ -82,8 +82,7 @@ export class Relay<S extends Speaker> {
 
   #add(room: AwarenessRoom<S>, clocks: ClientClock[]): void {
     if (clocks.length === 0) return
-    const waiting = this.#waiting.get(room) ?? { clients: new Map(), timer: null }
-    this.#waiting.set(room, waiting)
+    const waiting = this.#waiting.getOrInsertComputed(room, () => ({ clients: new Map(), timer: null }))
     for (const { client, clock } of clocks) waiting.clients.set(client, { clock })
     if (!waiting.timer) this.#send(room, waiting)
   }

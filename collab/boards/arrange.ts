@@ -1,8 +1,9 @@
 import type { Made } from '../../sql/made.ts'
 import type { CardShape } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { arrangeAgain, type planArrangement } from '../../core/layout/arrange.ts'
-import type { LayoutName, LayoutOptions, CardPlace } from '../../core/layout/arrangement.ts'
+import type { LayoutOptions, CardPlace } from '../../core/layout/arrangement.ts'
+import type { LayoutName } from '../../core/layout/solve.ts'
 import { limits } from '../../core/limits.ts'
 import { inTurns } from '../../platform/work/loop-turn.ts'
 import { task } from '../../platform/work/worker-pool.ts'
@@ -124,7 +125,7 @@ async function planElsewhere(
 ): Promise<ArrangePlan> {
   const input = inputOf(request, shapes)
   const solved = await offload(live.pool, arrangeTask, input, request.account)
-  if ('refused' in solved) throw new ServiceError('bad_request', solved.refused)
+  if ('refused' in solved) throw badRequest(solved.refused)
   return planOf(request, shapes, () => solved.places)
 }
 
@@ -151,8 +152,7 @@ function planOf(
   }
   const moved = places.filter(isElsewhere)
   if (moved.length > limits.cardsPerCommit) {
-    throw new ServiceError(
-      'bad_request',
+    throw badRequest(
       `${moved.length} cards would move, and one request moves at most ${limits.cardsPerCommit}: name some in card_ids.`,
     )
   }

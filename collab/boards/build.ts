@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import { cardFields, type CardChange, type CardContent, type CardShape } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
-import type { LayoutName } from '../../core/layout/arrangement.ts'
+import { badRequest } from '../../core/errors.ts'
+import type { LayoutName } from '../../core/layout/solve.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import { cardsRoot, findCard, readContent, type SharedMap } from '../canvas/canvas.ts'
@@ -167,7 +167,7 @@ function buildRestore(builder: UpdateBuilder, id: string, change: CardChange, ke
   if (clock > 0) alone.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
   Y.applyUpdate(alone, builder.endUpdate()!)
   const shared = findCard(alone, id)
-  if (!shared) throw new ServiceError('bad_request', 'restore_token does not belong to a card.')
+  if (!shared) throw badRequest('restore_token does not belong to a card.')
   return { content: readContent(shared), interior: interiorOf(shared) }
 }
 

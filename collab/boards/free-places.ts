@@ -1,5 +1,5 @@
 /** Finds free places on a board. For a large board a worker thread does it, while the board's other writes wait. */
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { placeMoved } from '../../core/layout/place-moved.ts'
 import { placeNew, type NewCards, type Places } from '../../core/layout/place-new.ts'
 import { awaited, type Steps } from '../../platform/work/loop-turn.ts'
@@ -28,7 +28,7 @@ export interface Threads {
  */
 export function* placesOfNew(threads: Threads, input: NewCards): Steps<Places> {
   const found = yield* search(threads, newTask, placeNew, input, input.occupied.length)
-  if ('refused' in found) throw new ServiceError('bad_request', found.refused)
+  if ('refused' in found) throw badRequest(found.refused)
   return found.places
 }
 

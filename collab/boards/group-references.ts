@@ -1,7 +1,7 @@
 /** Checks that a card's `group_id` names a group on its board. */
 import type * as Y from 'yjs'
 import type { CardChange } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, type ServiceError } from '../../core/errors.ts'
 import { findGroup, readContent } from '../canvas/canvas.ts'
 import type { LiveBoards } from './live.ts'
 import type { CardToCreate } from '../canvas/new-cards.ts'
@@ -55,8 +55,7 @@ export function requireGroup(document: Y.Doc, change: CardChange): void {
 }
 
 function unknownGroup(id: string): ServiceError {
-  return new ServiceError(
-    'bad_request',
+  return badRequest(
     `group_id must name a group on the same board. This board has no group ${JSON.stringify(id)}.`,
   )
 }

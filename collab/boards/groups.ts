@@ -182,10 +182,7 @@ function* cardsByGroup(document: Y.Doc): Steps<Map<unknown, string[]>> {
   const cards = new Map<unknown, string[]>()
   for (const id of [...cardsOf(document).keys()]) {
     yield
-    const group = findCard(document, id)?.get('group_id')
-    const there = cards.get(group)
-    if (there) there.push(id)
-    else cards.set(group, [id])
+    cards.getOrInsert(findCard(document, id)?.get('group_id'), []).push(id)
   }
   return cards
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { identifierKey, type Identifier } from '../../core/card-values.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import type { LiveBoards } from './live.ts'
 import { catchUp } from './read.ts'
@@ -43,8 +43,7 @@ export function claimsOf(carriers: Carrier[]): NonNullable<BuiltWrite['claims']>
 }
 
 export const givenTwice = (identifier: Identifier) =>
-  new ServiceError(
-    'bad_request',
+  badRequest(
     `identifiers: ${JSON.stringify(identifier)} is sent for two cards. An identifier may be on only one card of a board.`,
   )
 

@@ -2,9 +2,9 @@
 import type * as Y from 'yjs'
 import { identifierKey, type Identifier } from '../../core/card-values.ts'
 import type { CardContent } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
-import type { LayoutName } from '../../core/layout/arrangement.ts'
+import type { LayoutName } from '../../core/layout/solve.ts'
 import { requireWritable } from '../access.ts'
 import { findCard, findGroup, readContent, shapesOf, type SharedMap } from '../canvas/canvas.ts'
 import type { BuiltWrite, Written } from '../commit/write-request.ts'
@@ -101,8 +101,7 @@ function requireDistinct(entries: Entry[]): void {
     for (const identifier of identifiers) {
       const other = first.get(identifierKey(identifier))
       if (other !== undefined && other !== at)
-        throw new ServiceError(
-          'bad_request',
+        throw badRequest(
           `identifiers: cards[${other}] and cards[${at}] both carry ${JSON.stringify(identifier)}.`,
         )
       first.set(identifierKey(identifier), at)
@@ -120,14 +119,12 @@ function matchEntries(entries: Entry[], carriers: Map<string, string[]>): Matche
     const [card] = cards
     if (card === undefined) continue
     if (cards.length > 1)
-      throw new ServiceError(
-        'bad_request',
+      throw badRequest(
         `cards[${at}].identifiers match ${cards.length} different cards of the board (${cards.slice(0, 5).join(', ')}) by ${named}.`,
       )
     const other = byCard.get(card)
     if (other !== undefined)
-      throw new ServiceError(
-        'bad_request',
+      throw badRequest(
         `identifiers: cards[${other}] and cards[${at}] both match the card ${card} of the board by ${named}.`,
       )
     byCard.set(card, at)

@@ -2,8 +2,8 @@
 import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import { cardFields, isCardId, type CardContent } from '../../core/card.ts'
-import { ServiceError } from '../../core/errors.ts'
-import type { LayoutName } from '../../core/layout/arrangement.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
+import type { LayoutName } from '../../core/layout/solve.ts'
 import { requireWritable } from '../access.ts'
 import type { Written } from '../commit/write-request.ts'
 import { buildCreates, Draft, mergeSame, type CardPatch } from './build.ts'
@@ -161,8 +161,7 @@ function requireRoom(
   const { limit } = cardFields.body
   if (body === null || body.length <= limit || Array.from(body).length <= limit) return
   const at = patches.findLastIndex(({ id, change }) => id === cardId && change.body !== undefined)
-  throw new ServiceError(
-    'bad_request',
+  throw badRequest(
     `${files.where(at)}body: merged with the changes of other writers, the text would be longer than ${limit} characters. Read the card again and send a shorter text, or leave out body_base to replace their changes.`,
   )
 }

@@ -82,8 +82,7 @@ export class Bus {
 
   /** Calls `handler` for each message of this kind from another node or from the database. */
   on<K extends MessageKind>(kind: K, handler: (message: MessageOf<K>) => void | Promise<void>): void {
-    const handlers = this.#handlers.get(kind) ?? []
-    this.#handlers.set(kind, [...handlers, handler as Handler])
+    this.#handlers.getOrInsert(kind, []).push(handler as Handler)
   }
 
   /**

@@ -22,7 +22,7 @@ import {
 } from '../../core/card.ts'
 import { groupShapes, type Group } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
-import type { Steps } from '../../platform/work/loop-turn.ts'
+import { atOnce, type Steps } from '../../platform/work/loop-turn.ts'
 import { toJson, type Json } from './json.ts'
 
 export const cardsRoot = 'cards'
@@ -40,20 +40,8 @@ export function findCard(doc: Y.Doc, id: string): SharedMap | null {
   return shared instanceof Y.Map && isStoredKind(shared.get('kind')) ? shared : null
 }
 
-export function readCard(doc: Y.Doc, id: string): CardContent | null {
-  const shared = findCard(doc, id)
-  return shared ? readContent(shared) : null
-}
-
 /** The shapes of all cards, unordered. Other fields are not read. */
-export function readShapes(doc: Y.Doc): Map<string, CardShape> {
-  const shapes = new Map<string, CardShape>()
-  for (const id of cardsOf(doc).keys()) {
-    const shape = readShape(doc, id)
-    if (shape) shapes.set(id, shape)
-  }
-  return shapes
-}
+export const readShapes = (doc: Y.Doc): Map<string, CardShape> => atOnce(shapesOf(doc))
 
 /** The same in steps. Cards may change between them. */
 export function* shapesOf(doc: Y.Doc): Steps<Map<string, CardShape>> {

@@ -177,9 +177,7 @@ export class UpdateBuilder {
 
   #delete(id: Y.ID, length: number): void {
     this.#deleted += 1
-    const ranges = this.#deletes.get(id.client)
-    if (ranges) ranges.push({ clock: id.clock, len: length })
-    else this.#deletes.set(id.client, [{ clock: id.clock, len: length }])
+    this.#deletes.getOrInsert(id.client, []).push({ clock: id.clock, len: length })
   }
 
   #push(

@@ -171,12 +171,8 @@ export class DocumentQuota {
 
   /** Reads the figure. Only one read at a time runs for each board. */
   #read(boardId: string): Promise<void> {
-    let reading = this.#reading.get(boardId)
-    if (!reading) {
-      reading = this.#readNow(boardId).finally(() => this.#reading.delete(boardId))
-      this.#reading.set(boardId, reading)
-    }
-    return reading
+    const begin = () => this.#readNow(boardId).finally(() => this.#reading.delete(boardId))
+    return this.#reading.getOrInsertComputed(boardId, begin)
   }
 
   async #readNow(boardId: string): Promise<void> {

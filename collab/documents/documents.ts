@@ -14,11 +14,12 @@ import { keepFormats } from '../log/log.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
-  /** How long a document that nobody has open stays in memory. */
-  idleMs?: number
-  /** Total size above which such documents are dropped earlier, in encoded bytes. */
-  warmBytes?: number
+  /** Total size above which documents that nobody has open are dropped early, in encoded bytes. */
+  warmBytes: number
 }
+
+/** How long a document that nobody has open stays in memory. */
+const idleMs = 60_000
 
 /** Keeps a document in memory until it is released. */
 export interface Lease {
@@ -43,7 +44,7 @@ const request = new Request('http://localhost/')
 const openBySystem = { isAuthenticated: true, readOnly: false }
 
 export class Documents {
-  readonly #options: DocumentsOptions & { idleMs: number; warmBytes: number }
+  readonly #options: DocumentsOptions
   readonly #boards = new Map<string, BoardDocument>()
   #hocuspocus: Hocuspocus | null = null
   /** Boards whose document took too long to load, with the time until which they are refused. */
@@ -52,7 +53,7 @@ export class Documents {
   #sweeper: NodeJS.Timeout | null = null
 
   constructor(options: DocumentsOptions) {
-    this.#options = { idleMs: 60_000, warmBytes: 64 * 1024 * 1024, ...options }
+    this.#options = options
   }
 
   /** Sets the Hocuspocus instance. It and this class need each other, so the gateway sets it after creating both. */
@@ -222,7 +223,7 @@ export class Documents {
       )
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
-      const wanted = now - board.lastUsedAt < this.#options.idleMs && bytes <= this.#options.warmBytes
+      const wanted = now - board.lastUsedAt < idleMs && bytes <= this.#options.warmBytes
       if (wanted && !board.isGone && !board.isDistrusted) continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)

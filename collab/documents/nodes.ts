@@ -26,8 +26,6 @@ export interface NodesOptions {
   onNodesLost?(): void
   /** Called for each node that was alive at the last heartbeat and is not any more. */
   onNodeGone?(node: string): void
-  /** Interval of the heartbeat, at which the node also reads the other nodes' state. */
-  beatMs?: number
 }
 
 export class Nodes {
@@ -42,12 +40,12 @@ export class Nodes {
 
   constructor(options: NodesOptions) {
     this.#options = options
-    const { database, documents, bus, log, beatMs = 1000 } = options
+    const { database, documents, bus, log } = options
     this.#bus = bus
     this.id = bus.node
     this.#hints = new Hints(bus)
     this.#roster = new Roster({
-      ...{ id: this.id, database, log, beatMs, open: this.open },
+      ...{ id: this.id, database, log, open: this.open },
       outstanding: () =>
         documents
           .all()

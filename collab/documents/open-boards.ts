@@ -7,8 +7,7 @@ export class OpenBoards {
 
   /** Holds a board for one canvas. */
   hold(boardId: string): Hold {
-    const holds = this.#holds.get(boardId) ?? new Set<Hold>()
-    this.#holds.set(boardId, holds)
+    const holds = this.#holds.getOrInsertComputed(boardId, () => new Set())
     const hold = new Hold(() => {
       holds.delete(hold)
       if (holds.size === 0 && this.#holds.get(boardId) === holds) this.#holds.delete(boardId)

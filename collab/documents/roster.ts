@@ -28,9 +28,10 @@ export interface RosterOptions {
   onNodesLost?(): void
   /** Called for each node that was alive at the last heartbeat and is not any more. */
   onNodeGone?(node: string): void
-  /** Interval of the heartbeat. It is the same on all nodes. */
-  beatMs: number
 }
+
+/** Interval of the heartbeat, at which the node also reads the other nodes' state. It is the same on all nodes. */
+const beatMs = 1000
 
 /** Interval of the attempts to take the lock again. */
 const retryMs = 250
@@ -110,7 +111,7 @@ export class Roster {
    * so a recent heartbeat has seen it.
    */
   get isAlone(): boolean {
-    const isRecent = performance.now() - this.#readAt < 1.5 * this.#options.beatMs
+    const isRecent = performance.now() - this.#readAt < 1.5 * beatMs
     return this.isSeating && isRecent && this.#others.length === 0
   }
 
@@ -172,7 +173,7 @@ export class Roster {
   }
 
   async #enter(): Promise<void> {
-    const { database, id, beatMs } = this.#options
+    const { database, id } = this.#options
     const session = await database.openSession()
     try {
       const [row] = await session.run((sql) => sql<{ lock: number }[]>`select register_node(${id}) as lock`)
@@ -243,6 +244,6 @@ export class Roster {
         .finally(() => {
           if ('session' in this.#state && this.#state.session === state.session) this.#scheduleBeat()
         })
-    }, this.#options.beatMs)
+    }, beatMs)
   }
 }

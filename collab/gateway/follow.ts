@@ -16,7 +16,8 @@ import { accessFrame, questionFrame } from './protocol.ts'
 import { mayWriteOn } from './room-notice.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
 
-/** Several revocations within this time cause one check. */
+/** Interval of the checks. Several revocations within `soonMs` cause one check. */
+const everyMs = 750
 const soonMs = 50
 
 export function follow(options: {
@@ -26,7 +27,6 @@ export function follow(options: {
   documentBytes: BytesByTier
   quota: DocumentQuota
   log: Logger
-  intervalMs: number
   /** Called when a connection became read-only or writable. */
   rightsChanged(connection: Connection<EditorContext>): void
 }): { checkAccess(): Promise<void>; soon(): void; stop(): void } {
@@ -37,13 +37,10 @@ export function follow(options: {
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
-    const byQuestion = new Map<string, Connection<EditorContext>[]>()
-    for (const connection of connections) {
-      const key = `${connection.context.account} ${connection.context.tokenId} ${connection.document.name}`
-      const alike = byQuestion.get(key)
-      if (alike) alike.push(connection)
-      else byQuestion.set(key, [connection])
-    }
+    const byQuestion = Map.groupBy(
+      connections,
+      ({ context, document }) => `${context.account} ${context.tokenId} ${document.name}`,
+    )
     const asked = [...byQuestion.values()]
     const answers = await boardAccess(
       database,
@@ -83,9 +80,9 @@ export function follow(options: {
       if (!failing) log.warn({ err: error }, 'checking open boards against the database failed; retrying')
       failing = true
     }
-    if (!stopped) timer = setTimeout(() => void tick(), wanted ? soonMs : options.intervalMs)
+    if (!stopped) timer = setTimeout(() => void tick(), wanted ? soonMs : everyMs)
   }
-  timer = setTimeout(() => void tick(), options.intervalMs)
+  timer = setTimeout(() => void tick(), everyMs)
 
   return {
     checkAccess,

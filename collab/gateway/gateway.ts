@@ -53,8 +53,6 @@ export interface GatewayOptions {
   bounds?: Partial<GatewayBounds>
   /** Longest time between an edit and its index update. */
   debounceMs?: number
-  /** How often the access of open sockets is checked. */
-  accessCheckMs?: number
 }
 
 export interface Gateway {
@@ -157,7 +155,6 @@ export function openGateway(options: GatewayOptions): Gateway {
   const server = new WebSocketServer(serverOptions)
   const following = follow({
     ...{ hocuspocus, database, documents, documentBytes, quota, log },
-    intervalMs: options.accessCheckMs ?? 750,
     rightsChanged: (connection) => presence.rightsChanged(connection),
   })
 

@@ -170,9 +170,7 @@ export class Inbox {
       this.#isSoon = true
       this.#flushing = setImmediate(() => this.flush())
     }
-    const frames = this.#boards.get(board) ?? []
-    this.#boards.set(board, frames)
-    return frames
+    return this.#boards.getOrInsert(board, [])
   }
 
   #acknowledge(board: BoardDocument, frames: QueuedFrame[]): void {

@@ -159,14 +159,10 @@ export class Presence {
   }
 
   #roomOf(document: Document): Room {
-    const board = document.name
-    let room = this.#rooms.get(board)
-    if (!room) {
+    return this.#rooms.getOrInsertComputed(document.name, (board) => {
       const awareness = new AwarenessRoom<Seat>(board, this.#bounds.maxBoardStateBytes)
-      room = { awareness, document, isOpen: false, closedAt: 0, late: new Map(), timer: null, nextAt: 0 }
-      this.#rooms.set(board, room)
-    }
-    return room
+      return { awareness, document, isOpen: false, closedAt: 0, late: new Map(), timer: null, nextAt: 0 }
+    })
   }
 
   #take(awareness: AwarenessRoom<Seat>, node: string, update: Uint8Array): void {

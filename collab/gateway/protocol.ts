@@ -64,12 +64,11 @@ export function readFrame(bytes: Uint8Array, bounds: FrameBounds): Frame | null 
       const payload = readWhole(bytes, at + 1)
       return payload && { address, type, step, payload, bytes }
     }
-    case frameType.awareness: {
-      const payload = contentBytes > bounds.maxAwarenessBytes ? null : readWhole(bytes, at)
-      return payload && { address, type, step: null, payload, bytes }
-    }
+    case frameType.awareness:
     case frameType.stateless: {
-      const payload = contentBytes > bounds.maxStatelessBytes ? null : readWhole(bytes, at)
+      const isAwareness = type === frameType.awareness
+      const maxBytes = isAwareness ? bounds.maxAwarenessBytes : bounds.maxStatelessBytes
+      const payload = contentBytes > maxBytes ? null : readWhole(bytes, at)
       return payload && { address, type, step: null, payload, bytes }
     }
     case frameType.auth:

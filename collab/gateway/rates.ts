@@ -88,9 +88,7 @@ export class RatesByOwner {
   }
 
   of(owner: string): Rates {
-    let rates = this.#rates.get(owner)
-    if (!rates) this.#rates.set(owner, (rates = new Rates(this.#bounds)))
-    return rates
+    return this.#rates.getOrInsertComputed(owner, () => new Rates(this.#bounds))
   }
 
   /** Removes buckets that are full and not in `used`. */

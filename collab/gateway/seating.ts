@@ -72,8 +72,7 @@ export class Seating {
     if (!state || !connection.document.hasConnection(connection)) return // it ended before it was established
     seat.connection = connection
     state.connections.set(connection.messageAddress, connection)
-    const ofAccount = this.#seats.get(seat.account) ?? new Set()
-    this.#seats.set(seat.account, ofAccount.add(seat))
+    const ofAccount = this.#seats.getOrInsertComputed(seat.account, () => new Set()).add(seat)
     // Many connections may have been admitted at the same moment. Compare each one only with those that were admitted
     // before it, whatever the order of these calls. Otherwise more connections than the excess would be closed.
     const { account } = seat

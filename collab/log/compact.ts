@@ -21,8 +21,6 @@ export interface CompactorOptions {
   log: Logger
   /** Number of log rows above which a board is compacted. */
   rows?: number
-  /** Bytes of log above which a board is compacted, if they are also a quarter of the snapshot. */
-  bytes?: number
   mergeMs?: number
   compacted?(boardId: string, sizeBytes: number): void
 }
@@ -36,6 +34,8 @@ const mergeTask = task<typeof mergeLog>(new URL('./merge.ts', import.meta.url), 
 const restFactor = 3
 const maxRestMs = 5000
 const maxRemembered = 10_000
+/** Bytes of log above which a board is compacted, if they are also a quarter of the snapshot. */
+const manyBytes = 1024 * 1024
 
 /**
  * Thrown instead of compacting a damaged log, which would delete what is left of it. `corkboard verify` reports the
@@ -48,7 +48,7 @@ class LogDamaged extends Error {
 }
 
 export class Compactor {
-  readonly #options: CompactorOptions & { rows: number; bytes: number; mergeMs: number }
+  readonly #options: CompactorOptions & { rows: number; mergeMs: number }
   readonly #queue = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
   /** Boards that are queued or being compacted. */
   readonly #due = new Map<string, Promise<void>>()
@@ -58,7 +58,7 @@ export class Compactor {
   readonly #leftAlone = new Set<string>()
 
   constructor(options: CompactorOptions) {
-    this.#options = { rows: 1000, bytes: 1024 * 1024, mergeMs: 30_000, ...options }
+    this.#options = { rows: 1000, mergeMs: 30_000, ...options }
   }
 
   /** Compacts these boards even if their logs are short. */
@@ -68,8 +68,7 @@ export class Compactor {
 
   /** Called after each commit. */
   readonly grown = (boardId: string, head: BoardHead): void => {
-    const large =
-      head.logBytes > this.#options.bytes && head.logBytes > (this.#snapshotBytes.get(boardId) ?? 0) / 4
+    const large = head.logBytes > manyBytes && head.logBytes > (this.#snapshotBytes.get(boardId) ?? 0) / 4
     if (head.logRows >= this.#options.rows || large) this.#schedule(boardId)
   }
 

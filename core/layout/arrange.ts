@@ -1,11 +1,10 @@
 /** Computes the places of cards on a board with a layout. */
 import { limits } from '../limits.ts'
-import { ServiceError } from '../errors.ts'
+import { badRequest, ServiceError } from '../errors.ts'
 import {
   defaultOptions,
   type Arrangement,
   type LayoutCard,
-  type LayoutName,
   type LayoutOptions,
   type CardPlace,
 } from './arrangement.ts'
@@ -13,7 +12,7 @@ import { boundingBox, withinBoard, type Point, type Rect, type Rotated } from '.
 import type { FreeSpace } from './free-space.ts'
 import { besides, fitsBoard, inFreeSpace } from './place-block.ts'
 import { readingOrder } from './reading-order.ts'
-import { solveLayout } from './solve.ts'
+import { type LayoutName, solveLayout } from './solve.ts'
 
 /**
  * Places new cards, in their order, as one block in free space.
@@ -87,13 +86,11 @@ function topLeft(rects: readonly Rect[]): Point {
 }
 
 const tooLarge = (layout: LayoutName) =>
-  new ServiceError(
-    'bad_request',
+  badRequest(
     `layout: ${layout} of these cards is larger than a board (${(2 * limits.coordinate).toLocaleString('en')} units). Use fewer cards, another width or a smaller gap.`,
   )
 
 const noRoom = (w: number, h: number) =>
-  new ServiceError(
-    'bad_request',
+  badRequest(
     `The board has no free place of ${w} by ${h} units for these cards. Use fewer cards or another width.`,
   )

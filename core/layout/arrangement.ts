@@ -11,9 +11,6 @@
  */
 import type { Box, Rect, Size } from './box.ts'
 
-export const layoutNames = ['justified', 'masonry', 'grid', 'row', 'column'] as const
-export type LayoutName = (typeof layoutNames)[number]
-
 /** The fields of a card that layouts use. Sizes are those of the unrotated card. */
 export interface LayoutCard extends Size {
   id: string

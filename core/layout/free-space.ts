@@ -94,12 +94,8 @@ export class FreeSpace {
 
   #search(start: Point, content: Columns, w: number, h: number) {
     const rowWidth = rowWidthFor(w, this.#gap)
-    let search = this.#searches.get(rowWidth)
-    if (!search) {
-      search = new StripSearch(start, rowWidth, this.#gap, content)
-      this.#searches.set(rowWidth, search)
-    }
-    return search.find(w, h)
+    const search = () => new StripSearch(start, rowWidth, this.#gap, content)
+    return this.#searches.getOrInsertComputed(rowWidth, search).find(w, h)
   }
 
   /**

@@ -28,13 +28,7 @@ const cellSize = 1024
 
 function touches(boxes: readonly Box[], rects: readonly Rect[]): boolean {
   const byCell = new Map<string, Box[]>()
-  for (const box of boxes) {
-    for (const cell of cellsOf(box)) {
-      const there = byCell.get(cell)
-      if (there) there.push(box)
-      else byCell.set(cell, [box])
-    }
-  }
+  for (const box of boxes) for (const cell of cellsOf(box)) byCell.getOrInsert(cell, []).push(box)
   return rects.some((rect) => {
     const box = boxAround(rect, 0)
     for (const cell of cellsOf(box)) if (byCell.get(cell)?.some((other) => overlap(box, other))) return true

@@ -1,6 +1,7 @@
 /** Computes the places of new cards on a board. */
 import { arrangeNew, planned, type Planned } from './arrange.ts'
-import type { LayoutCard, LayoutName, CardPlace } from './arrangement.ts'
+import type { LayoutCard, CardPlace } from './arrangement.ts'
+import type { LayoutName } from './solve.ts'
 import { boundingBox, type Point, type Rotated } from './box.ts'
 import { FreeSpace } from './free-space.ts'
 

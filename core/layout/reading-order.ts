@@ -1,5 +1,4 @@
-import type { Rect } from './box.ts'
-import { boundingBox } from './box.ts'
+import { boundingBox, type Rect } from './box.ts'
 
 /**
  * Cards whose tops differ by less than this are in one row. It is half the height of the smallest card, so that a card

@@ -2,7 +2,6 @@ import {
   defaultWidth,
   type Arrangement,
   type LayoutCard,
-  type LayoutName,
   type LayoutOptions,
   type CardPlace,
 } from './arrangement.ts'
@@ -14,13 +13,19 @@ import { justified } from './justified.ts'
 import { masonry } from './masonry.ts'
 import { row } from './row.ts'
 
-const solvers: Record<LayoutName, (bands: Band[], options: LayoutOptions) => CardPlace[]> = {
+type Solver = (bands: Band[], options: LayoutOptions) => CardPlace[]
+
+/** The layouts. The schemas of the API and of the tools list them in this order. */
+const solvers = {
   justified: (bands, options) => justified(bands, withWidth(options)),
   masonry: (bands, options) => masonry(bands, withWidth(options)),
   grid: (bands, options) => grid(bands, withWidth(options)),
   row,
   column,
-}
+} satisfies Record<string, Solver>
+
+export type LayoutName = keyof typeof solvers
+export const layoutNames = Object.keys(solvers) as LayoutName[]
 
 /**
  * Lays out cards in the given order. The cards of a group follow its first card. Sizes of cards are 40 to 4,000.

@@ -1,6 +1,5 @@
 /** Opens connections, only to permitted addresses. */
-import type { LookupFunction, Socket } from 'node:net'
-import { isIP } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import type { ClassifyAddress } from './addresses.ts'
 import type { Resolve } from './resolve.ts'

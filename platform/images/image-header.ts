@@ -1,6 +1,6 @@
 /**
- * Reads the type and the size of an image from its first bytes, without decoding it. Every length is checked against
- * the given bytes. Available libraries do not read the rotation of HEIF, PNG and WebP.
+ * Reads the type and the size of an image from its first bytes, without decoding the image. Never reads past the given
+ * bytes, whatever lengths the file claims. The libraries that exist do not read the rotation of HEIF, PNG and WebP.
  *
  * ISO/IEC 10918-1 (JPEG), PNG third edition, GIF89a, RFC 9649 (WebP), ISO/IEC 23008-12 (HEIF), CIPA DC-008 (EXIF).
  */
@@ -20,7 +20,10 @@ export interface ImageHeader {
   size: { width: number; height: number } | null
 }
 
-/** @param bytes the first bytes of a file. @returns null when they begin no image of a known type */
+/**
+ * Reads the header of an image from the first bytes of a file.
+ * @returns null when the file is not an image of one of these types
+ */
 export function readImageHeader(bytes: Buffer): ImageHeader | null {
   const type = typeOf(bytes)
   if (!type) return null

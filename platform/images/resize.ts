@@ -76,13 +76,9 @@ export function openResizer({ pixels, seconds, ...bounds }: ResizerBounds): Resi
     async resize(request) {
       if (isUndecodable(request.key)) return null
       const name = `${request.key} ${request.width} ${request.format}`
-      let making = underWay.get(name)
-      if (!making) {
-        making = queue.run(request.account, () => make(request)).finally(() => underWay.delete(name))
-        underWay.set(name, making)
-      }
+      const begin = () => queue.run(request.account, () => make(request)).finally(() => underWay.delete(name))
       try {
-        return await making
+        return await underWay.getOrInsertComputed(name, begin)
       } catch (error) {
         if (!(error instanceof QueueFull)) throw error
         throw new ServiceError(

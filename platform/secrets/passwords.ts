@@ -6,6 +6,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { ServiceError } from '../../core/errors.ts'
+import { FairQueue, QueueFull } from '../work/fair-queue.ts'
 
 export interface PasswordCost {
   memoryKib: number
@@ -35,26 +36,23 @@ const atOnce = 2
 const mostWaiting = 64
 
 export function openPasswords(cost: PasswordCost = defaultCost): Passwords {
-  const queue: (() => void)[] = []
-  let running = 0
+  const queue = new FairQueue({ atOnce, waiting: mostWaiting })
 
   async function tagOf(password: string, salt: Buffer, by: PasswordCost, tagLength: number): Promise<Buffer> {
-    if (running < atOnce) running += 1
-    else if (queue.length < mostWaiting) await new Promise<void>((resolve) => queue.push(resolve))
-    else throw new ServiceError('storage_unavailable', 'Too many users are signing in. Try again shortly.')
+    const { memoryKib: memory, passes, parallelism } = by
+    const hashed = {
+      message: password.normalize('NFKC'),
+      nonce: salt,
+      memory,
+      passes,
+      parallelism,
+      tagLength,
+    }
     try {
-      return await promisify(argon2)('argon2id', {
-        message: password.normalize('NFKC'),
-        nonce: salt,
-        memory: by.memoryKib,
-        passes: by.passes,
-        parallelism: by.parallelism,
-        tagLength,
-      })
-    } finally {
-      const next = queue.shift()
-      if (next) next()
-      else running -= 1
+      return await queue.run('', () => promisify(argon2)('argon2id', hashed))
+    } catch (error) {
+      if (!(error instanceof QueueFull)) throw error
+      throw new ServiceError('storage_unavailable', 'Too many users are signing in. Try again shortly.')
     }
   }
 

@@ -174,13 +174,7 @@ async function orWithFolder<T>(folder: string, makesFolder: boolean, work: () =>
   if (!makesFolder) return work()
   const done = await work().catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
-    if (!making.has(folder)) {
-      making.set(
-        folder,
-        makeFolder(folder).finally(() => making.delete(folder)),
-      )
-    }
-    await making.get(folder)
+    await making.getOrInsertComputed(folder, () => makeFolder(folder).finally(() => making.delete(folder)))
     return work()
   })
   await making.get(folder) // another call created the folder, and it may not be durable yet

@@ -109,6 +109,8 @@ export async function revokeToken(tx: Transaction, tokenId: string): Promise<boo
   return rows.length > 0
 }
 
+const maxAgeMs = 1000
+
 /**
  * Looks up tokens and caches each result for a second. A look-up for every request would cost a third of the
  * throughput. When a token is revoked, the whole cache is cleared: at once in the process that revokes it, in other
@@ -117,15 +119,13 @@ export async function revokeToken(tx: Transaction, tokenId: string): Promise<boo
 export class TokenVerifier {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #maxAgeMs: number
   readonly #known = new Map<string, { principal: Promise<Principal | null>; at: number }>()
   readonly #lastUsed = new Map<string, number>()
   readonly #seen = new SeenTokens()
 
-  constructor(options: { database: Database; clock: Clock; maxAgeMs?: number }) {
+  constructor(options: { database: Database; clock: Clock }) {
     this.#database = options.database
     this.#clock = options.clock
-    this.#maxAgeMs = options.maxAgeMs ?? 1000
     this.#database.onTokensEnded(() => this.forget())
   }
 
@@ -146,7 +146,7 @@ export class TokenVerifier {
     const now = this.#clock.now()
     const key = hash.toString('base64')
     const known = this.#known.get(key)
-    if (known && now - known.at < this.#maxAgeMs) return known.principal
+    if (known && now - known.at < maxAgeMs) return known.principal
     if (this.#seen.isUnknown(key, now) || (!this.#seen.wasValid(key, now) && !mayLookUp())) return null
     if (this.#known.size > 20_000) this.#known.clear()
     const principal = this.#lookUp(hash)

@@ -4,11 +4,9 @@ import postgres from '../driver.ts'
 import { chooseAccount } from './account.ts'
 import { locateBinaries } from './binaries.ts'
 import { claim } from './claim.ts'
-import { ensureCluster, locateCluster, readAccess, writeAccess } from './cluster.ts'
-import type { Access } from './cluster.ts'
+import { ensureCluster, locateCluster, readAccess, writeAccess, type Access } from './cluster.ts'
 import { choosePort, isFree } from './port.ts'
-import { startPostmaster } from './postmaster.ts'
-import type { Postmaster, PostmasterOptions } from './postmaster.ts'
+import { startPostmaster, type Postmaster, type PostmasterOptions } from './postmaster.ts'
 import { clusterProcesses, endLeftovers, readPidFile } from './processes.ts'
 
 /** A PostgreSQL server on this machine, on 127.0.0.1 only. */

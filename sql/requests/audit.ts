@@ -3,25 +3,14 @@
  * (operation.ts).
  */
 import type { Transaction } from '../database.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, OperationDetails } from '../operation.ts'
 
-export interface ReadEntry {
-  action: string
-  userId: string
-  displayName: string | null
-  tokenId: string
-  serviceAccountId: string | null
-  clientId: string | null
-  method: string
-  /** Path without the query string. */
-  path: string
-  status: number
-  workspaceId: string | null
-  boardId: string | null
-  resourceType: string
-  resourceId: string
-  requestId: string
-  ip: string
+export interface ReadEntry extends Omit<OperationDetails, 'named' | 'key'> {
+  user_id: string
+  workspace_id: string | null
+  board_id: string | null
+  resource_type: string
+  resource_id: string
 }
 
 /** Stores audit entries of reads. Run it `asSystem`, because the entries belong to many accounts. */
@@ -32,12 +21,12 @@ export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promis
       occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status, workspace_id,
       board_id, resource_type, resource_ids, request_id, ip
     )
-    select s.at, v.action, v."userId", v."displayName", v."tokenId", v."serviceAccountId", v."clientId", v.method, v.path, v.status,
-      v."workspaceId", v."boardId", v."resourceType", array[v."resourceId"], v."requestId", v.ip
+    select s.at, v.action, v.user_id, v.display_name, v.token_id, v.service_account_id, v.client_id, v.method, v.path, v.status,
+      v.workspace_id, v.board_id, v.resource_type, array[v.resource_id], v.request_id, v.ip
     from (select stamp() as at offset 0) s
     cross join json_to_recordset(${JSON.stringify(entries)}::text::json) as v(
-      action text, "userId" uuid, "displayName" text, "tokenId" uuid, "serviceAccountId" uuid, "clientId" text, method text, path text,
-      status integer, "workspaceId" uuid, "boardId" uuid, "resourceType" text, "resourceId" text, "requestId" text, ip text
+      action text, user_id uuid, display_name text, token_id uuid, service_account_id uuid, client_id text, method text, path text,
+      status integer, workspace_id uuid, board_id uuid, resource_type text, resource_id text, request_id text, ip text
     )`
 }
 

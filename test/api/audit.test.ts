@@ -316,13 +316,8 @@ test('[AU7] reads are told together, and at the latest when the service stops', 
     rateLimit: null,
   }
   const request = { method: 'GET', url: '/api/v1/images/abc?secret=1', id: 'r1', ip: '127.0.0.1' } as never
-  for (let n = 0; n < 1200; n++)
-    reads.imageRead(request, principal, {
-      key: `k${n}`,
-      workspaceId: user.workspaceId,
-      boardId: null,
-      status: 200,
-    })
+  const read = { request, principal, workspaceId: user.workspaceId, boardId: null, status: 200 }
+  for (let n = 0; n < 1200; n++) reads.imageRead({ ...read, imageKey: `k${n}` })
   await reads.flush()
   const entries = await newest(user, 500)
   expect(entries).toHaveLength(500)

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { layoutNames } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { makeBoard, makeCards, succeeded } from '../api/board.ts'
 import { shown } from '../crash/check.ts'
 import { mustSurvive, type Move, type Word } from '../crash/moved-words.ts'

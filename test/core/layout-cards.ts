@@ -2,14 +2,12 @@
 import * as fc from 'fast-check'
 import {
   defaultOptions,
-  layoutNames,
   type LayoutCard,
-  type LayoutName,
   type LayoutOptions,
   type CardPlace,
 } from '../../core/layout/arrangement.ts'
 import { boundingBox, type Rect } from '../../core/layout/box.ts'
-import { solveLayout } from '../../core/layout/solve.ts'
+import { layoutNames, type LayoutName, solveLayout } from '../../core/layout/solve.ts'
 
 export const plain = { kind: 'note', rotation: 0, section_header: false, sub: null, group_id: null }
 export const named = (cards: Partial<LayoutCard>[]): LayoutCard[] =>

@@ -1,7 +1,8 @@
 /** What holds for every layout, and where a block of cards lands. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { layoutNames, type LayoutOptions } from '../../core/layout/arrangement.ts'
+import type { LayoutOptions } from '../../core/layout/arrangement.ts'
+import { layoutNames } from '../../core/layout/solve.ts'
 import { withinBoard } from '../../core/layout/box.ts'
 import { besides, fitsBoard } from '../../core/layout/place-block.ts'
 import { readingOrder } from '../../core/layout/reading-order.ts'

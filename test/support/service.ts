@@ -7,7 +7,8 @@ import type { Sql } from 'postgres'
 import { apiRoot } from '../../api/http/root.ts'
 import { routes } from '../../api/routes.ts'
 import type { GatewayCounts } from '../../collab/gateway/gateway.ts'
-import { compose, type ComposeOptions, type Service } from '../../server/compose.ts'
+import type { ComposeOptions } from '../../server/basis.ts'
+import { compose, type Service } from '../../server/compose.ts'
 import { readConfig, type Config } from '../../server/config.ts'
 import {
   addUser,

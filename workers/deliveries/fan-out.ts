@@ -122,7 +122,7 @@ async function insert(tx: Transaction, deliveries: NewDelivery[], at: number): P
 /** Returns each value once, and its number, counted from 1. */
 function numbered<Value>(values: Value[]): { all: Value[]; numberOf(value: Value): number } {
   const numbers = new Map<Value, number>()
-  for (const value of values) if (!numbers.has(value)) numbers.set(value, numbers.size + 1)
+  for (const value of values) numbers.getOrInsert(value, numbers.size + 1)
   return { all: [...numbers.keys()], numberOf: (value) => numbers.get(value)! }
 }
 
@@ -131,8 +131,7 @@ function present(deliveries: NewDelivery[], at: number): ClaimedDelivery[] {
   return deliveries
     .filter(({ isClaimed }) => isClaimed)
     .map(({ id, event, payload, webhook }) => {
-      const body = bytes.get(event) ?? Buffer.from(payload)
-      bytes.set(event, body)
+      const body = bytes.getOrInsertComputed(event, () => Buffer.from(payload))
       return {
         id,
         webhookId: webhook.id,

@@ -134,12 +134,7 @@ export class Lanes {
   }
 
   of(webhookId: string): Lane {
-    let lane = this.#lanes.get(webhookId)
-    if (!lane) {
-      lane = new Lane(webhookId, this.#perWebhook)
-      this.#lanes.set(webhookId, lane)
-    }
-    return lane
+    return this.#lanes.getOrInsertComputed(webhookId, (id) => new Lane(id, this.#perWebhook))
   }
 
   all(): Iterable<Lane> {

@@ -64,16 +64,40 @@ export interface BatchRequest {
   lastAccount: string
 }
 
-export interface Batch {
-  entries: Entry[]
-  lastAccount: string
-}
-
 /** Reads the next pending batch. Accounts take turns: the first card of each, then the second of each. */
 export async function readBatch(
   tx: Transaction,
-  { boardIds, except, lastAccount }: BatchRequest,
-): Promise<Batch> {
+  request: BatchRequest,
+): Promise<{ entries: Entry[]; lastAccount: string }> {
+  const boards = await pendingBoards(tx, request)
+  if (boards.length === 0) return { entries: [], lastAccount: request.lastAccount }
+  const share = Math.floor(batchCards / boards.length)
+  const cards = await pendingCards(tx, boards, share)
+
+  const cardsOf = Map.groupBy(cards, (card) => card.board_id)
+  const boardsOf = Map.groupBy(boards, (board) => board.account)
+  const queued = inTurns(
+    [...boardsOf.values()].map((ofAccount) =>
+      inTurns(ofAccount.map((board) => cardsOf.get(board.board_id) ?? [])),
+    ),
+  )
+  const taken = new Set(withinBytes(queued))
+  const entries: Entry[] = []
+  const served = new Set<string>()
+  for (const board of boards) {
+    const all = cardsOf.get(board.board_id) ?? []
+    const here = all.filter((card) => taken.has(card))
+    if (here.length === 0 && all.length > 0) continue // no space left in this batch
+    served.add(board.account)
+    entries.push(...entriesOf(board, here, here.length < all.length || all.length === share))
+  }
+  const accounts = [...boardsOf.keys()]
+  const waiting = accounts.findIndex((account) => !served.has(account))
+  return { entries, lastAccount: accounts.at(waiting < 0 ? -1 : waiting - 1)! }
+}
+
+/** The boards whose changes have waited longest, and what is pending of each. */
+function pendingBoards(tx: Transaction, { boardIds, except, lastAccount }: BatchRequest) {
   const oldest =
     boardIds === null
       ? tx`
@@ -90,7 +114,7 @@ export async function readBatch(
           from unnest(${boardIds}::uuid[]) as b(id)
           cross join lateral (select * from search_pending p where p.board_id = b.id order by p.id limit 1) x
           where b.id <> all (${except}::uuid[])`
-  const boards = await tx<BoardRow[]>`
+  return tx<BoardRow[]>`
     with recursive pending_workspaces as (
       (select workspace_id as id from search_pending order by workspace_id limit 1)
       union all
@@ -122,10 +146,11 @@ export async function readBatch(
     left join search_set_aside a on a.board_id = t.board_id and a.card_id = ''
     where p.rows is not null -- another process has deleted them meanwhile
     order by t.turn, t.account <= ${lastAccount}, t.account`
-  if (boards.length === 0) return { entries: [], lastAccount }
+}
 
-  const share = Math.floor(batchCards / boards.length)
-  const cards = await tx<CardRow[]>`
+/** The first `share` pending cards of each board. */
+const pendingCards = (tx: Transaction, boards: BoardRow[], share: number) =>
+  tx<CardRow[]>`
     select p.board_id, c.*
     from unnest(
       ${boards.map((row) => row.board_id)}::uuid[],
@@ -143,28 +168,6 @@ export async function readBatch(
       limit ${share}
     ) c
     order by c.changed_at::timestamptz, c.card_id`
-
-  const cardsOf = Map.groupBy(cards, (card) => card.board_id)
-  const boardsOf = Map.groupBy(boards, (board) => board.account)
-  const queued = inTurns(
-    [...boardsOf.values()].map((ofAccount) =>
-      inTurns(ofAccount.map((board) => cardsOf.get(board.board_id) ?? [])),
-    ),
-  )
-  const taken = new Set(withinBytes(queued))
-  const entries: Entry[] = []
-  const served = new Set<string>()
-  for (const board of boards) {
-    const all = cardsOf.get(board.board_id) ?? []
-    const here = all.filter((card) => taken.has(card))
-    if (here.length === 0 && all.length > 0) continue // no space left in this batch
-    served.add(board.account)
-    entries.push(...entriesOf(board, here, here.length < all.length || all.length === share))
-  }
-  const accounts = [...boardsOf.keys()]
-  const waiting = accounts.findIndex((account) => !served.has(account))
-  return { entries, lastAccount: accounts.at(waiting < 0 ? -1 : waiting - 1)! }
-}
 
 type SetAside = Entry['setAside']
 

@@ -17,8 +17,8 @@ export interface FileParts {
 
 const atOnce = 100
 
-export const startEndingUploads = (parts: FileParts, options: { intervalMs?: number } = {}): Loop =>
-  startLoop('end uploads', options.intervalMs ?? 60_000, parts.log, (stopping) => endUploads(parts, stopping))
+export const startEndingUploads = (parts: FileParts): Loop =>
+  startLoop('end uploads', 60_000, parts.log, (stopping) => endUploads(parts, stopping))
 
 export async function endUploads(parts: FileParts, stopping = never): Promise<void> {
   const { database, files, clock, log } = parts

@@ -9,11 +9,9 @@ import { startLoop, type Loop } from '../loop.ts'
 /** Rows of one transaction. */
 const batch = 500
 
-export function startForgettingApplications(
-  { database, clock, log }: { database: Database; clock: Clock; log: Logger },
-  options: { intervalMs?: number } = {},
-): Loop {
-  return startLoop('forget applications', options.intervalMs ?? 300_000, log, (stopping) =>
+export function startForgettingApplications(parts: { database: Database; clock: Clock; log: Logger }): Loop {
+  const { database, clock, log } = parts
+  return startLoop('forget applications', 300_000, log, (stopping) =>
     forgetApplications(database, new Date(clock.now()), stopping),
   )
 }

@@ -27,10 +27,8 @@ export interface ReclaimParts extends FileParts {
   pool: WorkerPool
 }
 
-export const startReclaiming = (parts: ReclaimParts, options: { intervalMs?: number } = {}): Loop =>
-  startLoop('reclaim files', options.intervalMs ?? hourMs, parts.log, (stopping) =>
-    reclaimFiles(parts, stopping),
-  )
+export const startReclaiming = (parts: ReclaimParts): Loop =>
+  startLoop('reclaim files', hourMs, parts.log, (stopping) => reclaimFiles(parts, stopping))
 
 export async function reclaimFiles(parts: ReclaimParts, stopping = never): Promise<void> {
   const { database, clock } = parts

@@ -1,5 +1,5 @@
 /** Parses JSON bodies. A large body is parsed in pieces, so that the event loop runs other work in between. */
-import { ServiceError } from '../../../core/errors.ts'
+import { badRequest } from '../../../core/errors.ts'
 import { LoopTurn } from '../../../platform/work/loop-turn.ts'
 import { notJson, type BodyScan, type List, type Range } from './scan.ts'
 import { findUnstorable, isStorableJson } from './storable.ts'
@@ -86,7 +86,7 @@ function parseText(text: string): unknown {
 }
 
 const unstorable = (field: string) =>
-  new ServiceError('bad_request', `${field || 'The body'} must not contain U+0000 or a lone surrogate.`)
+  badRequest(`${field || 'The body'} must not contain U+0000 or a lone surrogate.`)
 
 /** Reads ranges of bytes across chunks. */
 class Bytes {

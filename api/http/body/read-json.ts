@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../../core/errors.ts'
+import { badRequest, ServiceError } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { parseLarge, parseSmall } from './parse.ts'
@@ -132,12 +132,7 @@ class BodyReader {
     await largeBody.begin(bytes)
     this.#timer = setTimeout(() => {
       const seconds = limits.largeBodies.arriveMs / 1000
-      this.#end(
-        new ServiceError(
-          'bad_request',
-          `The body did not arrive within ${seconds} seconds. Send fewer cards at once.`,
-        ),
-      )
+      this.#end(badRequest(`The body did not arrive within ${seconds} seconds. Send fewer cards at once.`))
     }, limits.largeBodies.arriveMs)
   }
 
@@ -171,7 +166,7 @@ class BodyReader {
   }
 
   readonly #onError = (cause: Error): void => {
-    this.#end(new ServiceError('bad_request', 'The connection closed before the end of the body.', { cause }))
+    this.#end(badRequest('The connection closed before the end of the body.', { cause }))
   }
 
   readonly #end = (error: Error | null, body?: unknown): void => {

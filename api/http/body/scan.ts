@@ -8,7 +8,7 @@
  * - *list*: an array that is a field of the body, such as `cards`.
  * - *entry*: a value in a list.
  */
-import { ServiceError } from '../../../core/errors.ts'
+import { badRequest, ServiceError } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 
 /** Bytes of the body: `start` is the first one, `end` the one after the last. */
@@ -158,10 +158,7 @@ export class BodyScan {
   #open(byte: number, at: number): void {
     this.#count()
     if (this.#depth === this.#bounds.depth)
-      throw new ServiceError(
-        'bad_request',
-        `The body must be nested at most ${this.#bounds.depth} levels deep.`,
-      )
+      throw badRequest(`The body must be nested at most ${this.#bounds.depth} levels deep.`)
     this.#depth += 1
     this.#closing[this.#depth] = byte + 2 // in ASCII `]` is `[` + 2, and `}` is `{` + 2
     if (byte !== openBracket || this.#depth !== 2 || this.#closing[1] !== closeBrace) return
@@ -183,10 +180,7 @@ export class BodyScan {
     this.#requireEntry(at)
     this.#entries += 1
     if (this.#entries >= this.#bounds.entries)
-      throw new ServiceError(
-        'bad_request',
-        `A list of the body must have at most ${this.#bounds.entries} entries.`,
-      )
+      throw badRequest(`A list of the body must have at most ${this.#bounds.entries} entries.`)
     this.#entryStart = at + 1
     this.#entryMarks = 0
     this.#piece.entries += 1
@@ -231,7 +225,6 @@ export class BodyScan {
 }
 
 export const notJson = (fault: string, cause?: unknown) =>
-  new ServiceError('bad_request', `The body is not valid JSON: ${fault}.`, { cause })
+  badRequest(`The body is not valid JSON: ${fault}.`, { cause })
 
-const tooMany = (what: string, values: number) =>
-  new ServiceError('bad_request', `${what} must have at most ${values} values.`)
+const tooMany = (what: string, values: number) => badRequest(`${what} must have at most ${values} values.`)

@@ -6,9 +6,9 @@ const backslash = 0x5c
 const [letterU, letterC, letterD, letterF, digit8] = [0x75, 0x63, 0x64, 0x66, 0x38]
 
 /**
- * Whether all strings of a JSON document can be stored, by its source text. The source was decoded as UTF-8, so only an
- * escape can contain U+0000 or a lone surrogate. A regular expression would take ten times as long for a document that
- * consists of escapes.
+ * Whether PostgreSQL can store all strings of a JSON text. The text came as UTF-8, which cannot contain a lone
+ * surrogate, and JSON does not allow U+0000 as it is. So both can only be written as escapes (`\u0000`, `\ud800`), and
+ * this looks at the escapes alone. A regular expression takes ten times as long when a text consists of escapes.
  */
 export function isStorableJson(json: string): boolean {
   if (!json.includes('\\u')) return true

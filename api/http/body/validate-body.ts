@@ -3,7 +3,7 @@
  */
 import type { ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
-import { ServiceError } from '../../../core/errors.ts'
+import { badRequest, type ServiceError } from '../../../core/errors.ts'
 import { LoopTurn } from '../../../platform/work/loop-turn.ts'
 import { schemaMessage, type SchemaError } from '../error-reply.ts'
 import { compileSchema } from '../validate.ts'
@@ -78,5 +78,5 @@ function invalid(errors: ValidateFunction['errors'], path: string): ServiceError
     ...error,
     instancePath: path + error.instancePath,
   }))
-  return new ServiceError('bad_request', schemaMessage(located))
+  return badRequest(schemaMessage(located))
 }

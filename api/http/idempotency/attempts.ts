@@ -71,12 +71,11 @@ export class Attempts {
 
   /** @throws ServiceError `idempotency_in_progress`; `conflict` when the key was used for another request */
   async begin(request: KeyedRequest): Promise<Attempt | StoredResponse> {
-    const { database, clock } = this.#options
+    const { database, clock, encryption } = this.#options
     const { userId } = request
     const now = clock.now()
     const id = fingerprintOf([userId, request.method, request.path, request.key])
     const fingerprint = await fingerprintInTurns(request.content)
-    const { encryption } = this.#options
     const key: OperationKey = {
       id,
       seal: (text) => encryption.seal(text, id).toString('base64'),

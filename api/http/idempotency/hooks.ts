@@ -3,7 +3,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError, statusOf } from '../../../core/errors.ts'
+import { badRequest, statusOf } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 import { jsonPieces } from '../json-pieces.ts'
 import { errorBody, toServiceError } from '../error-reply.ts'
@@ -123,7 +123,7 @@ async function isFingerprinted({ streamed }: FastifyRequest): Promise<boolean> {
 }
 
 function incomplete(cause: unknown): never {
-  throw new ServiceError('bad_request', 'The connection closed before the end of the body.', { cause })
+  throw badRequest('The connection closed before the end of the body.', { cause })
 }
 
 function replay(request: FastifyRequest, reply: FastifyReply, stored: StoredResponse): FastifyReply {
@@ -136,10 +136,7 @@ function keyOf(request: FastifyRequest): string | null {
   if (request.headers['idempotency-key'] === undefined) return null
   const key = validKey(request)
   if (key !== null) return key
-  throw new ServiceError(
-    'bad_request',
-    `Idempotency-Key must have 1 to ${limits.idempotency.key} characters.`,
-  )
+  throw badRequest(`Idempotency-Key must have 1 to ${limits.idempotency.key} characters.`)
 }
 
 function validKey(request: FastifyRequest): string | null {

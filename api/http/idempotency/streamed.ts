@@ -3,22 +3,13 @@ import { createHash } from 'node:crypto'
 import { Transform, type Readable } from 'node:stream'
 import { limits } from '../../../core/limits.ts'
 
-export interface StreamedContent {
-  /** The stream to read instead of the original one. */
-  body: Readable
-  /** Whether a reader has started to read it. */
-  isRead(): boolean
-  /** Reads the rest and returns the hash. Rejects when the body is incomplete. */
-  digest(): Promise<string>
-  /** Discards the rest of the body. */
-  drop(): void
-}
+export type StreamedContent = ReturnType<typeof hashStream>
 
 /** The digest of every body that is larger than an upload may be: such bodies are refused for their size. */
 const tooLong = 'too long'
 
 /** @param read called with the hash when the body has been read, before its reader gets the end */
-export function hashStream(stream: Readable, read: (digest: string) => void): StreamedContent {
+export function hashStream(stream: Readable, read: (digest: string) => void) {
   const sum = createHash('sha256')
   let bytes = 0
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -46,12 +37,16 @@ export function hashStream(stream: Readable, read: (digest: string) => void): St
   body.once('close', () => reject(new Error('The body was not read to its end.')))
   stream.pipe(body)
   return {
+    /** The stream to read instead of the original one. */
     body,
+    /** Whether a reader has started to read it. */
     isRead: () => body.readableDidRead,
+    /** Reads the rest and returns the hash. Rejects when the body is incomplete. */
     digest() {
       body.resume()
       return promise
     },
+    /** Discards the rest of the body. */
     drop() {
       stream.unpipe(body)
       stream.resume()

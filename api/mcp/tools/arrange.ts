@@ -7,9 +7,7 @@ import { boardId, cardIds, flag, layout, number } from '../fields.ts'
 import { count, tool } from '../tool.ts'
 import { missingNote } from './write-cards.ts'
 
-export const arrangeCards = tool({
-  name: 'arrange_cards',
-  title: 'Arrange cards',
+export const arrangeCards = tool('arrange_cards', 'Arrange cards', {
   description:
     'Arranges all cards of a board, or the cards in card_ids, in reading order. Layouts: justified rows, masonry columns, a grid, one row or one column. Cards of a group stay together. Changes the position and size of cards.',
   route: arrangeBoard,

@@ -13,9 +13,7 @@ import type { Group } from './shown.ts'
 
 const name = text(`Name, 1 to ${limits.name} characters.`)
 
-export const listGroups = tool({
-  name: 'list_groups',
-  title: 'List groups',
+export const listGroups = tool('list_groups', 'List groups', {
   description:
     'Lists the groups of a board with the number of their cards. A card’s group_id names its group.',
   route: listRoute,
@@ -39,9 +37,7 @@ const shownAs = (said: string, group: Group, live: boolean) => ({
   content: { group, live },
 })
 
-export const createGroup = tool({
-  name: 'create_group',
-  title: 'Create a group',
+export const createGroup = tool('create_group', 'Create a group', {
   description:
     'Creates an empty group on a board. To put cards into it, set their group_id with create_cards or update_cards.',
   route: createGroupRoute,
@@ -50,9 +46,7 @@ export const createGroup = tool({
   show: ({ group, live }) => shownAs(`Created group ${group.id}.`, group, live),
 })
 
-export const updateGroup = tool({
-  name: 'update_group',
-  title: 'Change a group',
+export const updateGroup = tool('update_group', 'Change a group', {
   description: 'Changes the given fields of a group. Other fields stay as they are.',
   route: patchGroupRoute,
   destructive: true,
@@ -62,9 +56,7 @@ export const updateGroup = tool({
   show: ({ group, live }) => shownAs('Changed the group.', group, live),
 })
 
-export const ungroup = tool({
-  name: 'ungroup',
-  title: 'Ungroup',
+export const ungroup = tool('ungroup', 'Ungroup', {
   description: 'Removes a group. Its cards stay on the board, without a group.',
   route: deleteGroup,
   destructive: true,

@@ -7,9 +7,7 @@ import { showPlaced } from './shown.ts'
 /** Most items of one call. Their answer must fit the context window. */
 const itemsPerCall = 50
 
-export const importUrls = tool({
-  name: 'import_urls',
-  title: 'Import URLs as cards',
+export const importUrls = tool('import_urls', 'Import URLs as cards', {
   description:
     'Fetches public https URLs and creates a card from each: image, video, audio, pdf or other file. A web page becomes a link with its title and description. URLs already on the board are skipped. Takes up to a minute.',
   route: importRoute,

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { ServiceError } from '../../../core/errors.ts'
+import { badRequest } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 import { listBoards as listRoute } from '../../boards/list.ts'
 import { readBoardById } from '../../boards/read.ts'
@@ -21,9 +21,7 @@ import {
 import { count, goOn, tool } from '../tool.ts'
 import { boardLine, showBoard, withoutEmpty } from './shown.ts'
 
-export const listBoards = tool({
-  name: 'list_boards',
-  title: 'List boards',
+export const listBoards = tool('list_boards', 'List boards', {
   description:
     'Lists the boards that you can see, oldest first. search finds boards by name. read_board_tree shows how boards are nested.',
   route: listRoute,
@@ -52,9 +50,7 @@ export const listBoards = tool({
   },
 })
 
-export const readBoard = tool({
-  name: 'read_board',
-  title: 'Read a board',
+export const readBoard = tool('read_board', 'Read a board', {
   description:
     'Reads the fields of a board: name, parent, view, schedule, properties, and how many cards its owner may still add. For its cards use read_cards, for its groups list_groups.',
   route: readBoardById,
@@ -73,9 +69,7 @@ export const readBoard = tool({
   }),
 })
 
-export const readBoardTree = tool({
-  name: 'read_board_tree',
-  title: 'Read the tree of boards',
+export const readBoardTree = tool('read_board_tree', 'Read the tree of boards', {
   description:
     'Shows how boards are nested, below one board or in a whole workspace. Give either board_id or workspace_id. Parents come before children; the top board has depth 0.',
   route: readTree,
@@ -95,7 +89,7 @@ export const readBoardTree = tool({
   output: { boards: items('id, name, depth, parent_board_id, card_count.'), total: integer, ...nextOffset },
   call({ board_id, workspace_id, depth }) {
     if ((board_id === undefined) === (workspace_id === undefined))
-      throw new ServiceError('bad_request', 'Exactly one of board_id and workspace_id is required.')
+      throw badRequest('Exactly one of board_id and workspace_id is required.')
     return { query: { depth, ...(board_id ? { root: board_id } : { workspace: workspace_id }) } }
   },
   show({ boards, count: total }, { limit = 100, offset = 0 }) {

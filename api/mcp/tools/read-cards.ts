@@ -7,9 +7,7 @@ import { boardId, integer, items, nextOffset, object, orNull, pageInput, text } 
 import { count, goOn, tool } from '../tool.ts'
 import { bodyChars, cardLine, showCard, withoutEmpty } from './shown.ts'
 
-export const readCards = tool({
-  name: 'read_cards',
-  title: 'Read the cards of a board',
+export const readCards = tool('read_cards', 'Read the cards of a board', {
   description: `Reads the current cards of a board, from back to front, with position and size. Texts over ${bodyChars} characters are cut: body_length is then the full length. read_card returns the whole text.`,
   route: listCards,
   input: {
@@ -45,9 +43,7 @@ export const readCards = tool({
 /** Characters of a card's text that one call of read_card shows. */
 const windowChars = 8000
 
-export const readCard = tool({
-  name: 'read_card',
-  title: 'Read a card',
+export const readCard = tool('read_card', 'Read a card', {
   description: `Reads one card with all fields. One call returns ${windowChars.toLocaleString('en')} characters of its text; html is shown when there is no plain text.`,
   route: readRoute,
   input: {

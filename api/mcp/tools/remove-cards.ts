@@ -15,9 +15,7 @@ const removedCard = {
   restore_token: id('As returned by delete_cards.'),
 }
 
-export const deleteCards = tool({
-  name: 'delete_cards',
-  title: 'Delete cards',
+export const deleteCards = tool('delete_cards', 'Delete cards', {
   description: `Deletes cards from a board, for everybody. Keep the returned cards: pass them unchanged to restore_cards within ${limits.trashDays} days to undo.`,
   route: deleteManyCards,
   destructive: true,
@@ -41,9 +39,7 @@ export const deleteCards = tool({
   },
 })
 
-export const restoreCards = tool({
-  name: 'restore_cards',
-  title: 'Restore deleted cards',
+export const restoreCards = tool('restore_cards', 'Restore deleted cards', {
   description:
     'Restores cards that delete_cards deleted, with all fields but new ids. Call it once for each deletion: a second call creates copies.',
   route: createCardsRoute,

@@ -19,9 +19,7 @@ const page = (description: string) => Type.Object({ items: items(description), .
 /** Characters of JSON for each of the two lists: half of a page. */
 const listChars = 12_000
 
-export const search = tool({
-  name: 'search',
-  title: 'Search boards and cards',
+export const search = tool('search', 'Search boards and cards', {
   description:
     'Finds boards by name, and cards by title and text. A match contains every word of the query, also as part of a longer word. Case and accents are ignored. Best match first. read_card returns the whole card.',
   route: searchRoute,
@@ -64,9 +62,7 @@ export const search = tool({
   },
 })
 
-export const resolve = tool({
-  name: 'resolve',
-  title: 'Find by foreign identifier',
+export const resolve = tool('resolve', 'Find by foreign identifier', {
   description:
     'Finds boards and cards by their identifier in another system, such as {"scope": "jira", "value": "CB-12"}. An image card also matches as an image.',
   route: resolveIdentifier,

@@ -7,9 +7,7 @@ import { boardLine, showBoard } from './shown.ts'
 
 const restorable = `restore_board restores it within ${limits.trashDays} days.`
 
-export const deleteBoard = tool({
-  name: 'delete_board',
-  title: 'Delete a board',
+export const deleteBoard = tool('delete_board', 'Delete a board', {
   description: `Moves a board and its cards to the trash, for everybody, and closes the board in all editors. Its child boards stay. ${restorable}`,
   route: deleteRoute,
   destructive: true,
@@ -23,9 +21,7 @@ export const deleteBoard = tool({
   }),
 })
 
-export const restoreBoard = tool({
-  name: 'restore_board',
-  title: 'Restore a board',
+export const restoreBoard = tool('restore_board', 'Restore a board', {
   description: 'Restores a board with its cards from the trash.',
   route: restoreRoute,
   idempotent: true,

@@ -5,9 +5,7 @@ import { tool } from '../tool.ts'
 
 const megabytes = (bytes: number) => `${bytes / 1024 / 1024} MB`
 
-export const uploadFromUrl = tool({
-  name: 'upload_from_url',
-  title: 'Store a file from a URL',
+export const uploadFromUrl = tool('upload_from_url', 'Store a file from a URL', {
   description: `Fetches the file at a public https URL and stores it for a board. Images can have up to ${megabytes(limits.files.uploadBytes)}, other files ${megabytes(limits.import.fileBytes)}. Returns the file key for create_cards and update_cards. For web pages use import_urls.`,
   route: uploadRoute,
   openWorld: true,

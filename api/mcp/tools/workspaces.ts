@@ -2,9 +2,7 @@ import { listWorkspaces as route } from '../../http/identity.ts'
 import { items, nextOffset, pageInput } from '../fields.ts'
 import { count, goOn, tool } from '../tool.ts'
 
-export const listWorkspaces = tool({
-  name: 'list_workspaces',
-  title: 'List workspaces',
+export const listWorkspaces = tool('list_workspaces', 'List workspaces', {
   description: 'Lists the workspaces that you can see. Each board belongs to one workspace.',
   route,
   input: pageInput(50),

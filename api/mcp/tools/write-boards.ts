@@ -25,9 +25,7 @@ const shownAs = (said: string, board: Board) => ({
   content: { board: showBoard(board) },
 })
 
-export const createBoard = tool({
-  name: 'create_board',
-  title: 'Create a board',
+export const createBoard = tool('create_board', 'Create a board', {
   description:
     'Creates an empty board below parent_board_id, or at the top level of workspace_id. Without both, creates it in your personal workspace.',
   route: createRoute,
@@ -39,9 +37,7 @@ export const createBoard = tool({
   },
 })
 
-export const updateBoard = tool({
-  name: 'update_board',
-  title: 'Change a board',
+export const updateBoard = tool('update_board', 'Change a board', {
   description:
     'Changes the given fields of a board: name, parent, view, schedule, properties. Other fields stay as they are.',
   route: patchBoard,
@@ -52,9 +48,7 @@ export const updateBoard = tool({
   show: ({ board }) => shownAs('Changed the board.', board),
 })
 
-export const moveBoards = tool({
-  name: 'move_boards',
-  title: 'Move boards',
+export const moveBoards = tool('move_boards', 'Move boards', {
   description:
     'Moves boards and their child boards below another board of their workspace, or to the top level.',
   route: moveRoute,

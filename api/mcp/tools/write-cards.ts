@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { layoutNames } from '../../../core/layout/arrangement.ts'
+import { layoutNames } from '../../../core/layout/solve.ts'
 import { limits } from '../../../core/limits.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { moveCardsRoute } from '../../cards/move.ts'
@@ -17,9 +17,7 @@ const changedCard = Type.Object({
   ...cardParameters,
 })
 
-export const createCards = tool({
-  name: 'create_cards',
-  title: 'Create cards',
+export const createCards = tool('create_cards', 'Create cards', {
   description: `Creates cards on a board. Cards without x and y get a free place, cards without w and h get ${defaultW} by ${defaultH}. File keys come from upload_from_url. To create cards from URLs in one step, use import_urls.`,
   route: createCardsRoute,
   input: {
@@ -42,9 +40,7 @@ export const createCards = tool({
   },
 })
 
-export const updateCards = tool({
-  name: 'update_cards',
-  title: 'Change cards',
+export const updateCards = tool('update_cards', 'Change cards', {
   description:
     'Changes the given fields of cards on a board. Other fields stay as they are. An empty string clears a field.',
   route: patchManyCards,
@@ -65,9 +61,7 @@ export const updateCards = tool({
   },
 })
 
-export const moveCards = tool({
-  name: 'move_cards',
-  title: 'Move cards to another board',
+export const moveCards = tool('move_cards', 'Move cards to another board', {
   description:
     'Moves cards to another board. They keep their position and content, leave their group, and may get new ids.',
   route: moveCardsRoute,

@@ -1,5 +1,5 @@
-import { defaultOptions, layoutNames, type LayoutCard } from '../../../core/layout/arrangement.ts'
-import { solveLayout } from '../../../core/layout/solve.ts'
+import { defaultOptions, type LayoutCard } from '../../../core/layout/arrangement.ts'
+import { layoutNames, solveLayout } from '../../../core/layout/solve.ts'
 import type { Bench, Measure, Row } from '../bench.ts'
 import { rowOf, type Compared } from '../compare.ts'
 import { formatNumber } from '../table.ts'

@@ -1,0 +1,72 @@
+/** The parts on which all others are built: the Fastify app, the database, clock, threads, egress, tokens and storage. */
+import type { AddressInfo } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { openSessions } from '../api/sign-in/session.ts'
+import type { FileRead } from '../api/http/route.ts'
+import type { LoadBounds } from '../collab/documents/load.ts'
+import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
+import type { Clock } from '../platform/clock.ts'
+import { openEgress, type Egress } from '../platform/egress/egress.ts'
+import { openEncryption } from '../platform/secrets/encryption.ts'
+import type { Passwords } from '../platform/secrets/passwords.ts'
+import { WorkerPool } from '../platform/work/worker-pool.ts'
+import { TokenVerifier } from '../sql/accounts/tokens.ts'
+import { DatabaseClock } from '../sql/database-clock.ts'
+import { openDatabase, type Database } from '../sql/database.ts'
+import type { ClaimBounds } from '../workers/deliveries/claim.ts'
+import { reachableHost, type Config } from './config.ts'
+import { openStorage } from './storage.ts'
+
+/** Dependencies and limits that tests replace. */
+export interface ComposeOptions {
+  clock?: Clock
+  database?: Database
+  editDeadlineMs?: number
+  writeDeadlineMs?: number
+  answerTimeoutMs?: number
+  debounceMs?: number
+  compactRows?: number
+  compactMs?: number
+  loading?: Partial<LoadBounds>
+  bounds?: Partial<GatewayBounds>
+  /** Time within which a client must send the headers of a request. */
+  headersTimeoutMs?: number
+  workers?: boolean
+  /** Interval at which workers poll their queues when no notification arrives. */
+  queueTickMs?: number
+  deliveryBounds?: Partial<ClaimBounds>
+  egress?: Egress
+  passwords?: Passwords
+  importMs?: { item: number; call: number }
+  fileRead?: (read: FileRead) => void
+  log?: FastifyBaseLogger
+}
+
+export type Basis = ReturnType<typeof openBasis>
+
+export function openBasis(
+  app: FastifyInstance,
+  config: Config,
+  databaseUrl: string,
+  options: ComposeOptions,
+) {
+  const { log } = app
+  const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const databaseClock = new DatabaseClock({ database, log })
+  const clock = options.clock ?? databaseClock
+  /** The URL at which clients reach the service, without a slash at the end. Call it only after the service listens. */
+  const publicUrl = () => config.publicUrl ?? listeningUrl(app, config)
+  return {
+    ...{ config, options, app, log, database, databaseClock, clock, publicUrl },
+    pool: new WorkerPool(),
+    egress: options.egress ?? openEgress({ allow: config.egressAllow }),
+    tokens: new TokenVerifier({ database, clock }),
+    sessions: openSessions({ database, publicUrl }),
+    storage: openStorage(config, { clock, publicUrl, log }),
+    webhookSecrets: openEncryption(config.secretKey, 'webhook secrets'),
+  }
+}
+
+/** `http://host:port` of this process. */
+export const listeningUrl = (app: FastifyInstance, { host }: Config): string =>
+  `http://${reachableHost(host)}:${(app.server.address() as AddressInfo).port}`

@@ -1,0 +1,89 @@
+/** Makes the live boards: documents, their writes and their log, the sockets, and what passes between processes. */
+import { openBus } from '../collab/bus/open-bus.ts'
+import { SafeHtml } from '../collab/boards/safe-html.ts'
+import { CommitQueue } from '../collab/commit/commit.ts'
+import { DocumentQuota } from '../collab/commit/document-quota.ts'
+import { Documents } from '../collab/documents/documents.ts'
+import { LogLoader } from '../collab/documents/load.ts'
+import { Nodes } from '../collab/documents/nodes.ts'
+import { openGateway, type Gateway } from '../collab/gateway/gateway.ts'
+import { bringNotifications } from '../collab/gateway/notify.ts'
+import { Compactor } from '../collab/log/compact.ts'
+import { closeCodes } from '../core/errors.ts'
+import { clientAddress, network } from '../platform/client-address.ts'
+import type { Basis } from './basis.ts'
+
+export type Collab = ReturnType<typeof openCollab>
+
+export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void }) {
+  const { config, options, database, clock, pool, tokens, sessions, log } = basis
+  const { documentBytes } = config
+  const compactor = new Compactor({
+    database,
+    pool,
+    log,
+    compacted: (boardId, sizeBytes) => documents.find(boardId)?.measured(sizeBytes),
+    ...(options.compactRows ? { rows: options.compactRows } : {}),
+    ...(options.compactMs ? { mergeMs: options.compactMs } : {}),
+  })
+  const quota = new DocumentQuota({
+    ...{ database, documentBytes, log },
+    compact: (boardIds) => compactor.want(boardIds),
+    ready: () => queue.wake(),
+  })
+  const queue = new CommitQueue({
+    commit: (call, way) => database.commit(call, way),
+    freeCardCap: config.freeCardCap,
+    storageBytes: config.storageBytes,
+    documentBytes,
+    quota,
+    clock,
+    log,
+    ...(options.editDeadlineMs ? { editDeadlineMs: options.editDeadlineMs } : {}),
+    ...(options.writeDeadlineMs ? { writeDeadlineMs: options.writeDeadlineMs } : {}),
+    ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
+    onStalled: (boardId) => gateway.closeBoard(boardId, closeCodes.tryLater),
+    onGrown(boardId, head) {
+      compactor.grown(boardId, head)
+      nodes.committed(boardId, head.seq)
+    },
+  })
+  const documents = new Documents({
+    ...{ database, queue, log, clock, warmBytes: config.warmDocumentBytes },
+    loader: new LogLoader(pool, options.loading),
+  })
+  const bus = openBus({ database, redisUrl: config.redisUrl, log })
+  bus.on('notified', ({ rows }) => bringNotifications({ database, gateway, log }, rows))
+  bus.on('revoked', () => {
+    tokens.forget()
+    gateway.checkAccessSoon()
+  })
+  bus.on('awareness', (message) => gateway.heard(message))
+  bus.on('left', ({ from }) => gateway.nodeGone(from))
+  const nodes = new Nodes({
+    ...{ database, documents, bus, log },
+    closeCanvases: () => gateway.closeCanvases(),
+    onNodesLost,
+    onNodeGone: (node) => gateway.nodeGone(node),
+  })
+  const gateway: Gateway = openGateway({
+    ...{ database, tokens, documents, documentBytes, quota, queue, nodes, pool, log },
+    sessionOf: (headers) => sessions.ofUpgrade(headers),
+    addressOf: (request) => network(clientAddress(request, config.trustProxy)),
+    others: {
+      publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
+      tickMs: () => bus.pace.awarenessMs,
+      isAlone: () => nodes.isAlone,
+      isElsewhere: (board) => nodes.isElsewhere(board),
+    },
+    bounds: {
+      maxSocketsPerBoard: config.maxSocketsPerBoard,
+      maxSocketsPerAccountOnBoard: config.maxSocketsPerAccountOnBoard,
+      maxSocketsPerAccount: config.maxSocketsPerAccount,
+      ...options.bounds,
+    },
+    ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
+  })
+  const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool) }
+  return { compactor, queue, documents, nodes, gateway, live }
+}

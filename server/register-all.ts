@@ -1,0 +1,91 @@
+/** Registers all that the service answers: the API, sign-in, OAuth, parts of uploads, health, pages, and sockets. */
+import { registerApi } from '../api/app.ts'
+import { ReadAudit } from '../api/audit/reads.ts'
+import { RateLimiter } from '../api/http/rate-limit.ts'
+import { TokenLimiter } from '../api/http/token-limiter.ts'
+import { registerOAuth } from '../api/oauth/register.ts'
+import { registerSignIn } from '../api/settings/register.ts'
+import { limits } from '../core/limits.ts'
+import { openResizer } from '../platform/images/resize.ts'
+import { openEncryption } from '../platform/secrets/encryption.ts'
+import { openPasswords } from '../platform/secrets/passwords.ts'
+import { FairQueue } from '../platform/work/fair-queue.ts'
+import type { Basis } from './basis.ts'
+import { isLoopback } from './config.ts'
+import { registerHealth } from './health.ts'
+import type { Collab } from './open-collab.ts'
+import type { Workers } from './open-workers.ts'
+import { registerChangelog } from './pages/changelog.ts'
+import { registerDocs } from './pages/docs.ts'
+import { registerHome } from './pages/home.ts'
+import { registerIcon } from './pages/icon.ts'
+import { registerPartUploads } from './part-uploads.ts'
+
+/** `atOnce` equals the number of database connections for searches. */
+const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
+const resizing = { atOnce: 2, atOncePerAccount: 1, waiting: 200, waitingPerAccount: 32, seconds: 10 }
+
+interface Parts {
+  collab: Collab
+  workers: Workers
+  closeBoard(boardId: string): void
+  isLeaving(): boolean
+}
+
+/** @returns writes what the requests have left to write, when no more of them come */
+export async function registerAll(basis: Basis, parts: Parts): Promise<() => Promise<void>> {
+  const { config, options, app, database, clock, egress, sessions, storage, publicUrl, log } = basis
+  const { collab, workers, closeBoard } = parts
+  const { freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes, secretKey } = config
+  const requestsPerHour = config.rateLimitPerHour
+  const limiter = new RateLimiter(clock)
+  const tokenLimiter = new TokenLimiter({ database, clock, log })
+  const reads = new ReadAudit({ database, log })
+
+  // Deliver the events of a write at once, instead of at the next poll.
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') workers.wakeOutbox()
+    done()
+  })
+  await registerApi(app, {
+    ...{ tokens: basis.tokens, limiter, tokenLimiter, requestsPerHour, publicUrl },
+    context: {
+      ...{ database, live: collab.live, clock, log, closeBoard, files: storage.store },
+      ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes },
+      webhookSecrets: basis.webhookSecrets,
+      answers: openEncryption(secretKey, 'answers kept for replay'),
+      checkUrl: (url) => egress.checkUrl(url),
+      fetchRemote: (request, receive) => egress.fetch(request, receive),
+      importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
+      wakeDeliveries: () => workers.wakeDeliveries(),
+      localOnly: isLoopback(config.host),
+      indexForSearch: (boardIds, catchUp) => workers.indexer.catchUp(boardIds, catchUp),
+      searches: new FairQueue(searching),
+      resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
+      fileRead(read) {
+        options.fileRead?.(read)
+        reads.imageRead(read)
+      },
+    },
+  })
+  await registerSignIn(app, {
+    ...{ database, sessions, publicUrl },
+    passwords: options.passwords ?? openPasswords(),
+    devices: openEncryption(secretKey, 'browsers that signed in'),
+  })
+  await registerOAuth(app, {
+    ...{ database, sessions, egress, limiter, clock, log, publicUrl, secretKey, requestsPerHour },
+  })
+  if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
+  await registerHealth(app, database, parts.isLeaving)
+  registerHome(app)
+  registerIcon(app)
+  await registerChangelog(app)
+  await registerDocs(app)
+  app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
+
+  return async () => {
+    await reads.flush()
+    await tokenLimiter.giveBack()
+  }
+}
