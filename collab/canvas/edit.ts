@@ -224,14 +224,17 @@ function lastOf(content: Content): Content {
   return content.copy().splice(content.getLength() - 1)
 }
 
-/** The approximate size of a content's texts. */
+/** The approximate size of a content in characters. An entry of an object costs as much as 40 characters. */
 function charsOf(content: Content): number {
   if (content instanceof Y.ContentString) return content.str.length
-  if (!(content instanceof Y.ContentAny)) return 0
-  return content.arr.reduce(
-    (sum: number, value: unknown) => sum + (typeof value === 'string' ? value.length : 8),
-    0,
-  )
+  return content instanceof Y.ContentAny ? charsOfValue(content.arr) : 0
+}
+
+function charsOfValue(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  const perEntry = Array.isArray(value) ? 0 : 40
+  return Object.values(value).reduce((sum: number, entry) => sum + perEntry + charsOfValue(entry), 8)
 }
 
 const isShown = (item: Y.Item) => !item.deleted && item.content instanceof Y.ContentString

@@ -109,6 +109,15 @@ test('[WK20] creating, changing, moving, removing and restoring large cards take
   expect(await verifyBoard(service.database, boardId)).toEqual([])
 }, 240_000)
 
+test('[WK20] creating cards of many small values takes no step of more than 50 ms', async () => {
+  const { id: boardId } = await makeBoard(user)
+  const lease = await live.documents.lease(boardId)
+  const props = Object.fromEntries(listOf(1000, (n) => [`k${n}`, [n % 10]]))
+  const cards = listOf(100, (n) => ({ change: { kind: 'note', x: n * 300, y: 0, props } }))
+  expect(await least(() => createCards(live, { account: user.userId, boardId, cards }))).toBeLessThan(50)
+  lease.release()
+})
+
 test('[WK21] what an editor changes while a large write is built is committed with it, and the index agrees', async () => {
   const { id: boardId } = await makeBoard(user)
   const target = { account: user.userId, boardId }
