@@ -128,7 +128,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       roomNotice,
       receiver.extension,
       presence.extension,
-      new DocumentStore(documents, queue),
+      new DocumentStore(documents),
       documents.extension,
     ],
     debounce: Math.min(options.debounceMs ?? 1000, 2000),
