@@ -83,6 +83,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
       ...options.bounds,
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
+    ...(options.accessCheckMs ? { accessCheckMs: options.accessCheckMs } : {}),
   })
   const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool) }
   return { compactor, queue, documents, nodes, gateway, live }
