@@ -106,10 +106,10 @@ export class BoardDocument implements CommittingDocument {
     return this.#state.kind === 'distrusted'
   }
 
-  /** For how long changes have not been indexed, at most; 0 when there are none. */
-  get unindexedMs(): number {
+  /** For how long the changes that are not indexed have been left over by another node; null when they are not. */
+  get leftOverMs(): number | null {
     this.#unindexed.indexed(this.queue.head?.indexedSeq ?? 0)
-    return this.#unindexed.waitingMs
+    return this.#unindexed.leftOverMs
   }
 
   get isGone(): boolean {
@@ -256,7 +256,7 @@ export class BoardDocument implements CommittingDocument {
   compared(seq: number, indexedSeq: number): void {
     this.noticed(seq)
     this.#unindexed.indexed(indexedSeq)
-    if (this.unindexedMs > takeOverMs && !this.queue.isFlushWanted)
+    if (this.#unindexed.waitingMs > takeOverMs && !this.queue.isFlushWanted)
       void this.#context.queue.flush(this.boardId)
   }
 

@@ -51,6 +51,8 @@ export class Unindexed {
   readonly #log: Logger
   #dirty: Changes = { cards: new Map(), groups: new Map(), since: 0 }
   #inFlight: Changes | null = null
+  /** The index contains all changes before this time. */
+  #indexedAt = 0
   readonly #times = new LogTimes()
 
   constructor(boardId: string, document: Document, log: Logger) {
@@ -61,6 +63,11 @@ export class Unindexed {
 
   get isOutstanding(): boolean {
     return this.#hasDirty || this.#inFlight !== null
+  }
+
+  /** For how long the waiting changes have been left over by another node, which indexed earlier ones; else null. */
+  get leftOverMs(): number | null {
+    return this.#hasDirty && this.#dirty.since === this.#indexedAt ? this.waitingMs : null
   }
 
   /** For how long changes have been waiting, at most; 0 when there are none. */
@@ -115,6 +122,7 @@ export class Unindexed {
   indexed(seq: number): void {
     const before = this.#times.take(seq)
     if (before === null) return
+    this.#indexedAt = before
     for (const changes of this.#inFlight ? [this.#dirty, this.#inFlight] : [this.#dirty]) {
       dropEarlier(changes.cards, before)
       dropEarlier(changes.groups, before)
