@@ -74,15 +74,15 @@ test(
         if (random.chance(0.5)) await new Promise((resolve) => setTimeout(resolve, random.between(0, 60)))
       }
       for (const { database } of places) database.release()
-      await Promise.all([...writes, ...places.map(({ editor }) => editor.saved())])
+      await Promise.all([...writes, ...places.map(({ editor }) => editor.saved(30_000))])
       const found = await differences()
       if (!found.some(({ fault }) => fault === 'behind')) expect(found).toEqual([])
       if (random.chance(0.2))
-        await until(async () => (await differences()).length === 0, 'the index is complete')
+        await until(async () => (await differences()).length === 0, 'the index is complete', 30_000)
     }
-    await until(async () => (await differences()).length === 0, 'the index is complete')
+    await until(async () => (await differences()).length === 0, 'the index is complete', 30_000)
     const outstanding = () => nodes.some(({ live }) => live.documents.find(boardId)?.outstanding)
-    await until(() => !outstanding(), 'no node has anything left to write')
+    await until(() => !outstanding(), 'no node has anything left to write', 30_000)
     expect(await differences()).toEqual([])
   },
 )
