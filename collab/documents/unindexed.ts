@@ -23,7 +23,7 @@ const flushMs = 10
 /** Index rows that are read at once. They take a few milliseconds. */
 const hashesAtOnce = 5000
 
-/** The times of the last changes, by id. The earliest comes first. */
+/** The times of the last changes, by id. */
 type Times = Map<string, number>
 
 interface Changes extends Record<keyof Indexed, Times> {
@@ -49,7 +49,7 @@ export class Unindexed {
   readonly #boardId: string
   readonly #document: Document
   readonly #log: Logger
-  #dirty: Changes = { cards: new Map(), groups: new Map(), since: 0 }
+  readonly #dirty: Changes = { cards: new Map(), groups: new Map(), since: 0 }
   #inFlight: Changes | null = null
   /** The index contains all changes before this time. */
   #indexedAt = 0
@@ -106,11 +106,12 @@ export class Unindexed {
 
   /** The last rows of `project` could not be written. They are dirty again. */
   flushFailed(): void {
-    const [failed, { cards, groups }] = [this.#inFlight, this.#dirty]
+    const [failed, dirty] = [this.#inFlight, this.#dirty]
     if (!failed) return
     this.#inFlight = null
-    const { since } = failed
-    this.#dirty = { cards: joined(failed.cards, cards), groups: joined(failed.groups, groups), since }
+    for (const [id, at] of failed.cards) if (!dirty.cards.has(id)) dirty.cards.set(id, at)
+    for (const [id, at] of failed.groups) if (!dirty.groups.has(id)) dirty.groups.set(id, at)
+    dirty.since = failed.since
   }
 
   /** Records that the document contains the log up to `seq`, and the given edits; see log-times.ts. */
@@ -133,7 +134,6 @@ export class Unindexed {
   #changed(kind: keyof Indexed, id: string): void {
     const now = performance.now()
     if (!this.#hasDirty) this.#dirty.since = now
-    this.#dirty[kind].delete(id) // to the end
     this.#dirty[kind].set(id, now)
   }
 
@@ -238,15 +238,8 @@ function takeSome(from: Times, goesOn: (id: string) => boolean): Times {
 }
 
 function dropEarlier(times: Times, before: number): void {
-  for (const [id, at] of times) {
-    if (at >= before) break
-    times.delete(id)
-  }
+  for (const [id, at] of times) if (at < before) times.delete(id)
 }
-
-/** Joins two maps. Each element of `later` replaces that of `earlier`. */
-const joined = (earlier: Times, later: Times): Times =>
-  new Map([...[...earlier].filter(([id]) => !later.has(id)), ...later])
 
 /** The root type that contains a type, and the key of its entry there; null when the type is the root itself. */
 function rootEntry(type: SharedType): { root: SharedType; key: string | null } | null {
