@@ -97,7 +97,7 @@ export interface GatewayCounts {
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
-  const { database, documents, documentBytes, quota, queue, pool, log } = options
+  const { database, documents, documentBytes, quota, pool, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new OpenSockets(bounds)
   const receiver = new Receiver({ documents, sockets, bounds, pool, log })
