@@ -16,7 +16,6 @@ import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
 import { boardAccess, type AccessQuestion } from '../access.ts'
 import { authentication } from './authenticate.ts'
-import type { CommitQueue } from '../commit/commit.ts'
 import { closeSpread } from './close-spread.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
@@ -44,7 +43,6 @@ export interface GatewayOptions {
   documents: Documents
   documentBytes: BytesByTier
   quota: DocumentQuota
-  queue: CommitQueue
   nodes: Nodes
   /** Sends awareness to the other nodes. */
   others: RelayOptions
