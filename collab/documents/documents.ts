@@ -190,8 +190,9 @@ export class Documents {
   async index(boardId: string): Promise<void> {
     const board = this.#boards.get(boardId)
     if (!board || !this.#hocuspocus) return
-    if (board.unindexedMs < this.#hocuspocus.configuration.debounce / 2)
-      this.#scheduleStore(board.document, null)
+    const { leftOverMs } = board
+    const isEarly = leftOverMs !== null && leftOverMs < this.#hocuspocus.configuration.debounce / 2
+    if (isEarly) this.#scheduleStore(board.document, null)
     else await this.#options.queue.flush(boardId)
   }
 
