@@ -28,7 +28,7 @@ function recording(url: string): GatedDatabase & { written: string[]; sent: stri
 }
 
 function flushedRows({ items, rows }: CommitCall): { n: number; id: string }[] {
-  const sent = JSON.parse(String(items)) as { n: number; kind: string }[]
+  const sent = JSON.parse(items) as { n: number; kind: string }[]
   const flushes = new Set(sent.flatMap(({ n, kind }) => (kind === 'flush' || kind === 'part' ? n : [])))
   return (
     (JSON.parse(String(rows)) as { n: number; id: string }[] | null)?.filter(({ n }) => flushes.has(n)) ?? []
