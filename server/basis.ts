@@ -25,6 +25,7 @@ export interface ComposeOptions {
   writeDeadlineMs?: number
   answerTimeoutMs?: number
   debounceMs?: number
+  accessCheckMs?: number
   compactRows?: number
   compactMs?: number
   loading?: Partial<LoadBounds>

@@ -7,11 +7,17 @@ import { feedLagMs } from '../sql/boards/feeds.ts'
 import { readApplied, schemaFiles } from '../sql/migrate.ts'
 import { compareSchema } from '../sql/schema-range.ts'
 
-/** @param isLeaving whether the process is about to stop. It still serves requests then */
+interface NodeState {
+  /** Whether the process is about to stop. It still serves requests then. */
+  isLeaving(): boolean
+  /** Whether canvases may be opened here: this node holds its lock in the database, and the other nodes know it. */
+  isSeating(): boolean
+}
+
 export async function registerHealth(
   app: FastifyInstance,
   database: Database,
-  isLeaving: () => boolean = () => false,
+  { isLeaving, isSeating }: NodeState = { isLeaving: () => false, isSeating: () => true },
 ): Promise<void> {
   const expected = await schemaFiles()
 
@@ -32,12 +38,14 @@ export async function registerHealth(
     try {
       const { migrations, lagMs } = await (probing ??= probe().finally(() => (probing = null)))
       const writable = database.takesWrites()
-      const ready = migrations === 'ok' && writable
-      if (!writable) reply.header('retry-after', '2')
+      const seating = isSeating()
+      const ready = migrations === 'ok' && writable && seating
+      if (!writable || !seating) reply.header('retry-after', '2')
       return await reply.code(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not ready',
         database: writable ? 'ok' : 'takes no writes',
         migrations,
+        ...(seating ? {} : { lock: 'lost; this node opens no canvases until it has it again' }),
         ...(lagMs === null ? {} : { feed_lag_ms: lagMs }),
       })
     } catch {

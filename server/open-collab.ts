@@ -67,7 +67,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     onNodeGone: (node) => gateway.nodeGone(node),
   })
   const gateway: Gateway = openGateway({
-    ...{ database, tokens, documents, documentBytes, quota, queue, nodes, pool, log },
+    ...{ database, tokens, documents, documentBytes, quota, nodes, pool, log },
     sessionOf: (headers) => sessions.ofUpgrade(headers),
     addressOf: (request) => network(clientAddress(request, config.trustProxy)),
     others: {
@@ -83,6 +83,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
       ...options.bounds,
     },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
+    ...(options.accessCheckMs ? { accessCheckMs: options.accessCheckMs } : {}),
   })
   const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool) }
   return { compactor, queue, documents, nodes, gateway, live }

@@ -77,7 +77,8 @@ export async function registerAll(basis: Basis, parts: Parts): Promise<() => Pro
     ...{ database, sessions, egress, limiter, clock, log, publicUrl, secretKey, requestsPerHour },
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
-  await registerHealth(app, database, parts.isLeaving)
+  const isSeating = () => collab.live.nodes.isSeating
+  await registerHealth(app, database, { isLeaving: parts.isLeaving, isSeating })
   registerHome(app)
   registerIcon(app)
   await registerChangelog(app)

@@ -10,7 +10,7 @@
  *   awareness  {board}, bytes                  the newest awareness states of the sender's editors
  *   left       {}                              the sender signs off
  *   notified   {rows: [[account, id], …]}      new notifications; sent by the database
- *   revoked    {}                              tokens or sessions ended; sent by the database
+ *   revoked    {}                              somebody's access ended or shrank; sent by the database
  *
  * The database sends in the transaction that makes the change, whoever makes it. Its messages have no `from`.
  */

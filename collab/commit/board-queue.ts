@@ -125,6 +125,7 @@ export class BoardQueue {
   #document: CommittingDocument | null = null
   #writes: PendingWrite[] = []
   #flushWaiters: (() => void)[] = []
+  #flushWantedAt = 0
   #state: State = ready
   #lastWaitMs = 0
   #singlyFor = 0
@@ -249,8 +250,14 @@ export class BoardQueue {
     return this.#flushWaiters.length > 0
   }
 
+  /** The time of the last request for a flush. Later changes may wait for the next one. */
+  get flushWantedAt(): number {
+    return this.#flushWantedAt
+  }
+
   /** Requests a flush. `tried` is called when it has been tried. */
   wantFlush(tried: () => void): void {
+    this.#flushWantedAt = performance.now()
     this.#flushWaiters.push(tried)
   }
 

@@ -21,8 +21,8 @@ export interface CommittingDocument {
   readonly appliedSeq: number
   /** Whether it contains all known commits; otherwise it is catching up. */
   readonly current: boolean
-  /** The index rows of cards and groups that edits changed; null when there is nothing to flush. */
-  project(): FlushRows | null
+  /** The index rows of cards and groups that edits changed; null when no change before `wantedAt` is left to write. */
+  project(wantedAt: number): FlushRows | null
   /**
    * Called after a commit of this process. Applies the API's updates when no position is missing before them; otherwise
    * catches up.

@@ -45,7 +45,7 @@ function takeSlow(queue: BoardQueue, quota: DocumentQuota): Building | null {
 function takeFlush(queue: BoardQueue): FlushItem | null {
   const { document } = queue
   if (!queue.isFlushWanted || document?.current === false) return null
-  const flush = document?.project()
+  const flush = document?.project(queue.flushWantedAt)
   if (document && flush) return { kind: 'flush', queue, updates: [], flush, seen: document.appliedSeq }
   queue.endFlush()
   return null

@@ -32,6 +32,12 @@ export const broadcastWindowMs = 4
 /** How long a canvas that opens waits for its document to catch up. */
 const reachWithinMs = 5000
 
+/**
+ * Changes that are not indexed after this time are indexed here, whichever node took them. The node that took an edit
+ * writes its row within two seconds, unless it has died, hangs or is overloaded.
+ */
+const takeOverMs = 3000
+
 /** A log that took too long to merge is tried again after this time. */
 export const costlyRetryMs = 600_000
 
@@ -98,6 +104,12 @@ export class BoardDocument implements CommittingDocument {
   /** Whether its content is no longer trusted. It is reloaded when its queued edits are committed. */
   get isDistrusted(): boolean {
     return this.#state.kind === 'distrusted'
+  }
+
+  /** For how long the changes that are not indexed have been left over by another node; null when they are not. */
+  get leftOverMs(): number | null {
+    this.#unindexed.indexed(this.queue.head?.indexedSeq ?? 0)
+    return this.#unindexed.leftOverMs
   }
 
   get isGone(): boolean {
@@ -237,12 +249,26 @@ export class BoardDocument implements CommittingDocument {
       this.#sizeBytes += applied
       yield
     }
-    this.#appliedSeq = seq
+    this.#reached(seq)
+  }
+
+  /** Called with the board's positions in the database. Indexes what its node has not indexed in time. */
+  compared(seq: number, indexedSeq: number): void {
+    this.noticed(seq)
+    this.#unindexed.indexed(indexedSeq)
+    if (this.#unindexed.waitingMs > takeOverMs && !this.queue.isFlushWanted)
+      void this.#context.queue.flush(this.boardId)
   }
 
   noticed(seq: number): void {
     this.#know(seq)
     if (this.#state.kind === 'following' && this.#appliedSeq < this.#knownSeq) this.#follow(this.#catchUp())
+  }
+
+  #reached(seq: number): void {
+    this.#appliedSeq = seq
+    this.#know(seq)
+    this.#unindexed.reached(this.#knownSeq, this.queue.edits)
   }
 
   #know(seq: number): void {
@@ -259,10 +285,11 @@ export class BoardDocument implements CommittingDocument {
     if (this.#state.kind === 'following') this.#state = { kind: 'catching up', done }
   }
 
-  project(): FlushRows | null {
+  project(wantedAt: number): FlushRows | null {
     const { head } = this.queue
+    this.#unindexed.indexed(head?.indexedSeq ?? 0)
     const behind = head !== null && head.indexedSeq < head.seq // maybe only by edits that changed no card
-    return this.#unindexed.project(behind)
+    return this.#unindexed.project(wantedAt, behind)
   }
 
   flushed(): void {
@@ -319,8 +346,7 @@ export class BoardDocument implements CommittingDocument {
     const how = { account: ownerId, origin, failed: this.#applyFailed }
     this.merged(await this.#context.loader.apply(this.document, { snapshot, updates }, how))
     this.#sizeBytes = head.snapshotBytes + head.logBytes
-    this.#appliedSeq = head.seq
-    this.#know(head.seq)
+    this.#reached(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
     return head
   }

@@ -183,6 +183,19 @@ export class Documents {
     return copy
   }
 
+  /**
+   * Writes the index rows of edits: Hocuspocus' store hook. When another node has just written those of all nodes, the
+   * newest edits wait for the next time. So nodes whose editors edit one board take turns.
+   */
+  async index(boardId: string): Promise<void> {
+    const board = this.#boards.get(boardId)
+    if (!board || !this.#hocuspocus) return
+    const { leftOverMs } = board
+    const isEarly = leftOverMs !== null && leftOverMs < this.#hocuspocus.configuration.debounce / 2
+    if (isEarly) this.#scheduleStore(board.document, null)
+    else await this.#options.queue.flush(boardId)
+  }
+
   /** Schedules the store hook. It runs a fixed time after the first change since its last run. */
   #scheduleStore(document: Document, origin: unknown): void {
     const hocuspocus = this.#hocuspocus
@@ -214,7 +227,6 @@ export class Documents {
     const boards = this.all()
     let bytes = boards.reduce((sum, board) => sum + board.sizeBytes, 0)
     for (const board of boards) {
-      if (board.outstanding && board.queue.idle) void this.#options.queue.flush(board.boardId)
       if (board.editors > 0) board.use(now)
     }
     const idle = boards

@@ -11,6 +11,8 @@ import type { Database } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canvas/project.ts'
 import type { FlushRows } from '../commit/committing-document.ts'
+import type { EditBacklog } from '../commit/edit-backlog.ts'
+import { LogTimes } from './log-times.ts'
 import { isFromLog, nothingIndexed, type Indexed } from './origin.ts'
 
 /** Rows in one flush. The commits of all boards wait while they are written; further rows go into the next flush. */
@@ -21,15 +23,25 @@ const flushMs = 10
 /** Index rows that are read at once. They take a few milliseconds. */
 const hashesAtOnce = 5000
 
+/** The times of the last changes, by id. */
+type Times = Map<string, number>
+
+interface Changes extends Record<keyof Indexed, Times> {
+  /** None of the changes was made before this time. */
+  since: number
+}
+
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
 /**
  * After `compare`, every difference between document and index is either recorded here or in the rows that are
- * committed with API writes. So a flush completes the index.
+ * committed with API writes. So a flush completes the index. This holds for changes of all nodes. The node that took an
+ * edit flushes first. The others learn of it by the index's position, and drop what it contains.
  *
  *   a card or group   becomes     when
  *   indexed           dirty       a transaction changes it, and that commit does not write its row
  *   dirty             in flight   `project` has put its row into a flush
+ *   dirty             indexed     another node has indexed its last change; `indexed` drops it
  *   in flight         indexed     `flushed`
  *   in flight         dirty       `flushFailed`, or it is changed again
  */
@@ -37,8 +49,11 @@ export class Unindexed {
   readonly #boardId: string
   readonly #document: Document
   readonly #log: Logger
-  readonly #dirty: { cards: Set<string>; groups: Set<string> } = { cards: new Set(), groups: new Set() }
-  #inFlight: Indexed | null = null
+  readonly #dirty: Changes = { cards: new Map(), groups: new Map(), since: 0 }
+  #inFlight: Changes | null = null
+  /** The index contains all changes before this time. */
+  #indexedAt = 0
+  readonly #times = new LogTimes()
 
   constructor(boardId: string, document: Document, log: Logger) {
     this.#boardId = boardId
@@ -50,28 +65,38 @@ export class Unindexed {
     return this.#hasDirty || this.#inFlight !== null
   }
 
+  /** For how long the waiting changes have been left over by another node, which indexed earlier ones; else null. */
+  get leftOverMs(): number | null {
+    return this.#hasDirty && this.#dirty.since === this.#indexedAt ? this.waitingMs : null
+  }
+
+  /** For how long changes have been waiting, at most; 0 when there are none. */
+  get waitingMs(): number {
+    return this.#hasDirty ? performance.now() - this.#dirty.since : 0
+  }
+
   get #hasDirty(): boolean {
     return this.#dirty.cards.size > 0 || this.#dirty.groups.size > 0
   }
 
   /**
-   * Returns the rows of a flush; null when there is nothing to do. When nothing is dirty but the index is `behind`, the
-   * flush has no rows: it only updates the indexed position.
+   * Returns the rows of a flush; null when no change before `wantedAt` is left to write. When nothing is dirty but the
+   * index is `behind`, the flush has no rows: it only updates the indexed position.
    */
-  project(behind: boolean): FlushRows | null {
-    if (!this.#hasDirty && !behind) return null
-    const cards = new Set<string>()
+  project(wantedAt: number, behind: boolean): FlushRows | null {
+    const { since } = this.#dirty
+    if (this.#hasDirty ? since > wantedAt : !behind) return null
     const rows: CardRow[] = []
     const until = performance.now() + flushMs
-    for (const id of this.#dirty.cards) {
-      if (cards.size >= maxFlushRows || performance.now() >= until) break
-      cards.add(id)
-      this.#dirty.cards.delete(id)
+    const cards = takeSome(this.#dirty.cards, (id) => {
+      if (rows.length >= maxFlushRows || performance.now() >= until) return false
       rows.push(this.#cardRow(id))
-    }
-    const groups = takeSome(this.#dirty.groups, maxFlushRows - cards.size)
-    this.#inFlight = { cards, groups }
-    return { rows, groups: [...groups].map((id) => this.#groupRow(id)), isPart: this.#hasDirty }
+      return true
+    })
+    let left = maxFlushRows - cards.size
+    const groups = takeSome(this.#dirty.groups, () => left-- > 0)
+    this.#inFlight = { cards, groups, since }
+    return { rows, groups: [...groups.keys()].map((id) => this.#groupRow(id)), isPart: this.#hasDirty }
   }
 
   /** The last rows of `project` are in the index. */
@@ -81,9 +106,35 @@ export class Unindexed {
 
   /** The last rows of `project` could not be written. They are dirty again. */
   flushFailed(): void {
-    for (const id of this.#inFlight?.cards ?? []) this.#dirty.cards.add(id)
-    for (const id of this.#inFlight?.groups ?? []) this.#dirty.groups.add(id)
+    const [failed, dirty] = [this.#inFlight, this.#dirty]
+    if (!failed) return
     this.#inFlight = null
+    for (const [id, at] of failed.cards) if (!dirty.cards.has(id)) dirty.cards.set(id, at)
+    for (const [id, at] of failed.groups) if (!dirty.groups.has(id)) dirty.groups.set(id, at)
+    dirty.since = failed.since
+  }
+
+  /** Records that the document contains the log up to `seq`, and the given edits; see log-times.ts. */
+  reached(seq: number, edits: EditBacklog): void {
+    this.#times.reached(seq, edits)
+  }
+
+  /** The index contains all changes up to this position of the log. */
+  indexed(seq: number): void {
+    const before = this.#times.take(seq)
+    if (before === null) return
+    this.#indexedAt = before
+    for (const changes of this.#inFlight ? [this.#dirty, this.#inFlight] : [this.#dirty]) {
+      dropEarlier(changes.cards, before)
+      dropEarlier(changes.groups, before)
+      changes.since = Math.max(changes.since, before)
+    }
+  }
+
+  #changed(kind: keyof Indexed, id: string): void {
+    const now = performance.now()
+    if (!this.#hasDirty) this.#dirty.since = now
+    this.#dirty[kind].set(id, now)
   }
 
   /**
@@ -91,13 +142,12 @@ export class Unindexed {
    * updates. It runs in turns; nobody changes the document meanwhile.
    */
   async compare(database: Database): Promise<void> {
-    const { cards, groups } = this.#dirty
     const cardHashes = await this.#hashes(database, 'card')
     const groupHashes = await this.#hashes(database, 'group')
-    await inTurns(addDifferent(cards, cardsOf(this.#document).keys(), cardHashes, (id) => this.#cardRow(id)))
-    await inTurns(
-      addDifferent(groups, groupsOf(this.#document).keys(), groupHashes, (id) => this.#groupRow(id)),
-    )
+    const changed = (kind: keyof Indexed) => (id: string) => this.#changed(kind, id)
+    const [cards, groups] = [cardsOf(this.#document), groupsOf(this.#document)]
+    await inTurns(addDifferent(changed('cards'), cards.keys(), cardHashes, (id) => this.#cardRow(id)))
+    await inTurns(addDifferent(changed('groups'), groups.keys(), groupHashes, (id) => this.#groupRow(id)))
   }
 
   /** The hashes of the index rows, by id. They are read in pages, because the driver parses a result in one step. */
@@ -146,7 +196,7 @@ export class Unindexed {
       const kind = place && this.#kindOf(place.root)
       if (!kind) continue
       for (const key of place.key === null ? keys : [place.key])
-        if (key !== null && isCardId(key) && !indexed[kind].has(key)) this.#dirty[kind].add(key) // only these can have a row
+        if (key !== null && isCardId(key) && !indexed[kind].has(key)) this.#changed(kind, key) // only these can have a row
     }
   }
 
@@ -156,9 +206,9 @@ export class Unindexed {
   }
 }
 
-/** Adds the ids whose row differs from the index, and those that only the index has. */
+/** Calls `add` with the ids whose row differs from the index, and with those that only the index has. */
 function* addDifferent(
-  dirty: Set<string>,
+  add: (id: string) => void,
   ids: Iterable<string>,
   hashes: Map<string, string>,
   rowOf: (id: string) => CardRow | GroupRow,
@@ -167,24 +217,28 @@ function* addDifferent(
     yield
     const row = rowOf(id)
     if (row.gone) continue
-    if (hashes.get(id) !== row.hash) dirty.add(id)
+    if (hashes.get(id) !== row.hash) add(id)
     hashes.delete(id)
   }
   for (const id of hashes.keys()) {
     yield
-    if (rowOf(id).gone) dirty.add(id)
+    if (rowOf(id).gone) add(id)
   }
 }
 
-/** Removes up to `most` elements from a set and returns them. */
-function takeSome(from: Set<string>, most: number): Set<string> {
-  const taken = new Set<string>()
-  for (const id of from) {
-    if (taken.size >= most) break
-    taken.add(id)
+/** Removes elements from the start, as long as `goesOn` says so, and returns them. */
+function takeSome(from: Times, goesOn: (id: string) => boolean): Times {
+  const taken: Times = new Map()
+  for (const [id, at] of from) {
+    if (!goesOn(id)) break
+    taken.set(id, at)
     from.delete(id)
   }
   return taken
+}
+
+function dropEarlier(times: Times, before: number): void {
+  for (const [id, at] of times) if (at < before) times.delete(id)
 }
 
 /** The root type that contains a type, and the key of its entry there; null when the type is the root itself. */

@@ -1,6 +1,6 @@
 /**
- * Compares every open board with the database several times a second. It looks for commits of other processes, and for
- * accounts that have lost their access. One query covers all boards. Polling does not depend on notices, so a lost
+ * Compares every open board with the database several times a second. It looks for commits of other nodes, for edits that
+ * their node does not index, and for accounts that have lost their access. One query covers all boards. Polling does not depend on notices, so a lost
  * notice can't leave anyone connected. It has connections of its own, so that slow requests can't delay it.
  */
 import type { Connection, Hocuspocus } from '@hocuspocus/server'
@@ -60,11 +60,13 @@ export function follow(options: {
     const boards = documents.all().filter((board) => board.editors > 0 || board.outstanding)
     if (boards.length === 0) return
     const rows = await database.callAsSystem(
-      (sql) => sql<{ board_id: string; seq: number }[]>`
-        select board_id, seq from board_documents where board_id = any (${boards.map((board) => board.boardId)}::uuid[])`,
+      (sql) => sql<{ board_id: string; seq: number; indexed_seq: number }[]>`
+        select board_id, seq, indexed_seq
+        from board_documents
+        where board_id = any (${boards.map((board) => board.boardId)}::uuid[])`,
       'follow',
     )
-    for (const row of rows) documents.find(row.board_id)?.noticed(row.seq)
+    for (const row of rows) documents.find(row.board_id)?.compared(row.seq, row.indexed_seq)
   }
 
   let timer: NodeJS.Timeout | null = null

@@ -16,7 +16,6 @@ import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
 import { boardAccess, type AccessQuestion } from '../access.ts'
 import { authentication } from './authenticate.ts'
-import type { CommitQueue } from '../commit/commit.ts'
 import { closeSpread } from './close-spread.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
@@ -44,7 +43,6 @@ export interface GatewayOptions {
   documents: Documents
   documentBytes: BytesByTier
   quota: DocumentQuota
-  queue: CommitQueue
   nodes: Nodes
   /** Sends awareness to the other nodes. */
   others: RelayOptions
@@ -97,7 +95,7 @@ export interface GatewayCounts {
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
-  const { database, documents, documentBytes, quota, queue, pool, log } = options
+  const { database, documents, documentBytes, quota, pool, log } = options
   const bounds = { ...defaultBounds, ...options.bounds }
   const sockets = new OpenSockets(bounds)
   const receiver = new Receiver({ documents, sockets, bounds, pool, log })
@@ -128,7 +126,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       roomNotice,
       receiver.extension,
       presence.extension,
-      new DocumentStore(documents, queue),
+      new DocumentStore(documents),
       documents.extension,
     ],
     debounce: Math.min(options.debounceMs ?? 1000, 2000),

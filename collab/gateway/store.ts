@@ -4,17 +4,16 @@
  */
 import { Database as DatabaseExtension } from '@hocuspocus/extension-database'
 import type { onStoreDocumentPayload } from '@hocuspocus/server'
-import type { CommitQueue } from '../commit/commit.ts'
 import type { Documents } from '../documents/documents.ts'
 
 export class DocumentStore extends DatabaseExtension {
-  constructor(documents: Documents, queue: CommitQueue) {
+  constructor(documents: Documents) {
     super({
       fetch: async ({ documentName, document }) => {
         await documents.load(documentName, document)
         return null // `load` has applied the updates; merging them first would take seven times as long
       },
-      store: ({ documentName }) => queue.flush(documentName),
+      store: ({ documentName }) => documents.index(documentName),
     })
   }
 

@@ -50,6 +50,23 @@ test('[NO3] a node that has lost its lock closes its canvases within two seconds
   expect([editor.cards.size, late.cards.size]).toEqual([editor.cards.size, editor.cards.size])
 }, 60_000)
 
+test('[NO15] a node without its lock is not ready, and says why, until it holds the lock again', async () => {
+  const there = await startThere(testDatabase.url)
+  const ready = async () => {
+    const answer = await fetch(`${there.url}/readyz`)
+    return { status: answer.status, body: await answer.json() }
+  }
+  expect(await ready()).toMatchObject({ status: 200, body: { status: 'ready' } })
+  await endSession(there)
+  await until(async () => (await ready()).status === 503, 'it is not ready')
+  expect(await ready()).toMatchObject({
+    status: 503,
+    body: { status: 'not ready', database: 'ok', lock: expect.stringContaining('lost') },
+  })
+  await until(async () => (await ready()).status === 200, 'it is ready again')
+  expect(there.live.nodes.isSeating).toBe(true)
+}, 60_000)
+
 test('[NO3] all nodes do so when PostgreSQL restarts', async () => {
   const there = await startThere(testDatabase.url)
   const boardId = await newBoard()

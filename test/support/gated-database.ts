@@ -54,6 +54,7 @@ export function gatedDatabase(url: string): GatedDatabase {
     lock: database.lock,
     close: database.close,
     hold() {
+      if (gate) return
       const { promise, resolve } = Promise.withResolvers<void>()
       gate = { promise, open: resolve }
     },

@@ -1,9 +1,10 @@
 /**
- * Indexes boards that a crashed process left unindexed. Edits are logged at once. Their index rows follow within seconds,
- * unless the process dies in between.
+ * Indexes boards that a crashed or paused process left unindexed. Edits are logged at once. Their index rows follow
+ * within seconds, unless the process dies in between.
  *
  * The process that took an edit has its board registered until the edit is indexed. So a board that no living node has
- * registered is indexed at once. The others get some time first.
+ * registered is indexed at once. The others get some time first. It counts from the first edit that is not indexed:
+ * other nodes may go on writing. Compaction may have removed that edit from the log; then it is old.
  */
 import type { LiveBoards } from '../../collab/boards/live.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -27,7 +28,12 @@ export function startHealing(
         from board_documents d
         where d.indexed_seq < d.seq and d.board_id <> all (${[...failed]}::uuid[])
           and (
-            d.changed_at <= now() - ${graceSeconds} * interval '1 second'
+            not exists (
+              select
+              from board_updates u
+              where u.board_id = d.board_id and u.seq = d.indexed_seq + 1
+                and u.created_at > now() - ${graceSeconds} * interval '1 second'
+            )
             or not exists (
               select
               from open_boards o

@@ -1,0 +1,90 @@
+/** Access that ends by a change on one node, for editors who are on another node. */
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { revokeToken } from '../../sql/accounts/tokens.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { startService, type TestUser } from '../support/service.ts'
+
+const testDatabase = await cloneDatabase()
+const here = await startService({ testDatabase })
+/** It looks at open sockets too rarely for these tests. */
+const there = await startService({ testDatabase, accessCheckMs: 600_000 })
+const polling = await startService({ testDatabase })
+
+afterEach(leaveAll)
+afterAll(async () => {
+  for (const node of [polling, there, here]) await node.stop()
+  await testDatabase.drop()
+})
+
+const isCutOff = (editor: Editor) => editor.closes.some(({ code }) => code === 4403)
+const isReadOnly = (editor: Editor) => editor.provider.authorizedScope === 'readonly'
+
+interface Change {
+  give?(owner: TestUser, user: TestUser, boardId: string): Promise<void>
+  end(owner: TestUser, user: TestUser, boardId: string): Promise<unknown>
+  hasEnded?(editor: Editor): boolean
+}
+
+const member = (owner: TestUser, user: TestUser) => here.member(owner.workspaceId, user, 'editor')
+const share = (_owner: TestUser, user: TestUser, boardId: string) => here.share(boardId, user, 'editor')
+
+const changes: Record<string, Change> = {
+  'a member who is removed': {
+    give: member,
+    end: (owner, user) => here.member(owner.workspaceId, user, 'none'),
+  },
+  'a member who becomes a viewer': {
+    give: member,
+    end: (owner, user) => here.member(owner.workspaceId, user, 'viewer'),
+    hasEnded: isReadOnly,
+  },
+  'a share that ends': {
+    give: share,
+    end: (_owner, user, boardId) => here.share(boardId, user, 'none'),
+  },
+  'a share that becomes one for reading': {
+    give: share,
+    end: (_owner, user, boardId) => here.share(boardId, user, 'viewer'),
+    hasEnded: isReadOnly,
+  },
+  'a token that is revoked': {
+    give: share,
+    end: (_owner, { tokenId }) => here.database.asSystem((tx) => revokeToken(tx, tokenId)),
+  },
+  'a board in the trash': {
+    give: share,
+    end: (owner, _user, boardId) => owner.api.delete(`/boards/${boardId}`),
+  },
+}
+
+/** Makes the change. @returns the milliseconds until the editor on the other node has lost its access */
+async function timed({ give, end, hasEnded = isCutOff }: Change, url: string): Promise<number> {
+  const [owner, user] = [await here.user(), await here.user()]
+  const boardId = (await owner.api.post('/boards', { name: 'Access' })).body.board.id
+  await give?.(owner, user, boardId)
+  const editor = await openEditor(url, { boardId, token: user.token, reconnect: false })
+  expect(editor.provider.authorizedScope).toBe('read-write')
+  await end(owner, user, boardId)
+  const endedAt = performance.now()
+  await until(() => hasEnded(editor), 'the editor has lost its access', 2000)
+  return performance.now() - endedAt
+}
+
+test.for(Object.entries(changes))(
+  '[R7] %s: an editor on another node loses access by a message',
+  async ([, change]) => {
+    await timed(change, there.url)
+  },
+)
+
+test('[R8] editors on another node lose access within two seconds when all messages are lost', async () => {
+  for (const [table, trigger] of [
+    ['workspace_members', 'workspace_members_ended'],
+    ['board_shares', 'board_shares_ended'],
+    ['boards', 'boards_ended'],
+    ['tokens', 'tokens_revoked'],
+  ])
+    await here.admin.unsafe(`alter table ${table} disable trigger ${trigger}`)
+  await Promise.all(Object.values(changes).map((change) => timed(change, polling.url)))
+})
