@@ -62,15 +62,12 @@ export async function checkArchive(
   return { header, files, fileBytes: size }
 }
 
-/** Room that an embedded database takes besides its tables: its own catalogs, and its log of writes. */
-const clusterBytes = 1.1e9
+/** Room for an embedded database: its tables by the size that they had, its log of writes, its own catalogs. */
+const embeddedBytes = (tables: number) => tables + Math.min(tables, 1e9) + 1e8
 
-/**
- * Checks that the disk of DATA_DIR has room for what is restored there: the embedded database, by the size that it had,
- * and files in a folder.
- */
+/** Checks that the disk of DATA_DIR has room for what is restored there: the embedded database, and files in a folder. */
 export async function checkRoom({ header, files }: CheckedArchive, config: Config): Promise<void> {
-  const database = config.databaseUrl ? 0 : header.databaseBytes + clusterBytes
+  const database = config.databaseUrl ? 0 : embeddedBytes(header.databaseBytes)
   const needed = database + (config.storage.kind === 'disk' ? (files?.bytes ?? 0) : 0)
   const { bavail, bsize } = await statfs(await existingFolder(config.dataDir))
   const mb = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`

@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises'
 import type { ISql, TransactionSql } from 'postgres'
 import type { Transaction } from '../database.ts'
 import { pauseDeliveries } from '../delivery-pause.ts'
+import { locks } from '../locks.ts'
 import { makeSchema, schemaFiles } from '../migrate.ts'
 import { unknownMigrations } from '../schema-range.ts'
 import { connect } from './connect.ts'
@@ -71,15 +72,20 @@ export async function loadDatabase<T>(
   try {
     return (await sql.begin(async (tx) => {
       try {
+        await tx`select pg_advisory_xact_lock(${locks.migration})` // another restore, or the start of a service
         await requireEmpty(tx)
         const { bring } = await makeSchema(tx, head.migrations)
+        const indexes = await dropIndexes(tx)
         await openTables(tx, head)
         return await work({
           async open(table) {
             rows = await copyInto(tx, head, table)
             return tableWriter(rows)
           },
-          settle: (options) => settle(tx, head, bring, options),
+          async settle(options) {
+            for (const statement of indexes) await tx.unsafe(statement)
+            return settle(tx, head, bring, options)
+          },
         })
       } catch (error) {
         rows?.destroy(error as Error) // a COPY that is under way would take no rollback
@@ -105,6 +111,28 @@ async function requireEmpty(sql: ISql): Promise<void> {
     throw new Error(
       `The database ${name} is not empty: it has a schema corkboard. Set DATABASE_URL to an empty database, or DATA_DIR to a new folder.`,
     )
+}
+
+/**
+ * Drops the indexes that keep nothing unique. Made at once after the load, they take less than half of the time:
+ * a restore of the words of 20,000 cards took 24 s, and 57 s with the indexes in place.
+ *
+ * @returns the statements that make them again
+ */
+async function dropIndexes(tx: TransactionSql): Promise<string[]> {
+  const indexes = await tx<{ name: string; definition: string; settings: string[] }[]>`
+    select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition,
+      array(
+        select format('alter index %s alter column %s set statistics %s', i.indexrelid::regclass, a.attnum, a.attstattarget)
+        from pg_attribute a
+        where a.attrelid = i.indexrelid and a.attstattarget >= 0
+      ) as settings
+    from pg_index i
+    join pg_class t on t.oid = i.indrelid
+    where t.relnamespace = 'corkboard'::regnamespace and not i.indisunique`
+  for (const { name } of indexes) await tx.unsafe(`drop index ${name}`)
+  await tx`set local maintenance_work_mem = '256MB'`
+  return indexes.flatMap(({ definition, settings }) => [definition, ...settings])
 }
 
 /**
