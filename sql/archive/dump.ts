@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { TransactionSql } from 'postgres'
 import { readApplied } from '../migrate.ts'
 import { isMigration } from '../schema-range.ts'

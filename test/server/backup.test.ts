@@ -69,12 +69,12 @@ afterAll(async () => {
 
 /** 20 editors and 10 clients of the API add cards from before the backup to after it. */
 async function backUpUnderLoad(): Promise<void> {
-  let isOver = false
+  const over = new AbortController()
   const saved: typeof acknowledged = []
   const editing = Array.from({ length: 20 }, async (_, n) => {
     const boardId = boardIds[n % 5]!
     const editor = await openEditor(service.url, { boardId, token: user.token })
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0; !over.signal.aborted; count++) {
       editor.addCard(`editor-${n}-${count}`, { title: 'Edited' })
       await editor.saved()
       saved.push([boardId, `editor-${n}-${count}`])
@@ -82,13 +82,14 @@ async function backUpUnderLoad(): Promise<void> {
   })
   const writing = Array.from({ length: 10 }, async (_, n) => {
     const boardId = boardIds[n % 5]!
-    while (!isOver) saved.push([boardId, (await makeCard(user, boardId, { title: 'Written' })).id])
+    while (!over.signal.aborted)
+      saved.push([boardId, (await makeCard(user, boardId, { title: 'Written' })).id])
   })
   await until(() => saved.length > 300, 'the load has written', 60_000)
   acknowledged = [...saved]
   const { code, stdout, stderr } = await command('backup', '--to', archive)
   const written = saved.length
-  isOver = true
+  over.abort()
   await Promise.all([...editing, ...writing])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(written).toBeGreaterThan(acknowledged.length)
