@@ -1,6 +1,7 @@
 /** The work that no request waits for: deliveries, the search index, and the upkeep of the database and the files. */
 import type { LiveBoards } from '../collab/boards/live.ts'
 import { Deliverer } from '../workers/deliveries/deliverer.ts'
+import { startWhenResumed } from '../workers/deliveries/start-when-resumed.ts'
 import type { Loop, WakingLoop } from '../workers/loop.ts'
 import { searchIndexer } from '../workers/search/search.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
@@ -28,10 +29,9 @@ export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId
     wakeDeliveries: () => deliverer?.wakeQueue(),
     wakeHealing: () => healing?.wake(),
     start() {
-      deliverer = startDelivering(basis)
       healing = startHealing(live, log)
       loops.push(
-        deliverer,
+        startWhenResumed({ database, log }, () => (deliverer = startDelivering(basis))),
         healing,
         startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
         startPurge({ database, clock, log, closeBoard }),

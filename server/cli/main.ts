@@ -1,8 +1,11 @@
 /** The command line, `npm run -s corkboard -- …`. Each group of commands has a file. */
 import { Command, CommanderError } from 'commander'
 import { describeFault } from '../describe-fault.ts'
+import { backupCommand } from './backup.ts'
 import { boardCommands } from './board.ts'
 import { memberCommands } from './member.ts'
+import { restoreCommand } from './restore.ts'
+import { resumeCommand } from './resume.ts'
 import { tokenCommands } from './token.ts'
 import { userCommands } from './user.ts'
 import { verifyCommand } from './verify.ts'
@@ -29,6 +32,9 @@ workspaceCommands(program)
 memberCommands(program)
 boardCommands(program)
 verifyCommand(program)
+backupCommand(program)
+restoreCommand(program)
+resumeCommand(program)
 
 process.exitCode = await run()
 
