@@ -13,6 +13,7 @@ export interface ArchivedTable {
  * - The results of commits whose answer was lost, which only the process that sent them asks for.
  * - The requests that processes counted in the last hour.
  * - The schema files: a restore makes the schema itself.
+ * - The pause of deliveries: a restore decides it.
  */
 const leftOut = new Set([
   'nodes',
@@ -22,6 +23,7 @@ const leftOut = new Set([
   'rate_counters',
   'rate_leases',
   'schema_files',
+  'delivery_pause',
 ])
 
 /** Returns the tables in an order in which each comes after those that it refers to. */
