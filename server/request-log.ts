@@ -1,8 +1,8 @@
 /** Logs one line for each request, without the query string, which may contain search words. */
 import type { FastifyInstance } from 'fastify'
 
-/** Health checks arrive every few seconds, so successful ones are logged only at `debug`. */
-const probes = new Set(['/healthz', '/readyz'])
+/** Health checks and scrapes arrive every few seconds, so successful ones are logged only at `debug`. */
+const probes = new Set(['/healthz', '/readyz', '/metrics'])
 
 export function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
