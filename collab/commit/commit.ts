@@ -318,8 +318,7 @@ export class CommitQueue {
   }
 }
 
-const sizeOf = (batch: BatchItem[]): number =>
-  batch.reduce((sum, { updates }) => sum + bytesOf(updates), 0)
+const sizeOf = (batch: BatchItem[]): number => batch.reduce((sum, { updates }) => sum + bytesOf(updates), 0)
 
 /**
  * A second lane starts when this many writes wait. It helps with writes, which keep the database busy, but not with

@@ -40,10 +40,7 @@ export class DatabaseFiguresReader {
       async (tx) => ({ feedLagMs: await feedLagMs(tx), outboxAgeMs: await outboxAgeMs(tx) }),
       'probe',
     )
-    const inTime = await Promise.race([
-      figures.catch(() => null),
-      delay(waitMs, null, { ref: false }),
-    ])
+    const inTime = await Promise.race([figures.catch(() => null), delay(waitMs, null, { ref: false })])
     if (inTime === null) this.failures += 1
     return inTime
   }

@@ -25,11 +25,17 @@ export function openInstruments(registry: MetricsRegistry) {
     seconds.short,
     ['kind', 'result'],
   )
-  const commitBytes = registry.histogram(
-    'corkboard_commit_size_bytes',
-    'Bytes of updates in a commit.',
-    [kib / 4, kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, kib * kib, 4 * kib * kib, 16 * kib * kib],
-  )
+  const commitBytes = registry.histogram('corkboard_commit_size_bytes', 'Bytes of updates in a commit.', [
+    kib / 4,
+    kib,
+    4 * kib,
+    16 * kib,
+    64 * kib,
+    256 * kib,
+    kib * kib,
+    4 * kib * kib,
+    16 * kib * kib,
+  ])
   const ackLag = registry.histogram(
     'corkboard_ack_lag_seconds',
     'Time from the arrival of an edit to its acknowledgement. One observation for each commit: its oldest edit.',
