@@ -165,7 +165,7 @@ export class CommitQueue {
     })
   }
 
-  /** What waits. Only boards with something to commit are looked at. */
+  /** Counts what waits. It looks only at boards that have something to commit. */
   counts(): { editBytes: number; writes: number; large: number } {
     const counts = { editBytes: 0, writes: 0, large: this.#largeCount }
     for (const { edits, waitingWrites } of this.#active) {
