@@ -81,7 +81,7 @@ function commits(registry: MetricsRegistry) {
   const size = registry.histogram('corkboard_commit_size_bytes', 'Bytes of updates in a commit.', bytes)
   const ackLag = registry.histogram(
     'corkboard_ack_lag_seconds',
-    'Time from the arrival of an edit to its acknowledgement. Each commit counts once, with its oldest edit.',
+    'Time from applying an edit to its acknowledgement. Each commit counts once, with its oldest edit.',
     seconds.short,
   )
   return {
