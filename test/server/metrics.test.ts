@@ -4,11 +4,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
+import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import { locks } from '../../sql/locks.ts'
 import { makeBoard, succeeded } from '../api/board.ts'
 import { png, upload } from '../api/file.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { costlyUpdates } from '../support/crafted-updates.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { holdLock, lockBoard } from '../support/held-lock.ts'
@@ -90,15 +92,14 @@ async function waitForLock(): Promise<() => Promise<void>> {
   }
 }
 
-/** Many cards in one update. It costs so much that it is applied in several turns, with rests between them. */
-async function paste(): Promise<() => Promise<void>> {
-  const { id: boardId } = await makeBoard(user)
-  const editor = await openEditor(here.homeUrl, { boardId, token: user.token })
-  editor.document.transact(() => {
-    for (let n = 0; n < 4000; n++) editor.addCard(crypto.randomUUID(), { body: `pasted ${n}` })
-  })
+/** An update that takes an account more time than it has left. It is applied in turns, with rests between them. */
+async function costlyUpdate(): Promise<() => Promise<void>> {
+  const other = await here.user()
+  const { id: boardId } = await makeBoard(other)
+  const editor = await openEditor(here.homeUrl, { boardId, token: other.token })
+  for (const update of costlyUpdates(1800)) Y.applyUpdate(editor.document, update)
   return async () => {
-    await editor.saved(60_000)
+    await editor.saved(30_000)
     editor.leave()
   }
 }
@@ -189,7 +190,7 @@ const moves: Move[] = [
   },
   { metric: 'corkboard_commit_queue_bytes', act: waitForLock },
   { metric: 'corkboard_commit_queue_writes', act: waitForLock },
-  { metric: 'corkboard_update_queue_bytes', act: paste },
+  { metric: 'corkboard_update_queue_bytes', act: costlyUpdate },
   {
     metric: 'corkboard_awareness_frames_total',
     labels: { direction: 'received' },
@@ -217,7 +218,9 @@ const moves: Move[] = [
   {
     metric: 'corkboard_storage_call_duration_seconds',
     labels: { call: 'put', result: 'done' },
-    act: async () => expect((await upload(here, user, board.id, png)).status).toBe(201) as void,
+    async act() {
+      expect((await upload(here, user, board.id, png)).status).toBe(201)
+    },
   },
   { metric: 'corkboard_deliveries_total', labels: { result: 'succeeded' }, act: () => hookTo(200) },
   { metric: 'corkboard_deliveries_total', labels: { result: 'failed' }, act: () => hookTo(500) },
@@ -283,7 +286,7 @@ const moves: Move[] = [
   },
 ]
 
-test.each(moves)('[ME2] $metric moves $labels', { timeout: 60_000 }, async ({ metric, labels, act }) => {
+test.each(moves)('[ME2] $metric moves', { timeout: 60_000 }, async ({ metric, labels, act }) => {
   const value = async () => (await scrapeHere()).value(metric, labels) ?? 0
   const before = await value()
   const undo = await act()
@@ -389,7 +392,7 @@ test('[ME5] docs/operations.md lists every metric with its type and labels', asy
 })
 
 /** Boards in memory for the comparison. */
-const manyBoards = Number(process.env['METRICS_BOARDS'] ?? 1000)
+const manyBoards = Number(process.env['METRICS_BOARDS'] ?? 300)
 
 test('[ME7] boards in memory do not make a scrape slower', { timeout: 600_000 }, async () => {
   const cost = async () => {
@@ -405,7 +408,7 @@ test('[ME7] boards in memory do not make a scrape slower', { timeout: 600_000 },
     insert into boards (workspace_id, name) select ${workspaceId}, 'Board ' || n from generate_series(1, ${manyBoards}) n returning id`
   const leases = []
   for (const { id } of ids) leases.push(await here.live.documents.lease(id))
-  expect((await scrapeHere()).value('corkboard_documents')).toBeGreaterThan(manyBoards)
+  expect((await scrapeHere()).value('corkboard_documents')).toBeGreaterThanOrEqual(manyBoards)
   const many = Math.min(await cost(), await cost())
   for (const lease of leases) lease.release()
   expect(many).toBeLessThan(few * 1.5 + 1)
