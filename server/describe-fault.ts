@@ -21,13 +21,13 @@ function sentence(error: Fault): string | null {
   if (error.syscall === 'listen' || error.syscall === 'getaddrinfo') {
     switch (code) {
       case 'EADDRINUSE':
-        return `Another process already listens on ${at}. Stop it, or set PORT to another port.`
+        return `Another process already listens on ${at}. Stop it, or set PORT or METRICS_PORT to another port.`
       case 'EACCES':
-        return `This user may not listen on ${at}. Set PORT to a port above 1023.`
+        return `This user may not listen on ${at}. Set PORT or METRICS_PORT to a port above 1023.`
       case 'EADDRNOTAVAIL':
       case 'ENOTFOUND':
       case 'EAI_AGAIN':
-        return `${at || 'A host name'} is not an address of this machine, or can't be resolved. Check HOST and DATABASE_URL.`
+        return `${at || 'A host name'} is not an address of this machine, or can't be resolved. Check HOST, METRICS_HOST and DATABASE_URL.`
     }
   }
   switch (code) {

@@ -25,6 +25,8 @@ export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId
   const loops: Loop[] = []
   return {
     indexer,
+    /** Null before the start. */
+    deliverer: () => deliverer,
     wakeOutbox: () => deliverer?.wakeOutbox(),
     wakeDeliveries: () => deliverer?.wakeQueue(),
     wakeHealing: () => healing?.wake(),
@@ -51,6 +53,7 @@ export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId
 function startDelivering({
   config,
   options,
+  metrics,
   database,
   clock,
   egress,
@@ -61,6 +64,7 @@ function startDelivering({
     ...{ database, clock, log },
     ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}),
     send: (request) => egress.send(request),
+    onAttempt: metrics.onAttempt,
     openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
     waits: config.webhookRetryWaits,
     // A test's clock moves in whole seconds, so its retries have no jitter.

@@ -19,7 +19,7 @@ const reach: Record<string, string[]> = {
  * its line. `.` stands for the files that lie in the folder itself.
  */
 const rooms: Record<string, string[][]> = {
-  server: [['cli'], ['backup'], ['.'], ['pages']],
+  server: [['cli'], ['backup'], ['.'], ['metrics', 'pages']],
   api: [
     ['.'],
     ['description', 'mcp'],
