@@ -74,6 +74,9 @@ let users = 0
 
 export const testSecretKey = 'a key for tests, of more than 32 characters'
 
+/** The Redis between all nodes of the tests. Without it, messages go over NOTIFY. */
+export const testRedisUrl = process.env['REDIS_URL'] ?? ''
+
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { config, testDatabase, nodes: count = nodesFor(options), ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
@@ -96,7 +99,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     homeUrl: service.url,
     nodes,
     flush: async (boardId) => void (await Promise.all(nodes.map(({ live }) => live.queue.flush(boardId)))),
-    counts: () => sum(nodes.map(({ gateway }) => gateway.counts())),
+    counts: () => together(nodes.map(({ gateway }) => gateway.counts())),
     close,
     admin: database.admin,
     databaseUrl: database.url,
@@ -134,12 +137,15 @@ const environment = {
   LOG_LEVEL: 'silent',
   RATE_LIMIT_PER_HOUR: '100000000',
   SECRET_KEY: testSecretKey,
+  REDIS_URL: testRedisUrl,
 }
 
-const sum = ([first, ...others]: GatewayCounts[]) =>
+/** The sum. But an awareness state is on each node that has its board open, and counts once. */
+const together = ([first, ...others]: GatewayCounts[]) =>
   others.reduce((total, counts) => {
+    const states = Math.max(total.states, counts.states)
     for (const name of Object.keys(total) as (keyof GatewayCounts)[]) total[name] += counts[name]
-    return total
+    return { ...total, states }
   }, first!)
 
 /** A test that brings its database, or chooses the port, makes its nodes itself. */
