@@ -62,26 +62,3 @@ test('[N4] a board that nobody has open any more is not asked about', async () =
   )
   expect((await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })).body.live).toBe(true)
 })
-
-test('[S14] writes that are built on the document are committed while another node commits to the board all the time', async () => {
-  const [boardId, target] = [await newBoard(), await newBoard()]
-  const path = `/boards/${boardId}/cards`
-  const { cards } = (await user.api.post(path, { cards: [{ kind: 'note' }, { kind: 'note' }] })).body
-  const editor = await openEditor(there.url, { boardId, token: user.token })
-  const moving = editor.addCard('moving')
-  let step = 0
-  const typing = setInterval(() => moving.set('x', 10_000 + step++), 1)
-  const many = Array.from({ length: 1000 }, (_, n) => ({ kind: 'note', title: `card ${n}` }))
-  const writes = [
-    user.api.post(path, { cards: many }),
-    user.api.post(`/boards/${boardId}/arrange`, { layout: 'grid', card_ids: [cards[0].id] }),
-    user.api.post(`${path}/move`, { card_ids: [cards[1].id], to_board_id: target }),
-  ]
-  const answers = await Promise.all(writes)
-  clearInterval(typing)
-  expect(answers.map(({ status, text }) => (status < 300 ? 'done' : text))).toEqual(['done', 'done', 'done'])
-  expect(step).toBeGreaterThan(20)
-  await editor.saved()
-  await until(() => editor.cards.size === 1 + 1 + 1000, 'the canvas has what was written')
-  expect((await user.api.get(`${path}?limit=1`)).body.total).toBe(1002)
-})
