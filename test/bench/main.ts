@@ -4,6 +4,7 @@ import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
+import { capacity } from './rows/capacity.ts'
 
 import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
@@ -55,6 +56,7 @@ const measures = [
   move,
   rate,
   nodes,
+  capacity,
 ]
 
 const command = new Command('bench')

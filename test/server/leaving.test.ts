@@ -128,7 +128,7 @@ test('[CG5, CG6] editors that are not closed yet go on, and stock editors come b
   await first!.saved()
 })
 
-test('[CG12] a request whose end arrives while the service closes is answered', async () => {
+test('[CG12] a request whose end arrives while the service closes is answered', runsFor, async () => {
   const testDatabase = await cloneDatabase()
   onTestFinished(() => testDatabase.drop())
   const service = await startService({ testDatabase })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { CursorStream } from './cursor-stream.ts'
 import { editStream } from './edits.ts'
-import { openEditor } from './editor.ts'
+import { openEditors, type EditorSocket } from './editor.ts'
 import { held } from './hold.ts'
 import type { Broadcast, BroadcastJob } from './jobs.ts'
 
@@ -34,7 +34,16 @@ async function idle({ seconds }: BroadcastJob): Promise<number> {
 }
 
 async function send(job: BroadcastJob, what: 'edits' | 'cursors'): Promise<number> {
-  const editor = await openEditor(job.server, job.board)
+  const editors = await openEditors(job.server, job.boards, 1)
+  const counts = await Promise.all(editors.map((editor) => sendFrom(editor, job, what)))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+async function sendFrom(
+  editor: EditorSocket,
+  job: BroadcastJob,
+  what: NonNullable<BroadcastJob['what']>,
+): Promise<number> {
   const edits = editStream(0)
   const cursors = new CursorStream()
   const startMs = performance.now()

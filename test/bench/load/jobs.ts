@@ -104,13 +104,14 @@ export interface CursorJob {
 }
 
 /**
- * What one editor sends to all held editors of a board, at a steady rate: edits that each wait for their
- * acknowledgement, or cursor positions. Null: nothing is sent for that time.
+ * What one editor on each of the boards sends, also to held editors of its board, at a steady rate: edits that each wait
+ * for their acknowledgement, or cursor positions. Null: nothing is sent for that time.
  */
 export interface BroadcastJob {
   server: EditorAddress
-  board: string
+  boards: string[]
   what: 'edits' | 'cursors' | null
+  /** Of each editor. Infinity: the next edit is sent when the last one is acknowledged. */
   perSecond: number
   seconds: number
 }

@@ -155,7 +155,7 @@ async function frameCosts(bench: Bench, all: Corkboard[]): Promise<number[]> {
       })
     const measured = async (what: 'edits' | null) => {
       const before = await cpuOf(all)
-      const job = { server: all[0]!.editors, board: board!, what, perSecond: 25, seconds: bench.seconds }
+      const job = { server: all[0]!.editors, boards: [board!], what, perSecond: 25, seconds: bench.seconds }
       const { sent, delivered } = await bench.load.run('broadcast', job)
       return { cpuMs: (await cpuOf(all)) - before, sent, delivered }
     }
