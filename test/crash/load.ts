@@ -1,4 +1,5 @@
 /** The load on the service: editors and API clients on several boards, some of them on the same board. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { addUser } from '../../sql/accounts/accounts.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
@@ -42,6 +43,9 @@ export interface LoadPace extends EditorPace {
 }
 
 const fullSpeed: LoadPace = { pauseMs: 4, requestPauseMs: 0, stockDelays: false }
+
+/** Of a request that checks. */
+const attempts = 10
 
 let names = 0
 
@@ -215,18 +219,29 @@ export class Load {
     return this.#request('GET', path)
   }
 
+  /** Repeats a request that was answered 503, as `retry-after` says. The key makes it safe to repeat a POST. */
   async #request(method: string, path: string, body?: object): Promise<any> {
-    const response = await fetch(`${this.#site.url}/api/v1${path}`, {
+    const key = crypto.randomUUID()
+    for (let attempt = 1; ; attempt++) {
+      const response = await this.#send(method, path, key, body)
+      const text = await response.text()
+      if (response.ok) return JSON.parse(text)
+      const seconds = Number(response.headers.get('retry-after'))
+      if (response.status !== 503 || seconds === 0 || attempt === attempts)
+        throw new Error(`${method} ${path} was answered ${response.status}: ${text}`)
+      await delay(seconds * 1000)
+    }
+  }
+
+  #send(method: string, path: string, key: string, body?: object): Promise<Response> {
+    return fetch(`${this.#site.url}/api/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
-        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...(body ? { 'content-type': 'application/json', 'idempotency-key': key } : {}),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
       signal: AbortSignal.timeout(20_000),
     })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`)
-    return JSON.parse(text)
   }
 }
