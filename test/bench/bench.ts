@@ -1,5 +1,4 @@
 /** Glossary of the bench: the servers that it compares, and the rows that it prints. */
-import type { Nodes } from './corkboard.ts'
 import type { Part } from './without.ts'
 import type { Load } from './load/process.ts'
 import type { ApiAddress, EditorAddress } from './load/jobs.ts'
@@ -25,6 +24,19 @@ export interface EditorServer extends Server {
 
 export interface CardServer extends Server {
   api: ApiAddress
+}
+
+export interface Corkboard extends EditorServer, CardServer {
+  dataDir: string
+  /** Milliseconds of CPU time that the process has used. */
+  cpuMs(): Promise<number>
+}
+
+/** Nodes of Corkboard on one database. */
+export interface Nodes {
+  nodes: Corkboard[]
+  databaseUrl: string
+  stop(): Promise<void>
 }
 
 export interface ReceiverServer extends Server {

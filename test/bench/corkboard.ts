@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findEmbedded } from '../../sql/embedded/embedded.ts'
-import type { CardServer, EditorServer } from './bench.ts'
+import type { CardServer, Corkboard, Nodes } from './bench.ts'
 import type { Part } from './without.ts'
 import { freePort } from '../support/free-port.ts'
 import { ServerProcess } from './server-process.ts'
@@ -14,12 +14,6 @@ import { ServerProcess } from './server-process.ts'
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const startWithinMs = 120_000
 const run = promisify(execFile)
-
-export interface Corkboard extends EditorServer, CardServer {
-  dataDir: string
-  /** Milliseconds of CPU time that the process has used. */
-  cpuMs(): Promise<number>
-}
 
 /**
  * Starts Corkboard as an operator does, with an empty data folder and one account. The bench uses only its public
@@ -70,12 +64,6 @@ export async function startCorkboard(
     await stop()
     throw error
   }
-}
-
-export interface Nodes {
-  nodes: Corkboard[]
-  databaseUrl: string
-  stop(): Promise<void>
 }
 
 /** Starts nodes on one database: `databaseUrl`, or the embedded one of the first node. */

@@ -1,6 +1,5 @@
-import type { Bench, Measure } from '../bench.ts'
+import type { Bench, Corkboard, Measure } from '../bench.ts'
 import { median } from '../compare.ts'
-import type { Corkboard } from '../corkboard.ts'
 import type { BroadcastJob } from '../load/jobs.ts'
 import { describeCosts, describeModel, type Costs } from './capacity-model.ts'
 import { commitLimit, countCommits } from './commit-limit.ts'

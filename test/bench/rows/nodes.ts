@@ -1,6 +1,5 @@
-import type { Bench, Measure, Row } from '../bench.ts'
+import type { Bench, Corkboard, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
-import type { Corkboard } from '../corkboard.ts'
 import { formatNumber } from '../table.ts'
 import { runningRedis } from '../../support/redis-server.ts'
 
