@@ -1,11 +1,12 @@
 /** docs/scale.md: its list of tables is that of the schema. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { cloneDatabase } from './support/database.ts'
 import { repository } from './support/instance.ts'
-import { serviceOfFile } from './support/test-file.ts'
 
-const { service } = await serviceOfFile({ workers: false })
+const database = await cloneDatabase()
+afterAll(() => database.drop())
 
 interface Table {
   name: string
@@ -39,7 +40,7 @@ async function listed(): Promise<Table[]> {
 }
 
 async function schema(): Promise<Map<string, Keys>> {
-  const rows = await service.admin<({ name: string } & Keys)[]>`
+  const rows = await database.admin<({ name: string } & Keys)[]>`
     select c.relname as name,
       array(
         select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnotnull and not a.attisdropped
