@@ -59,7 +59,8 @@ async function sendFrom(
       } else {
         editor.sendAwareness(cursors.next().states)
       }
-      await delay(Math.max(0, startMs + ((sent + 1) * 1000) / job.perSecond - performance.now()))
+      const nextMs = job.perSecond === null ? 0 : startMs + ((sent + 1) * 1000) / job.perSecond
+      await delay(Math.max(0, nextMs - performance.now()))
     }
   } finally {
     cursors.end()

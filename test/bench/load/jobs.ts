@@ -111,8 +111,8 @@ export interface BroadcastJob {
   server: EditorAddress
   boards: string[]
   what: 'edits' | 'cursors' | null
-  /** Of each editor. Infinity: the next edit is sent when the last one is acknowledged. */
-  perSecond: number
+  /** Of each editor. Null: the next edit is sent when the last one is acknowledged. */
+  perSecond: number | null
   seconds: number
 }
 
