@@ -61,11 +61,18 @@ export function openBasis(
     options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool, onBegun })
   const databaseClock = new DatabaseClock({ database, log })
   const clock = options.clock ?? databaseClock
+  let listensAt: string | null = null
+  /**
+   * `http://host:port` of this process. Call it only after the service listens. The address is kept, because a server
+   * that closes has none any more, but still answers the requests of open connections.
+   */
+  const listeningUrl = () =>
+    (listensAt ??= `http://${reachableHost(config.host)}:${(app.server.address() as AddressInfo).port}`)
   /** The URL at which clients reach the service, without a slash at the end. Call it only after the service listens. */
-  const publicUrl = () => config.publicUrl ?? listeningUrl(app, config)
+  const publicUrl = () => config.publicUrl ?? listeningUrl()
   const storage = openStorage(config, { clock, publicUrl, log })
   return {
-    ...{ config, options, app, log, metrics, database, databaseClock, clock, publicUrl },
+    ...{ config, options, app, log, metrics, database, databaseClock, clock, listeningUrl, publicUrl },
     pool: new WorkerPool(),
     egress: options.egress ?? openEgress({ allow: config.egressAllow }),
     tokens: new TokenVerifier({ database, clock }),
@@ -74,7 +81,3 @@ export function openBasis(
     webhookSecrets: openEncryption(config.secretKey, 'webhook secrets'),
   }
 }
-
-/** `http://host:port` of this process. */
-export const listeningUrl = (app: FastifyInstance, { host }: Config): string =>
-  `http://${reachableHost(host)}:${(app.server.address() as AddressInfo).port}`

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { closeCodes } from '../core/errors.ts'
 import { leaveMark, type ProcessMark } from '../platform/process-marks.ts'
 import { LoopWatchdog } from '../platform/work/loop-watchdog.ts'
-import { listeningUrl, openBasis, type ComposeOptions } from './basis.ts'
+import { openBasis, type ComposeOptions } from './basis.ts'
 import type { Config } from './config.ts'
 import { DatabaseFiguresReader } from './metrics/database-figures.ts'
 import { openApp } from './open-app.ts'
@@ -94,6 +94,6 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
     throw error
   }
   if (options.workers !== false) workers.start()
-  const url = listeningUrl(app, config)
+  const url = basis.listeningUrl()
   return { app, database, live, files: storage.store, gateway, compactor, url, drain, close }
 }

@@ -26,14 +26,41 @@ export interface CardServer extends Server {
   api: ApiAddress
 }
 
+export interface Corkboard extends EditorServer, CardServer {
+  dataDir: string
+  /** Milliseconds of CPU time that the process has used. */
+  cpuMs(): Promise<number>
+}
+
+/** Nodes of Corkboard on one database. */
+export interface Nodes {
+  nodes: Corkboard[]
+  databaseUrl: string
+  stop(): Promise<void>
+}
+
 export interface ReceiverServer extends Server {
   url: string
 }
 
 export type EditorPeer = 'hocuspocus' | 'y-websocket'
 
-/** Limit of a ratio: a minimum for rates, a maximum for times and sizes. */
-export type Target = { atLeast: number } | { atMost: number }
+/**
+ * Limit of a ratio: a minimum for rates, a maximum for times and sizes. `atMostHere` limits the figure itself, not its
+ * ratio.
+ */
+export type Target = { atLeast: number } | { atMost: number } | { atMostHere: number }
+
+/** For whom the measure `capacity` computes the number of nodes. */
+export interface Model {
+  editors: number
+  editorsPerBoard: number
+  /** The share of the editors that work at a moment; the others look on. */
+  activeShare: number
+  /** Edits and movements of the cursor, for each editor that works. */
+  editsPerSecond: number
+  cursorsPerSecond: number
+}
 
 /** One line of the table: `subject` and `reference` are medians over the runs. */
 export interface Row {
@@ -55,9 +82,14 @@ export interface Bench {
   runs: number
   load: Load
   progress: (text: string) => void
+  /** Prints a text after the table. */
+  note: (text: string) => void
+  model: Model
   corkboard(): Promise<EditorServer & CardServer>
   /** Starts another Corkboard without one of its components. The caller stops it. */
   corkboardWithout(part: Part): Promise<CardServer>
+  /** Starts nodes on a database of their own, unless `--database-url` names one. The caller stops them. */
+  startNodes(count: number, settings?: Record<string, string>): Promise<Nodes>
   /** Direct access to Corkboard's database. Its tables are in the schema `corkboard`. */
   corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>

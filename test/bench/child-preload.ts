@@ -1,5 +1,9 @@
-/** Loaded into every server under test before its own code. It reports memory, and ends the server with the bench. */
+/** Loaded into every server under test before its own code. It reports memory and CPU time, and ends with the bench. */
 process.on('message', (message) => {
+  if (message === 'cpu') {
+    const { user, system } = process.cpuUsage()
+    process.send?.((user + system) / 1000)
+  }
   if (message !== 'memory') return
   // Twice, because memory that finalizers release in the first collection is freed in the second.
   globalThis.gc?.()

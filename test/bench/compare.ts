@@ -41,11 +41,16 @@ export function rowOf<Result>(
     reference: median(reference),
     ratio,
     ratioRange: [Math.min(...ratios), Math.max(...ratios)],
-    met: 'atLeast' in about.target ? ratio >= about.target.atLeast : ratio <= about.target.atMost,
+    met: isMet(about.target, ratio, median(subject)),
   }
 }
 
-function median(values: number[]): number {
+function isMet(target: Target, ratio: number, figure: number): boolean {
+  if ('atLeast' in target) return ratio >= target.atLeast
+  return 'atMost' in target ? ratio <= target.atMost : figure <= target.atMostHere
+}
+
+export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findEmbedded } from '../../sql/embedded/embedded.ts'
-import type { CardServer, EditorServer } from './bench.ts'
+import type { CardServer, Corkboard, Nodes } from './bench.ts'
 import type { Part } from './without.ts'
 import { freePort } from '../support/free-port.ts'
 import { ServerProcess } from './server-process.ts'
@@ -15,15 +15,14 @@ const repository = fileURLToPath(new URL('../..', import.meta.url))
 const startWithinMs = 120_000
 const run = promisify(execFile)
 
-export interface Corkboard extends EditorServer, CardServer {
-  dataDir: string
-}
-
 /**
  * Starts Corkboard as an operator does, with an empty data folder and one account. The bench uses only its public
  * interface. `databaseUrl` replaces its embedded PostgreSQL.
  */
-export async function startCorkboard(databaseUrl: string | null, without?: Part): Promise<Corkboard> {
+export async function startCorkboard(
+  databaseUrl: string | null,
+  { without, settings = {} }: { without?: Part; settings?: Record<string, string> } = {},
+): Promise<Corkboard> {
   const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-bench-'))
   // As root, the embedded PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(dataDir, 0o755)
@@ -36,7 +35,9 @@ export async function startCorkboard(databaseUrl: string | null, without?: Part)
     LOG_LEVEL: 'error',
     EGRESS_ALLOW: '127.0.0.1',
     ...(without ? { BENCH_WITHOUT: without } : {}),
-    ...(databaseUrl ? { DATABASE_URL: databaseUrl, SECRET_KEY: randomUUID() } : {}),
+    SECRET_KEY: 'of the bench: the same for all nodes of a database',
+    ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    ...settings,
   }
   // The command of `npm start`.
   const loadedBefore = ['server/preflight.js', ...(without ? ['test/bench/without.ts'] : [])]
@@ -56,8 +57,35 @@ export async function startCorkboard(databaseUrl: string | null, without?: Part)
       editors: { protocol: 'hocuspocus', url: `ws://127.0.0.1:${port}/collab`, token },
       createBoards: (count) => createBoards(api, count),
       memory: () => child.memory(),
+      cpuMs: () => child.cpuMs(),
       stop,
     }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Starts nodes on one database: `databaseUrl`, or the embedded one of the first node. */
+export async function startNodes(
+  count: number,
+  databaseUrl: string | null,
+  settings: Record<string, string> = {},
+): Promise<Nodes> {
+  const nodes: Corkboard[] = []
+  const stop = async () => {
+    for (const node of nodes.toReversed()) await node.stop()
+  }
+  try {
+    const first = await startCorkboard(databaseUrl, { settings })
+    nodes.push(first)
+    const url = databaseUrl ?? (await findEmbedded(first.dataDir))!.url
+    while (nodes.length < count) {
+      const node = await startCorkboard(url, { settings })
+      const { token } = first.api // all boards belong to one account
+      nodes.push({ ...node, api: { ...node.api, token }, editors: { ...node.editors, token } })
+    }
+    return { nodes, databaseUrl: url, stop }
   } catch (error) {
     await stop()
     throw error

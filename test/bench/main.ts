@@ -4,6 +4,8 @@ import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
 import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
+import { capacity } from './rows/capacity.ts'
+
 import { createBatch, createOne } from './rows/create.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { exchange } from './rows/exchange.ts'
@@ -12,6 +14,7 @@ import { feeds } from './rows/feeds.ts'
 import { delivery } from './rows/delivery.ts'
 import { move } from './rows/move.ts'
 import { memory } from './rows/memory.ts'
+import { nodes } from './rows/nodes.ts'
 import { outbox } from './rows/outbox.ts'
 import { rate } from './rows/rate.ts'
 import { relayDurable } from './rows/relay-durable.ts'
@@ -26,6 +29,11 @@ interface Options {
   runs: number
   databaseUrl?: string
   calibrate?: true
+  editors: number
+  editorsPerBoard: number
+  activeShare: number
+  edits: number
+  cursors: number
 }
 
 const measures = [
@@ -47,6 +55,8 @@ const measures = [
   files,
   move,
   rate,
+  nodes,
+  capacity,
 ]
 
 const command = new Command('bench')
@@ -60,6 +70,21 @@ const command = new Command('bench')
   .option('--runs <number>', 'runs of each measure; the result is the median', parseCount, 3)
   .option('--database-url <url>', 'PostgreSQL server to use instead of the embedded one')
   .option('--calibrate', "compare each peer with a second copy of itself, to show the machine's noise")
+  .option('--editors <number>', 'capacity: number of open editors to compute nodes for', parseCount, 1000)
+  .option('--editors-per-board <number>', 'capacity: editors on a board', parsePositive, 4)
+  .option(
+    '--active-share <share>',
+    'capacity: share of the editors that work at a moment',
+    parsePositive,
+    0.25,
+  )
+  .option('--edits <number>', 'capacity: edits a second of an editor that works', parsePositive, 1)
+  .option(
+    '--cursors <number>',
+    'capacity: cursor positions a second of an editor that works',
+    parsePositive,
+    10,
+  )
   .addHelpText(
     'after',
     `\nMeasures:\n${measures.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`).join('\n')}`,
@@ -74,12 +99,21 @@ async function main(options: Options): Promise<number> {
   const selected = options.only.filter((measure) => !calibrates || !measure.needsCorkboard)
   const rows: Row[] = []
   const failed: string[] = []
+  const notes: string[] = []
   const { bench, close } = openBench({
     seconds: options.seconds,
     runs: options.runs,
     databaseUrl: options.databaseUrl ?? null,
     calibrates,
     progress: (text) => console.error(text),
+    note: (text) => notes.push(text),
+    model: {
+      editors: options.editors,
+      editorsPerBoard: options.editorsPerBoard,
+      activeShare: options.activeShare,
+      editsPerSecond: options.edits,
+      cursorsPerSecond: options.cursors,
+    },
   })
   let interrupted = false
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -105,6 +139,7 @@ async function main(options: Options): Promise<number> {
     const subjectName = calibrates ? 'second copy' : 'Corkboard'
     console.log(formatTable(rows, { subjectName, runs: options.runs, judged: !calibrates }))
   }
+  for (const note of notes) console.log(`\n${note}`)
   if (failed.length > 0) console.log(`Not measured: ${failed.join(', ')}.`)
   return interrupted || failed.length > 0 ? 1 : 0
 }

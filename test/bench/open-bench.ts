@@ -1,5 +1,5 @@
-import type { Bench, EditorPeer, Server } from './bench.ts'
-import { embeddedPostgresUrl, startCorkboard } from './corkboard.ts'
+import type { Bench, EditorPeer, Model, Server } from './bench.ts'
+import { embeddedPostgresUrl, startCorkboard, startNodes } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
 import {
@@ -18,6 +18,8 @@ interface BenchOptions {
   /** Compare peers with copies of themselves. */
   calibrates: boolean
   progress: (text: string) => void
+  note: (text: string) => void
+  model: Model
 }
 
 /** Starts the load process now, and each server at its first use. `close` stops all of them in reverse order. */
@@ -55,7 +57,10 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
-    corkboardWithout: (part) => startCorkboard(options.databaseUrl, part),
+    corkboardWithout: (part) => startCorkboard(options.databaseUrl, { without: part }),
+    startNodes: (count, settings) => startNodes(count, options.databaseUrl, settings),
+    model: options.model,
+    note: options.note,
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
     receiver: once(() => started(startReceiver())),

@@ -57,14 +57,23 @@ export class ServerProcess {
     }
   }
 
-  async memory(): Promise<MemoryBytes> {
+  memory(): Promise<MemoryBytes> {
+    return this.ask('memory')
+  }
+
+  /** Milliseconds of CPU time that the process has used, with its worker threads. */
+  cpuMs(): Promise<number> {
+    return this.ask('cpu')
+  }
+
+  private async ask<Answer>(question: 'memory' | 'cpu'): Promise<Answer> {
     const answered = new AbortController()
     const ended = once(this.child, 'exit', { signal: answered.signal }).then(() => {
       throw new Error(`${this.name} ended`)
     })
-    this.child.send('memory')
+    this.child.send(question)
     try {
-      const [answer] = (await Promise.race([once(this.child, 'message'), ended])) as [MemoryBytes]
+      const [answer] = (await Promise.race([once(this.child, 'message'), ended])) as [Answer]
       return answer
     } finally {
       answered.abort()

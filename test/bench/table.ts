@@ -1,4 +1,4 @@
-import type { Row, Target } from './bench.ts'
+import type { Row } from './bench.ts'
 
 interface TableOptions {
   subjectName: string
@@ -49,11 +49,12 @@ function measuredCells(row: Row): string[] {
 }
 
 function judgedCells(row: Row): string[] {
-  return [formatTarget(row.target), row.met ? 'met' : 'MISSED']
+  return [formatTarget(row), row.met ? 'met' : 'MISSED']
 }
 
-function formatTarget(target: Target): string {
-  return 'atLeast' in target ? `>= ${target.atLeast}` : `<= ${target.atMost}`
+function formatTarget({ target, unit }: Row): string {
+  if ('atLeast' in target) return `>= ${target.atLeast}`
+  return 'atMost' in target ? `<= ${target.atMost}` : `<= ${target.atMostHere} ${unit.split(' ')[0]}`
 }
 
 export function formatNumber(value: number): string {

@@ -3,24 +3,25 @@
  * ledger.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Changes } from './event-watch.ts'
 import { maxSharedText, tokenGap, type BoardLedger, type Entry, type Version } from './ledger.ts'
 import type { LiveWatch } from './live-watch.ts'
 import type { Random } from './random.ts'
+import type { Site } from './site.ts'
 
 export interface LoadBoard {
   boardId: string
   ledger: BoardLedger
   /** The card whose text all clients edit. */
   sharedId: string
+  /** What was answered 2xx. Each of these changes has an event. */
+  changes: Changes
 }
-
-/** An answer that takes longer counts as hung. The service's own deadlines are much shorter. */
-const hungAfterMs = 25_000
 
 export interface ApiFigures {
   /** Number of writes answered with 2xx. */
   written: number
-  /** Number of requests without an answer. */
+  /** Number of requests without an answer of the service: the connection broke, or the balancer gave up. */
   unanswered: number
   /** Number of requests answered with 503. */
   unavailable: number
@@ -45,7 +46,7 @@ interface CardAnswer {
 
 export class ApiLoad {
   readonly figures: ApiFigures = { written: 0, unanswered: 0, unavailable: 0, slowestMs: 0, faults: [] }
-  readonly #urls: readonly string[]
+  readonly #site: Site
   readonly #token: string
   readonly #name: string
   readonly #boards: LoadBoard[]
@@ -57,15 +58,20 @@ export class ApiLoad {
   #stopped = false
   #running: Promise<void> | null = null
 
+  /** Most milliseconds between two requests. */
+  readonly #pauseMs: number
+
   constructor(
-    urls: readonly string[],
+    site: Site,
     token: string,
     name: string,
     boards: LoadBoard[],
     random: Random,
     watch: LiveWatch,
+    pauseMs: number,
   ) {
-    this.#urls = urls
+    this.#site = site
+    this.#pauseMs = pauseMs
     this.#token = token
     this.#name = name
     this.#boards = boards
@@ -88,6 +94,7 @@ export class ApiLoad {
     while (!this.#stopped) {
       const reached = await this.#write()
       if (!reached) await delay(20)
+      else if (this.#pauseMs > 0) await delay(this.#random.between(0, this.#pauseMs))
     }
   }
 
@@ -122,6 +129,7 @@ export class ApiLoad {
         continue
       }
       entry.versions.at(-1)!.state = stateOf(card)
+      board.changes.add('card.created', card.id)
       this.#own.push({ id: card.id, board, entry })
       if (answer?.live) this.#watch.claimed(board.boardId, card.id, entry)
     }
@@ -137,6 +145,7 @@ export class ApiLoad {
     const version = own.entry.write({ ...before, ...change })
     const path = `/boards/${own.board.boardId}/cards/${own.id}`
     const answer = await this.#send('PATCH', path, change, 200, [version])
+    if (answer) own.board.changes.add('card.updated', own.id)
     if (!answer) this.#abandon([own])
     else if (answer.live) this.#watch.claimed(own.board.boardId, own.id, own.entry)
     return answer !== null
@@ -156,6 +165,7 @@ export class ApiLoad {
         : await this.#send('DELETE', path, { card_ids: removed.map(({ id }) => id) }, 200, versions)
     if (answer?.not_found && answer.not_found.length > 0)
       this.figures.faults.push(`cards to be removed were not found: ${answer.not_found.join(', ')}`)
+    if (answer) for (const { id } of removed) first.board.changes.add('card.deleted', id)
     return answer !== null
   }
 
@@ -169,6 +179,7 @@ export class ApiLoad {
     const path = `/boards/${board.boardId}/cards/${board.sharedId}`
     const answer = await this.#send('PATCH', path, { body, body_base: base }, 200, [version])
     if (answer?.card) this.#texts.set(board, answer.card.body ?? '')
+    if (answer) board.changes.add('card.updated', board.sharedId)
     return answer !== null
   }
 
@@ -190,14 +201,15 @@ export class ApiLoad {
     let response: Response
     let text: string
     try {
-      response = await fetch(`${this.#random.pick(this.#urls)}/api/v1${path}`, {
+      const url = this.#random.pick([this.#site.url, ...this.#site.nodeUrls])
+      response = await fetch(`${url}/api/v1${path}`, {
         method,
         headers: {
           authorization: `Bearer ${this.#token}`,
           ...(body ? { 'content-type': 'application/json' } : {}),
         },
         ...(body ? { body: JSON.stringify(body) } : {}),
-        signal: AbortSignal.timeout(hungAfterMs),
+        signal: AbortSignal.timeout(this.#site.answersWithinMs),
       })
       text = await response.text()
     } catch (error) {
@@ -211,6 +223,10 @@ export class ApiLoad {
       for (const version of versions) version.acknowledged = true
       figures.written += 1
       return JSON.parse(text)
+    }
+    if (response.status >= 500 && !response.headers.get('content-type')?.includes('json')) {
+      figures.unanswered += 1
+      return null
     }
     const code = (JSON.parse(text) as { code?: string }).code ?? ''
     if (response.status === 503 && unavailableCodes.has(code) && response.headers.has('retry-after'))

@@ -1,14 +1,21 @@
-/** Several nodes of the service on one PostgreSQL, each behind a proxy of its own; and a Redis between them, if wanted. */
+/**
+ * Several nodes of the service behind HAProxy, with `deploy/haproxy.cfg`, and on one PostgreSQL, each by a proxy of its
+ * own; and a Redis between them, if wanted. A webhook receiver gets the events of the load.
+ */
 import { mkdtemp, rm, chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { startEmbedded, type EmbeddedPostgres } from '../../sql/embedded/embedded.ts'
+import { startBalancer, type Balancer } from '../support/balancers.ts'
+import { until } from '../support/editor.ts'
 import { freezeServer } from '../support/freeze.ts'
 import { runningRedis, type RedisServer } from '../support/redis-server.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 import { swallowingProxy, type SwallowingProxy } from '../support/swallowing-proxy.ts'
+import { EventWatch } from './event-watch.ts'
 import type { Site } from './site.ts'
+import { webhookSettings } from './subscribe.ts'
 
 export interface ClusterNode {
   service: ServiceProcess
@@ -16,26 +23,60 @@ export interface ClusterNode {
   proxy: SwallowingProxy
 }
 
+export interface ClusterOptions {
+  nodes: number
+  withRedis: boolean
+  /** The longest time for which a node is paused or cut off. */
+  maxPauseMs: number
+  /** Whether some of the load goes to the nodes directly. Otherwise all of it goes through the balancer. */
+  pastBalancer: boolean
+}
+
+/** HAProxy takes at most 1.3 seconds to see that a node drains. */
+const drainSeconds = 3
+
 export class Cluster implements Site {
   readonly nodes: ClusterNode[] = []
+  /** A node that the balancer knows, too. It is started only while it takes another node's place. */
+  #spare!: ClusterNode
+  #balancer!: Balancer
+  readonly events: EventWatch
+  readonly #options: ClusterOptions
   readonly #dataDir: string
   readonly #postgres: EmbeddedPostgres
   /** Null: messages between nodes go over NOTIFY. */
   readonly redis: RedisServer | null
 
-  private constructor(dataDir: string, postgres: EmbeddedPostgres, redis: RedisServer | null) {
+  private constructor(
+    options: ClusterOptions,
+    dataDir: string,
+    postgres: EmbeddedPostgres,
+    redis: RedisServer | null,
+    events: EventWatch,
+  ) {
+    this.#options = options
     this.#dataDir = dataDir
     this.#postgres = postgres
     this.redis = redis
+    this.events = events
   }
 
-  static async start(count: number, withRedis: boolean): Promise<Cluster> {
+  static async start(options: ClusterOptions): Promise<Cluster> {
     const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-cluster-'))
     await chmod(dataDir, 0o755) // PostgreSQL may run as another user
     const postgres = await startEmbedded({ dataDir })
-    const cluster = new Cluster(dataDir, postgres, withRedis ? await runningRedis() : null)
+    const redis = options.withRedis ? await runningRedis() : null
+    const cluster = new Cluster(options, dataDir, postgres, redis, await EventWatch.open())
     try {
-      for (let n = 0; n < count; n++) await cluster.add()
+      for (let n = 0; n < options.nodes; n++) {
+        const node = await cluster.#make()
+        cluster.nodes.push(node)
+        node.service.launch()
+        await node.service.ready()
+      }
+      cluster.#spare = await cluster.#make()
+      const ports = [...cluster.nodes, cluster.#spare].map(({ service }) => Number(new URL(service.url).port))
+      cluster.#balancer = await startBalancer('haproxy', ports)
     } catch (error) {
       await cluster.remove()
       throw error
@@ -43,39 +84,51 @@ export class Cluster implements Site {
     return cluster
   }
 
-  get urls(): readonly string[] {
-    return this.nodes.map(({ service }) => service.url)
+  async #make(): Promise<ClusterNode> {
+    const proxy = await swallowingProxy(this.#postgres.port)
+    const service = await ServiceProcess.make({
+      ...webhookSettings,
+      DATABASE_URL: proxy.through(this.#postgres.url),
+      TRUST_PROXY: '1',
+      DRAIN_SECONDS: String(drainSeconds),
+      ...(this.redis ? { REDIS_URL: this.redis.url } : {}),
+    })
+    return { service, proxy }
+  }
+
+  get url(): string {
+    return this.#balancer.url
+  }
+
+  get nodeUrls(): readonly string[] {
+    return this.#options.pastBalancer ? this.nodes.map(({ service }) => service.url) : []
+  }
+
+  /** A request may wait in a paused node until it goes on. */
+  get answersWithinMs(): number {
+    return 25_000 + this.#options.maxPauseMs
   }
 
   get output(): string {
     return this.nodes.map(({ service }, n) => `node ${n + 1}:\n${service.output}`).join('\n')
   }
 
-  /** Adds a node, and waits until it is ready. */
-  async add(): Promise<ClusterNode> {
-    const proxy = await swallowingProxy(this.#postgres.port)
-    const service = await ServiceProcess.make({
-      DATABASE_URL: proxy.through(this.#postgres.url),
-      SECRET_KEY: 'of the rounds with several nodes: 32 characters and more',
-      ...(this.redis ? { REDIS_URL: this.redis.url } : {}),
-    })
-    const node = { service, proxy }
-    this.nodes.push(node)
-    service.launch()
-    await service.ready()
-    return node
+  /** Starts the spare node beside the others, and waits until it is ready. */
+  async add(): Promise<void> {
+    this.#spare.service.launch()
+    await this.#spare.service.ready()
   }
 
-  /** Stops the node that was added last. */
-  async removeLast(): Promise<void> {
-    const { service, proxy } = this.nodes.pop()!
-    await service.remove()
-    await proxy.stop()
+  /** Stops the spare node. */
+  async withdraw(): Promise<void> {
+    await this.#spare.service.stop()
   }
 
-  /** Waits until all nodes are ready. @returns faults: nodes that ended by themselves */
+  /** Waits until all nodes and the balancer are ready. @returns faults: nodes that ended by themselves */
   async ready(): Promise<string[]> {
     const outcomes = await Promise.allSettled(this.nodes.map(({ service }) => service.ready(120_000)))
+    const balances = async () => (await fetch(`${this.url}/readyz`)).ok
+    await until(balances, 'the balancer sends requests to a node')
     return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))
   }
 
@@ -101,10 +154,13 @@ export class Cluster implements Site {
   }
 
   async remove(): Promise<void> {
-    while (this.nodes.length > 0) {
-      this.nodes.at(-1)!.service.resume()
-      await this.removeLast()
+    await this.#balancer?.close()
+    for (const { service, proxy } of [...this.nodes, this.#spare].filter(Boolean)) {
+      await service.kill()
+      await service.remove()
+      await proxy.stop()
     }
+    await this.events.close()
     await this.redis?.close()
     await this.#postgres.stop()
     await rm(this.#dataDir, { recursive: true, force: true })

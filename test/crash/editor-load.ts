@@ -16,6 +16,13 @@ import type { Random } from './random.ts'
 /** Most edits without an acknowledgement, also the number of edits made offline. */
 const maxOutstanding = 64
 
+export interface EditorPace {
+  /** Most milliseconds between two edits. */
+  pauseMs: number
+  /** Whether it reconnects as slowly as a stock provider. */
+  stockDelays: boolean
+}
+
 export class EditorLoad {
   readonly boardId: string
   readonly name: string
@@ -31,8 +38,14 @@ export class EditorLoad {
   #running: Promise<void> | null = null
   #stopped = false
   #count = 0
+  readonly #pace: EditorPace
+  /** When its connection ended. Null: it shows the board, or has not opened it yet. */
+  #awaySince: number | null = null
+  /** The longest time from the end of a connection until it showed the board again. */
+  longestAwayMs = 0
 
-  constructor(boardId: string, name: string, ledger: BoardLedger, random: Random) {
+  constructor(boardId: string, name: string, ledger: BoardLedger, random: Random, pace: EditorPace) {
+    this.#pace = pace
     this.boardId = boardId
     this.name = name
     this.#ledger = ledger
@@ -77,10 +90,18 @@ export class EditorLoad {
     return this.#editor!.document
   }
 
-  async open(url: string, token: string): Promise<void> {
+  /** @param path an address with the board's id, which a balancer hashes, or without it */
+  async open(url: string, path: string, token: string): Promise<void> {
     const { boardId } = this
+    const { stockDelays } = this.#pace
     const webSocket = this.#acknowledgements.observedSocket()
-    this.#editor = await openEditor(url, { boardId, token, webSocket })
+    this.#editor = await openEditor(url, { boardId, token, webSocket, path, stockDelays })
+    this.#editor.socket.on('close', () => (this.#awaySince ??= performance.now()))
+    this.#editor.provider.on('synced', ({ state }: { state: boolean }) => {
+      if (!state || this.#awaySince === null) return
+      this.longestAwayMs = Math.max(this.longestAwayMs, performance.now() - this.#awaySince)
+      this.#awaySince = null
+    })
     this.#editor.provider.setAwarenessField('user', { name: this.name })
   }
 
@@ -117,7 +138,7 @@ export class EditorLoad {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       if (this.#acknowledgements.made - this.acknowledged < maxOutstanding) this.#edit()
-      await delay(this.#random.between(0, 4))
+      await delay(this.#random.between(0, this.#pace.pauseMs))
     }
   }
 

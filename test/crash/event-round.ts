@@ -3,13 +3,13 @@
  * one event, within a minute of the restart. No other change may reach it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { openEncryption } from '../../platform/secrets/encryption.ts'
 import { addUser } from '../../sql/accounts/accounts.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { Random } from './random.ts'
 import { ServiceProcess } from '../support/service-process.ts'
+import { subscribe, webhookSettings } from './subscribe.ts'
 
 /** The moment at which the process is killed. */
 export const eventKills = {
@@ -21,7 +21,6 @@ export const eventKills = {
 } as const
 export type EventKill = keyof typeof eventKills
 
-const secretKey = 'of the crash rounds: more than 32 characters'
 const withinMs = 60_000
 /** Matches the names that API clients give to the board or card that they change. */
 const titles = /^change (\d+)$/
@@ -67,12 +66,7 @@ export class EventRun {
   }
 
   static async start(options: { seed: number; kills?: readonly EventKill[] }): Promise<EventRun> {
-    const service = await ServiceProcess.make({
-      SECRET_KEY: secretKey,
-      EGRESS_ALLOW: '127.0.0.1/32',
-      APP_EVENT_POLL_SECONDS: '1',
-      WEBHOOK_RETRY_WAITS: '1,2,3,4,5',
-    })
+    const service = await ServiceProcess.make(webhookSettings)
     const receiver = await openReceiver()
     try {
       service.launch()
@@ -85,11 +79,8 @@ export class EventRun {
           const { token } = await mintToken(tx, { userId, name: 'events', scopes: [...scopes] })
           const [board] = await tx<{ id: string }[]>`
             insert into boards (workspace_id, name) values (${workspaceId}, 'Events') returning id`
-          const id = crypto.randomUUID()
-          const secret = openEncryption(secretKey, 'webhook secrets').seal('whsec_c2VjcmV0', id)
-          await tx`
-            insert into webhooks (id, workspace_id, created_by, url, events, secret)
-            values (${id}, ${workspaceId}, ${userId}, ${receiver.url}, ${['card.created', 'board.updated']}, ${secret})`
+          const events = ['card.created', 'board.updated']
+          await subscribe(tx, { workspaceId, userId, url: receiver.url, events })
           return { token, boardId: board!.id }
         }),
       )

@@ -168,17 +168,29 @@ async function nodeRounds(nodes: number): Promise<number> {
       faults += found.length
       for (const text of found) print(`    ${text}`)
       if (found.length > 0) print(run.output)
-      const { acknowledged, written, unanswered, unavailable, canvasesHeld } = run.figures
+      const {
+        acknowledged,
+        written,
+        unanswered,
+        unavailable,
+        canvasesHeld,
+        longestAwayMs,
+        events,
+        repeated,
+      } = run.figures
       print(
         `${n}: ${fault}, ${(lastedMs / 1000).toFixed(1)} s; so far ${acknowledged} edits acknowledged, ${written} writes 2xx, ` +
-          `${unanswered} unanswered, ${unavailable} × 503, live held against ${canvasesHeld} canvases, ${faults} faults`,
+          `${unanswered} unanswered, ${unavailable} × 503, live held against ${canvasesHeld} canvases, ` +
+          `${events} events, ${repeated} repeated, longest away ${(longestAwayMs / 1000).toFixed(1)} s, ${faults} faults`,
       )
     }
     const left = await run.checkAll()
     for (const fault of left) print(fault)
     faults += left.length
     const took = Math.round((performance.now() - startedAt) / 1000)
-    print(`${rounds} rounds on ${nodes} nodes in ${took} s: ${faults} lost, doubled, drifted or wrong`)
+    print(
+      `${rounds} rounds on ${nodes} nodes in ${took} s: ${faults} lost, doubled, drifted, wrong or without event`,
+    )
     return faults > 0 ? 1 : 0
   } finally {
     await run.end()

@@ -1,10 +1,15 @@
 /**
- * Runs rounds on several nodes: editors on all of them, API clients that send each request to any, while nodes are
- * killed, paused, replaced and cut off. Nothing acknowledged may be lost, and `live: true` must be true.
+ * Runs rounds on several nodes behind a balancer: editors on all nodes, API clients that send each request to any, while
+ * nodes are killed, paused, replaced and cut off. Nothing acknowledged may be lost, `live: true` must be true, and every
+ * event is delivered.
+ *
+ * Editors open their boards through the balancer, half of them at `/collab/{boardId}`, which it hashes, and half at
+ * `/collab`, which it spreads. One board has another editor on each node, past the balancer. An API client sends each
+ * request to the balancer or to a node.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, type ClusterNode } from './cluster.ts'
-import { Load, type LoadFigures } from './load.ts'
+import { Load, type LoadFigures, type LoadPace } from './load.ts'
 import { Random } from './random.ts'
 import { checkAgain, sumOf } from './round.ts'
 
@@ -40,6 +45,10 @@ export interface NodeRunOptions {
   /** Messages between the nodes go over Redis. */
   redis?: boolean
   only?: readonly NodeFault[]
+  /** Default: full speed. */
+  pace?: LoadPace
+  /** False: the whole load goes through the balancer. */
+  pastBalancer?: boolean
 }
 
 /** Number of rounds after which new boards are used. */
@@ -61,7 +70,8 @@ export class NodeRun {
   }
 
   static async start(options: NodeRunOptions): Promise<NodeRun> {
-    return new NodeRun(await Cluster.start(options.nodes, options.redis === true), options)
+    const { nodes, maxPauseMs, redis = false, pastBalancer = true } = options
+    return new NodeRun(await Cluster.start({ nodes, maxPauseMs, withRedis: redis, pastBalancer }), options)
   }
 
   get #faults(): readonly NodeFault[] {
@@ -75,15 +85,15 @@ export class NodeRun {
     return this.#cluster.output
   }
 
-  get figures(): LoadFigures {
-    return sumOf(this.#loads)
+  get figures(): LoadFigures & { events: number; repeated: number } {
+    return { ...sumOf(this.#loads), ...this.#cluster.events.figures }
   }
 
   async round(): Promise<NodeRoundReport> {
     const fault = this.#faults[this.#rounds % this.#faults.length]!
     if (this.#rounds % roundsPerLoad === 0) {
       this.#loads.at(-1)?.leave()
-      this.#loads.push(await Load.make(this.#cluster, this.#random))
+      this.#loads.push(await Load.make(this.#cluster, this.#random, this.#options.pace))
     }
     const load = this.#loads.at(-1)!
     this.#rounds += 1
@@ -103,7 +113,7 @@ export class NodeRun {
     return { round: this.#rounds, fault, lastedMs, faults }
   }
 
-  /** Checks all acknowledged writes of all rounds again. */
+  /** Checks all acknowledged writes of all rounds again, and their events. */
   checkAll(): Promise<string[]> {
     return checkAgain(this.#loads)
   }
@@ -129,7 +139,7 @@ export class NodeRun {
       await this.#aWhile()
       service.resume()
       await delay(this.#random.between(500, 3000))
-      await this.#cluster.removeLast()
+      await this.#cluster.withdraw()
     },
     'rolling restart': async () => {
       for (const { service } of this.#cluster.nodes) {

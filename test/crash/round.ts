@@ -130,21 +130,24 @@ export class CrashRun {
 
 /** Totals of all loads. */
 export function sumOf(loads: readonly Load[]): LoadFigures {
-  const sum = { acknowledged: 0, canvasesHeld: 0, written: 0, unanswered: 0, unavailable: 0, slowestMs: 0 }
-  for (const { figures } of loads) {
-    sum.acknowledged += figures.acknowledged
-    sum.canvasesHeld += figures.canvasesHeld
-    sum.written += figures.written
-    sum.unanswered += figures.unanswered
-    sum.unavailable += figures.unavailable
-    sum.slowestMs = Math.max(sum.slowestMs, figures.slowestMs)
+  const all = loads.map(({ figures }) => figures)
+  const sum = (of: keyof LoadFigures) => all.reduce((total, figures) => total + figures[of], 0)
+  const most = (of: keyof LoadFigures) => Math.max(0, ...all.map((figures) => figures[of]))
+  return {
+    acknowledged: sum('acknowledged'),
+    canvasesHeld: sum('canvasesHeld'),
+    written: sum('written'),
+    unanswered: sum('unanswered'),
+    unavailable: sum('unavailable'),
+    slowestMs: most('slowestMs'),
+    longestAwayMs: most('longestAwayMs'),
   }
-  return sum
 }
 
-/** Checks all acknowledged writes of these loads. */
+/** Checks all acknowledged writes of these loads, and their events. */
 export async function checkAgain(loads: readonly Load[]): Promise<string[]> {
   const faults: string[] = []
   for (const load of loads) faults.push(...(await load.check()))
+  for (const load of loads) faults.push(...(await load.checkEvents()))
   return faults
 }

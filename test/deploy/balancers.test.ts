@@ -127,6 +127,21 @@ test(
   },
 )
 
+test('[RB7] while no node is ready, HAProxy answers as a node does', async () => {
+  const drains = new Set<string>()
+  const node = (id: string) =>
+    stub(({ url }, response) => response.writeHead(url === '/readyz' && drains.has(id) ? 503 : 200).end(id))
+  const balancer = await balance('haproxy', [await node('one'), await node('two')])
+  drains.add('one').add('two')
+  await until(async () => (await fetch(`${balancer.url}/`)).status === 503, 'no node is ready')
+  const answer = await fetch(`${balancer.url}/`)
+  expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+    503,
+    '2',
+    { error: expect.any(String), code: 'storage_unavailable' },
+  ])
+})
+
 test('[RB6] HAProxy sends nothing new to a node whose /readyz is 503', async () => {
   const drains = new Set<string>()
   const node = (id: string) =>

@@ -1,4 +1,6 @@
 /** A process that stops: first it says so, then it closes what is open. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { closeSpread } from '../../collab/gateway/close-spread.ts'
@@ -124,6 +126,24 @@ test('[CG5, CG6] editors that are not closed yet go on, and stock editors come b
       'the editor is back',
     )
   await first!.saved()
+})
+
+test('[CG12] a request whose end arrives while the service closes is answered', runsFor, async () => {
+  const testDatabase = await cloneDatabase()
+  onTestFinished(() => testDatabase.drop())
+  const service = await startService({ testDatabase })
+  const user = await service.user()
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write(`GET /api/v1/me HTTP/1.1\r\nhost: ${hostname}\r\n`) // its answer has the service's address
+  await fetch(`${service.url}/healthz`) // the server has read what came before
+  const stopped = service.stop()
+  await until(() => !service.app.server.listening, 'it closes')
+  socket.write(`authorization: Bearer ${user.token}\r\n\r\n`)
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  expect(answer.toString().split('\r\n')[0]).toBe('HTTP/1.1 200 OK')
+  await stopped
 })
 
 test(

@@ -1,4 +1,4 @@
-/** The real HAProxy and nginx, with the files of `deploy/`, in front of two nodes. */
+/** The real HAProxy and nginx, with the files of `deploy/`, in front of two or more nodes. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -13,18 +13,30 @@ export interface Balancer {
   close(): Promise<void>
 }
 
-type Settings = Record<'CORKBOARD_BIND' | 'CORKBOARD_NODE_1' | 'CORKBOARD_NODE_2', string>
+/** `CORKBOARD_BIND`, and `CORKBOARD_NODE_1` and so on. */
+type Settings = Record<string, string>
 
-const deployed = (name: string) => join(repository, 'deploy', name)
+/** A file of `deploy/` with a line for each node, as an operator adds them. */
+async function deployed(name: string, nodes: number): Promise<string> {
+  const text = await readFile(join(repository, 'deploy', name), 'utf8')
+  const line = /^ *server .*CORKBOARD_NODE_2.*\n/m
+  const lines = (second: string) =>
+    Array.from({ length: nodes - 1 }, (_, n) =>
+      second.replace('node2', `node${n + 2}`).replace('NODE_2', `NODE_${n + 2}`),
+    )
+  return text.replace(line, (second) => lines(second).join(''))
+}
 
 const commands = {
-  async haproxy(settings: Settings) {
-    return { command: '/usr/sbin/haproxy', given: ['-db', '-f', deployed('haproxy.cfg')], env: settings }
+  async haproxy(settings: Settings, folder: string, nodes: number) {
+    const file = join(folder, 'haproxy.cfg')
+    await writeFile(file, await deployed('haproxy.cfg', nodes))
+    return { command: '/usr/sbin/haproxy', given: ['-db', '-f', file], env: settings }
   },
   /** nginx reads no environment. So the names are replaced, as `envsubst` does it. */
-  async nginx(settings: Settings, folder: string) {
-    const text = await readFile(deployed('nginx.conf'), 'utf8')
-    const replaced = text.replaceAll(/\$\{(CORKBOARD_\w+)\}/g, (_, name: keyof Settings) => settings[name])
+  async nginx(settings: Settings, folder: string, nodes: number) {
+    const text = await deployed('nginx.conf', nodes)
+    const replaced = text.replaceAll(/\$\{(CORKBOARD_\w+)\}/g, (_, name: string) => settings[name]!)
     await writeFile(join(folder, 'corkboard.conf'), replaced)
     const user = process.getuid?.() === 0 ? 'user root;' : ''
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -39,19 +51,18 @@ const commands = {
 
 export const balancerNames = Object.keys(commands) as (keyof typeof commands)[]
 
-/** Starts a balancer. @throws when its program is not installed, or does not start */
+/** Starts a balancer in front of these ports. It resolves when a node is ready. @throws when its program is not installed, or does not start */
 export async function startBalancer(
   name: keyof typeof commands,
-  nodes: [port: number, port: number],
+  nodes: readonly number[],
 ): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), `corkboard-${name}-`))
   const address = `127.0.0.1:${await freePort()}`
   const settings = {
     CORKBOARD_BIND: address,
-    CORKBOARD_NODE_1: `127.0.0.1:${nodes[0]}`,
-    CORKBOARD_NODE_2: `127.0.0.1:${nodes[1]}`,
+    ...Object.fromEntries(nodes.map((port, n) => [`CORKBOARD_NODE_${n + 1}`, `127.0.0.1:${port}`])),
   }
-  const { command, given, env } = await commands[name](settings, folder)
+  const { command, given, env } = await commands[name](settings, folder, nodes.length)
   const child = spawn(command, given, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -37,6 +37,8 @@ export async function openEditor(
     path?: string
     document?: Y.Doc
     reconnect?: boolean
+    /** Waits between attempts to connect as a stock provider does: a second at least. Default: much shorter. */
+    stockDelays?: boolean
     expectRefusal?: boolean
     webSocket?: new (url: string) => WebSocket
     /** Called with each stateless message. */
@@ -48,10 +50,7 @@ export async function openEditor(
   const socket = new HocuspocusProviderWebsocket({
     url: `${serviceUrl.replace('http', 'ws')}${options.path ?? '/collab'}`,
     WebSocketPolyfill: options.webSocket ?? TestSocket,
-    delay: 50,
-    minDelay: 50,
-    maxDelay: 200,
-    jitter: false,
+    ...(options.stockDelays ? {} : { delay: 50, minDelay: 50, maxDelay: 200, jitter: false }),
     maxAttempts: options.reconnect === false ? 1 : 0,
     onClose: ({ event }) => {
       closes.push({ code: event.code, reason: event.reason })

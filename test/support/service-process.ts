@@ -19,6 +19,11 @@ export class ServiceProcess {
   readonly dataDir: string
   /** The port is the same for all starts, so that editors can reconnect. */
   readonly url: string
+  /** There is no balancer to go past. */
+  readonly nodeUrls: readonly string[] = []
+  /** The service's own deadlines are much shorter. */
+  readonly answersWithinMs = 25_000
+  readonly events = null
   readonly #port: number
   readonly #env: Record<string, string>
   #child: ChildProcess | null = null
@@ -41,10 +46,6 @@ export class ServiceProcess {
     const { port } = probe.address() as AddressInfo
     await new Promise((resolve) => probe.close(resolve))
     return new ServiceProcess(await mkdtemp(join(tmpdir(), 'corkboard-crash-')), port, env)
-  }
-
-  get urls(): readonly string[] {
-    return [this.url]
   }
 
   /** The end of the output of all starts. */

@@ -3,7 +3,7 @@ import { createDecoder, readVarString, readVarUint, readVarUint8Array } from 'li
 import { WebSocket } from 'ws'
 import type { EditorAddress } from './jobs.ts'
 
-const message = { sync: 0, auth: 2, queryAwareness: 3, syncReply: 4, close: 7, syncStatus: 8 }
+const message = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3, syncReply: 4, close: 7, syncStatus: 8 }
 const syncStep = { one: 0, two: 1, update: 2 }
 const permissionDenied = 1
 const emptyStateVector = Uint8Array.of(0)
@@ -18,10 +18,13 @@ const keepAliveMs = 20_000
  */
 export interface EditorSocket {
   sendUpdate(update: Uint8Array): void
+  sendAwareness(states: Uint8Array): void
   /** Called once for each acknowledged update. */
   onAcknowledged: () => void
   /** Called with updates of other editors, single or merged. The server may echo the editor's own updates. */
   onUpdate: ((update: Uint8Array) => void) | null
+  /** Called with the encoded awareness states of each frame. */
+  onAwareness: ((states: Uint8Array) => void) | null
   /** Called when the server refuses an update or closes the socket. */
   onFailure: (error: Error) => void
   close(): void
@@ -86,6 +89,9 @@ async function openHocuspocus(server: EditorAddress, board: string): Promise<Edi
             editor.onUpdate?.(payload(frame, header.length + 2))
         }
         break
+      case message.awareness:
+        editor.onAwareness?.(payload(frame, header.length + 1))
+        break
       case message.syncStatus:
         if (frame[header.length + 1] === 0) editor.fail('the server refused an update')
         else if (editor.isReady) editor.onAcknowledged()
@@ -104,6 +110,7 @@ async function openHocuspocus(server: EditorAddress, board: string): Promise<Edi
         editor.fail('the server closed the document')
     }
   }
+  editor.awarenessHead = frameHead(header, message.awareness)
   editor.keepAlive = frameHead(header, message.queryAwareness)
   return editor.opened
 }
@@ -125,7 +132,9 @@ class Connection implements EditorSocket {
   onFrame: (frame: Uint8Array) => void = () => {}
   onAcknowledged: () => void = () => {}
   onUpdate: ((update: Uint8Array) => void) | null = null
+  onAwareness: ((states: Uint8Array) => void) | null = null
   onFailure: (error: Error) => void = () => {}
+  awarenessHead: Uint8Array = new Uint8Array(0)
   keepAlive: Uint8Array | null = null
   isReady = false
   readonly opened: Promise<EditorSocket>
@@ -169,6 +178,10 @@ class Connection implements EditorSocket {
 
   sendUpdate(update: Uint8Array): void {
     this.sendPayload(this.updateHead, update)
+  }
+
+  sendAwareness(states: Uint8Array): void {
+    this.sendPayload(this.awarenessHead, states)
   }
 
   /** Encodes `head`, the payload's length and the payload, in one allocation. */

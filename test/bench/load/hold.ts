@@ -1,7 +1,7 @@
 import { openEditors, type EditorSocket } from './editor.ts'
 import type { HoldJob } from './jobs.ts'
 
-let held: EditorSocket[] = []
+export let held: EditorSocket[] = []
 let lost: Error | null = null
 
 export async function hold(job: HoldJob): Promise<null> {

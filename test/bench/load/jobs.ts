@@ -76,6 +76,8 @@ export interface AlternateJob {
 /** A change that another editor receives. It is made with the API if one is given, otherwise by an editor. */
 export interface ScreenJob {
   server: EditorAddress
+  /** Where the other editor is, when it is on another node. */
+  viewer?: EditorAddress
   board: string
   api: ApiAddress | null
   count: number
@@ -86,6 +88,38 @@ export interface HoldJob {
   server: EditorAddress
   boards: string[]
   editorsPerBoard: number
+}
+
+/**
+ * A cursor that an editor of `to` sees. It moves `count` times: every `everyMs`, or each time that long after it was
+ * seen.
+ */
+export interface CursorJob {
+  from: EditorAddress
+  to: EditorAddress
+  board: string
+  count: number
+  everyMs: number
+  waits: boolean
+}
+
+/**
+ * What one editor on each of the boards sends, also to held editors of its board, at a steady rate: edits that each wait
+ * for their acknowledgement, or cursor positions. Null: nothing is sent for that time.
+ */
+export interface BroadcastJob {
+  server: EditorAddress
+  boards: string[]
+  what: 'edits' | 'cursors' | null
+  /** Of each editor. Null: the next edit is sent when the last one is acknowledged. */
+  perSecond: number | null
+  seconds: number
+}
+
+export interface Broadcast {
+  sent: number
+  /** Frames that the held editors received. */
+  delivered: number
 }
 
 /** Cards created one after the other, each delivered to a webhook. Without an API: bare POSTs. */
@@ -118,6 +152,8 @@ export interface Jobs {
   requests: { job: RequestsJob; result: Throughput }
   alternate: { job: AlternateJob; result: { firstP50Ms: number; secondP50Ms: number } }
   screen: { job: ScreenJob; result: { p50Ms: number } }
+  cursor: { job: CursorJob; result: { p50Ms: number } }
+  broadcast: { job: BroadcastJob; result: Broadcast }
   deliverOne: { job: DeliverOneJob; result: { p50Ms: number } }
   deliverMany: { job: DeliverManyJob; result: { perSecond: number } }
   hold: { job: HoldJob; result: null }

@@ -1,4 +1,6 @@
 /** The load process. It receives one job at a time from the bench, and answers with the results. */
+import { broadcast } from './broadcast.ts'
+import { cursor } from './cursor.ts'
 import { deliverMany, deliverOne } from './deliveries.ts'
 import { hold, release } from './hold.ts'
 import type { JobKind, JobMessage, JobReply, Jobs } from './jobs.ts'
@@ -11,6 +13,8 @@ const work: { [Kind in JobKind]: (job: Jobs[Kind]['job']) => Promise<Jobs[Kind][
   requests,
   alternate,
   screen,
+  cursor,
+  broadcast,
   deliverOne,
   deliverMany,
   hold,

@@ -11,7 +11,7 @@ const seenWithinMs = 10_000
  * tenth is warm-up.
  */
 export async function screen(job: ScreenJob): Promise<Jobs['screen']['result']> {
-  const viewer = await openEditor(job.server, job.board)
+  const viewer = await openEditor(job.viewer ?? job.server, job.board)
   const source = job.api ? apiSource(job.api, job.board) : await editorSource(job)
   const latencies = new Latencies()
   const warmUp = Math.ceil(job.count / 10)

@@ -73,7 +73,7 @@ async function growthPerEditor(
 }
 
 /** Collects garbage until the size of the process is stable. */
-async function settledMemory(server: EditorServer): Promise<MemoryBytes> {
+export async function settledMemory(server: EditorServer): Promise<MemoryBytes> {
   let last = await server.memory()
   for (let attempt = 0; attempt < settleAttempts; attempt++) {
     await new Promise((resolve) => setTimeout(resolve, settleEveryMs))
