@@ -136,7 +136,7 @@ test('[CG12] a request whose end arrives while the service closes is answered', 
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
-  socket.write(`GET /api/v1/me HTTP/1.1\r\nhost: ${hostname}\r\n`) // its answer has the service's address
+  socket.write(`GET /api/v1 HTTP/1.1\r\nhost: ${hostname}\r\n`) // its answer has the service's address
   await fetch(`${service.url}/healthz`) // the server has read what came before
   const stopped = service.stop()
   await until(() => !service.app.server.listening, 'it closes')
