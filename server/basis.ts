@@ -14,7 +14,7 @@ import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import { DatabaseClock } from '../sql/database-clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
-import { reachableHost, type Config } from './config.ts'
+import { reachableHost, secretKeysOf, type Config } from './config.ts'
 import { openStorage } from './storage.ts'
 
 /** Dependencies and limits that tests replace. */
@@ -64,7 +64,7 @@ export function openBasis(
     tokens: new TokenVerifier({ database, clock }),
     sessions: openSessions({ database, publicUrl }),
     storage: openStorage(config, { clock, publicUrl, log }),
-    webhookSecrets: openEncryption(config.secretKey, 'webhook secrets'),
+    webhookSecrets: openEncryption(secretKeysOf(config), 'webhook secrets'),
   }
 }
 

@@ -135,7 +135,7 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns null for a token that is unknown, revoked or expired. Throws `storage_unavailable`.
+   * Returns null for a token that is unknown, revoked or expired, or whose account is disabled. Throws `storage_unavailable`.
    *
    * @param mayLookUp called for a token without a success in the last hour. If it returns false, the token counts as
    * unknown
@@ -176,7 +176,8 @@ export class TokenVerifier {
         left join service_accounts s on s.id = t.user_id
         left join workspaces w on w.id = s.workspace_id
         left join users payer on payer.id = w.owner_id
-        where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
+        where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+          and u.disabled_at is null and payer.disabled_at is null`
       if (!row) return null
       if (this.#clock.now() - (this.#lastUsed.get(row.tokenId) ?? 0) > 60_000) {
         if (this.#lastUsed.size > 20_000) this.#lastUsed.clear()

@@ -86,7 +86,7 @@ export class EventRun {
           const [board] = await tx<{ id: string }[]>`
             insert into boards (workspace_id, name) values (${workspaceId}, 'Events') returning id`
           const id = crypto.randomUUID()
-          const secret = openEncryption(secretKey, 'webhook secrets').seal('whsec_c2VjcmV0', id)
+          const secret = openEncryption([secretKey], 'webhook secrets').seal('whsec_c2VjcmV0', id)
           await tx`
             insert into webhooks (id, workspace_id, created_by, url, events, secret)
             values (${id}, ${workspaceId}, ${userId}, ${receiver.url}, ${['card.created', 'board.updated']}, ${secret})`
