@@ -114,7 +114,8 @@ const maxAgeMs = 1000
 /**
  * Looks up tokens and caches each result for a second. A look-up for every request would cost a third of the
  * throughput. When a token is revoked, the whole cache is cleared: at once in the process that revokes it, in other
- * processes when the database's notification arrives, and at the latest after the second.
+ * processes when the database's notification arrives, and at the latest after the second. So it is when an account is
+ * disabled or enabled.
  */
 export class TokenVerifier {
   readonly #database: Database
@@ -132,6 +133,7 @@ export class TokenVerifier {
   /** Clears the cache. */
   forget(): void {
     this.#known.clear()
+    this.#seen.forgetUnknown()
   }
 
   /**

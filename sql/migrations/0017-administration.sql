@@ -10,8 +10,8 @@ alter table users add column disabled_at timestamptz;
 -- Audit entries are changed in one case only: the erasure of an account removes its name and its addresses.
 grant update (display_name, ip) on audit_operations to corkboard_system;
 
--- Each process forgets the tokens that it knows and checks its sockets.
+-- Each process forgets which tokens are valid, and checks its sockets.
 create trigger users_disabled after update on users for each row
-  when (old.disabled_at is null and new.disabled_at is not null)
+  when (old.disabled_at is distinct from new.disabled_at)
   execute function notify_revocation();
 create trigger users_ended after delete on users for each row execute function notify_revocation();

@@ -4,6 +4,7 @@ import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/pro
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { openLog, passwordsIn } from '../../server/log.ts'
+import { version } from '../../server/version.ts'
 import { makeToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { makeDataDir, startInstance, type Instance } from '../support/instance.ts'
@@ -35,7 +36,7 @@ async function linesOf(requestId: string): Promise<Line[]> {
   return lines().filter((line) => line['requestId'] === requestId)
 }
 
-test('[O12] a request is one JSON line, with its request id and without its query', async () => {
+test('[O12, VR1] a request is one JSON line, with the version and its request id, and without its query', async () => {
   const response = await fetch(`${instance.url}/api/v1/boards?limit=5`, {
     headers: { authorization: `Bearer ${account.token}` },
   })
@@ -44,6 +45,7 @@ test('[O12] a request is one JSON line, with its request id and without its quer
     {
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      version,
       requestId: response.headers.get('x-request-id'),
       method: 'GET',
       path: '/api/v1/boards',
