@@ -16,7 +16,10 @@ test('[W50] what is encrypted is not to be seen, differs each time, and is read 
 test('[W51] with another key it is refused by name; with another purpose, owner or a flipped bit it is refused', () => {
   const encryption = openEncryption([key], 'webhook secrets')
   const sealed = encryption.seal(secret, 'a')
-  for (const other of [openEncryption(['j'.repeat(32)], 'webhook secrets'), openEncryption([key], 'part urls')])
+  for (const other of [
+    openEncryption(['j'.repeat(32)], 'webhook secrets'),
+    openEncryption([key], 'part urls'),
+  ])
     expect(() => other.open(sealed, 'a')).toThrow('another SECRET_KEY')
   expect(() => encryption.open(sealed, 'b')).toThrow(DecryptionError)
   for (let at = 0; at < sealed.length; at++) {
