@@ -1,5 +1,6 @@
 /** The command line, `npm run -s corkboard -- …`. Each group of commands has a file. */
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
+import { describeFault } from '../describe-fault.ts'
 import { boardCommands } from './board.ts'
 import { memberCommands } from './member.ts'
 import { secretCommands } from './secret.ts'
@@ -34,6 +35,20 @@ storageCommands(program)
 secretCommands(program)
 statusCommand(program)
 verifyCommand(program)
+
+const exitCodes = { done: 0, refused: 1, usage: 2 } as const
+
+/** Runs a command. Prints what fails on standard error, as one line. @returns the exit code */
+export async function run(args: string[]): Promise<number> {
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return Number(process.exitCode ?? exitCodes.done)
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    process.stderr.write(`corkboard: ${describeFault(error)}\n`)
+    return exitCodes.refused
+  }
+}
 
 /** `error: unknown option '--foo'\n(Did you mean …?)` → one line */
 function oneLine(text: string): string {
