@@ -21,7 +21,7 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const service = await ServiceProcess.make()
 try {
   service.launch()
-  await service.ready()
+  await service.ready(300_000)
   const known = await work()
   const rows = await service.withDatabase(readRows)
   const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as {

@@ -390,7 +390,7 @@ test(
     const stored = await readdir(join(dataDir, 'files'), { recursive: true })
     expect(stored.some((path) => path.endsWith(ownFile.body.image_key))).toBe(false)
     const { body: told } = await other.api.get('/notifications')
-    expect(told.notifications.map((one: any) => one.data.actor.display_name)).toContain('deleted user')
+    expect(told.notifications.map((one: any) => one.data.actor?.display_name)).toContain('deleted user')
     const { body: audit } = await other.api.get('/audit')
     const entry = audit.entries.find((one: any) => one.actor.user_id === userId)
     expect(entry).toMatchObject({ actor: { user_id: userId, display_name: null }, ip: '' })

@@ -9,11 +9,15 @@ import { makeToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { makeDataDir, startInstance, type Instance } from '../support/instance.ts'
 
+const previousKey = 'an-earlier-key-of-more-than-32-characters'
 let instance: Instance
 let account: { token: string; token_id: string }
 
 beforeAll(async () => {
-  instance = await startInstance(await makeDataDir(afterAll), { LOG_LEVEL: 'debug' })
+  instance = await startInstance(await makeDataDir(afterAll), {
+    LOG_LEVEL: 'debug',
+    SECRET_KEY_PREVIOUS: previousKey,
+  })
   const added = await instance.corkboard('user', 'add', '--email', 'log@example.com', '--name', 'Log')
   account = JSON.parse(added.stdout) as typeof account
 })
@@ -84,6 +88,7 @@ test('[O13] wherever a token, a password or the secret key turns up, the log doe
   await send(`/api/v1/boards/${token}/cards`, { headers: { authorization: `Bearer ${token}` } })
   await send(`/${token}`)
   await send(`/${mistyped}`)
+  await send(`/${previousKey}`)
   await send('/api/v1/me', { headers: { 'x-request-id': token, 'user-agent': token, referer: `/${token}` } })
   await send('/api/v1/boards', {
     method: 'POST',
@@ -91,7 +96,7 @@ test('[O13] wherever a token, a password or the secret key turns up, the log doe
     body: `{"name": ${token}}`,
   })
   for (const credential of [token, mistyped]) await knock(credential)
-  await until(() => lines().length >= sent + 8, 'all is logged')
+  await until(() => lines().length >= sent + 9, 'all is logged')
 
   const { servicePassword, superuserPassword } = JSON.parse(
     await readFile(join(instance.dataDir, 'postgres.json'), 'utf8'),
@@ -99,7 +104,7 @@ test('[O13] wherever a token, a password or the secret key turns up, the log doe
   const secretKey = (await readFile(join(instance.dataDir, 'secret-key'), 'utf8')).trim()
   const log = instance.stdout()
   expect(log).toContain('/api/v1/boards/cork_[redacted]/cards')
-  for (const canary of [token, mistyped, servicePassword!, superuserPassword!, secretKey]) {
+  for (const canary of [token, mistyped, servicePassword!, superuserPassword!, secretKey, previousKey]) {
     expect(canary.length).toBeGreaterThan(20)
     expect(log).not.toContain(canary)
     expect(log).not.toContain(canary.slice(5, 25))
