@@ -192,9 +192,7 @@ test(
     await stop(second)
 
     const results = await Promise.all([rotate('--json'), rotate('--json')])
-    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      Array(2).fill({ code: 0, stderr: '' }),
-    )
+    for (const result of results) expect(result).toMatchObject({ code: 0, stderr: '' })
     const counts = results.map(
       ({ stdout }) => JSON.parse(stdout) as { rotated: Record<string, number>; unreadable: number },
     )
