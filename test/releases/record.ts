@@ -30,7 +30,7 @@ try {
   const release: RecordedRelease = {
     version,
     schema: await schemaFiles(),
-    ...rows,
+    rows,
     secretKey: (await readFile(join(service.dataDir, 'secret-key'), 'utf8')).trim(),
     files: await readFiles(join(service.dataDir, 'files')),
     known,
@@ -130,8 +130,8 @@ async function corkboard(...args: string[]): Promise<any> {
   return JSON.parse(stdout)
 }
 
-/** Reads all rows as JSON, and the positions of the sequences. */
-async function readRows(database: Database): Promise<Pick<RecordedRelease, 'rows' | 'sequences'>> {
+/** Reads all rows as JSON. */
+async function readRows(database: Database): Promise<RecordedRelease['rows']> {
   return database.asSystem(async (tx) => {
     const tables = await tx<{ name: string }[]>`
       select relname as name from pg_class
@@ -142,10 +142,7 @@ async function readRows(database: Database): Promise<Pick<RecordedRelease, 'rows
       const found = await tx<{ row: string }[]>`select to_jsonb(t)::text as row from ${tx(name)} as t`
       rows[name] = found.map(({ row }) => row)
     }
-    const sequences = await tx<{ name: string; last: number }[]>`
-      select c.relname as name, coalesce(pg_sequence_last_value(c.oid), 0)::integer as last
-      from pg_class c where c.relnamespace = 'corkboard'::regnamespace and c.relkind = 'S'`
-    return { rows, sequences: Object.fromEntries(sequences.map(({ name, last }) => [name, last])) }
+    return rows
   })
 }
 

@@ -7,8 +7,6 @@ export interface RecordedRelease {
   schema: SchemaFile[]
   /** The rows of each table, as JSON. */
   rows: Record<string, string[]>
-  /** The last value of each sequence. */
-  sequences: Record<string, number>
   /** `DATA_DIR/secret-key` */
   secretKey: string
   /** `DATA_DIR/files`: contents in base64, by path. */

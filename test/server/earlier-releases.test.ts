@@ -76,7 +76,7 @@ test.each(names)(
 )
 
 /** Makes a database with the schema and the rows of the release, and returns its URL. */
-async function restore({ schema, rows, sequences }: RecordedRelease): Promise<string> {
+async function restore({ schema, rows }: RecordedRelease): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const server = postgres(inject('adminUrl'), { max: 1, onnotice: () => undefined })
   await server.unsafe(`create database ${name} owner corkboard`)
@@ -96,8 +96,12 @@ async function restore({ schema, rows, sequences }: RecordedRelease): Promise<st
         insert into ${tx(table)} overriding system value
         select r.* from unnest(${lines}::text[]) as l(line)
         cross join lateral jsonb_populate_record(null::${tx(table)}, l.line::jsonb) as r`
-    for (const [sequence, last] of Object.entries(sequences))
-      if (last > 0) await tx`select setval(${sequence}::regclass, ${last})`
+    const numbered = await tx<{ table: string; column: string }[]>`
+      select attrelid::regclass::text as table, attname as column from pg_attribute
+      where attidentity <> '' and attrelid::regclass::text = any (${Object.keys(rows)})`
+    for (const { table, column } of numbered)
+      await tx`
+        select setval(pg_get_serial_sequence(${table}, ${column}), coalesce(max(${tx(column)}), 1)) from ${tx(table)}`
   })
   await admin.end()
   return url
