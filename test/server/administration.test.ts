@@ -349,15 +349,10 @@ test(
     await service.database.asSystem((tx) =>
       recordReads(tx, [
         {
-          ...{
-            action: 'image.read',
-            userId,
-            displayName: name,
-            tokenId: somebody.tokenId,
-            serviceAccountId: null,
-          },
-          ...{ clientId: null, method: 'GET', path: '/', status: 200, workspaceId: null, boardId: null },
-          ...{ resourceType: 'image', resourceId: 'x', requestId: 'late', ip },
+          ...{ action: 'image.read', user_id: userId, display_name: name, token_id: somebody.tokenId },
+          ...{ service_account_id: null, client_id: null, method: 'GET', path: '/', status: 200 },
+          ...{ workspace_id: null, board_id: null, resource_type: 'image', resource_id: 'x' },
+          ...{ request_id: 'late', ip },
         },
       ]),
     )

@@ -1,18 +1,23 @@
 /** This version on the database and the data folder of each earlier release, which `test/releases` keeps. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import postgres from 'postgres'
 import { Webhook } from 'standardwebhooks'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { migrate } from '../../sql/migrate.ts'
+import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
 import type { RecordedRelease } from '../releases/recorded.ts'
+import type { TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { withDatabase } from '../support/global-setup.ts'
 import { ApiClient } from '../support/http.ts'
-import { corkboard, repository, startInstance, testDataDir } from '../support/instance.ts'
-import { openReceiver } from '../support/receiver.ts'
+import { repository } from '../support/instance.ts'
+import { openReceiver, type Received } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+import { expectIndexesRight } from '../support/test-file.ts'
 
 const folder = join(repository, 'test/releases')
 const names = (await readdir(folder)).filter((name) => name.endsWith('.json.br'))
@@ -26,69 +31,65 @@ test('[VR3] each release but the one that is being made has a recording', async 
   expect(names.toSorted()).toEqual(released.toSorted())
 })
 
-test.each(names)(
-  '[VR3] an installation of %s goes on with this version, and passes verify',
-  { timeout: 60_000 },
-  async (name) => {
-    const release = JSON.parse(
-      brotliDecompressSync(await readFile(join(folder, name))).toString(),
-    ) as RecordedRelease
-    const { known } = release
-    const env = {
-      ...{
-        DATABASE_URL: await restore(release),
-        SECRET_KEY: release.secretKey,
-        EGRESS_ALLOW: '127.0.0.1/32',
-      },
-    }
-    const dataDir = await testDataDir()
-    for (const [path, contents] of Object.entries(release.files)) {
-      await mkdir(dirname(join(dataDir, 'files', path)), { recursive: true })
-      await writeFile(join(dataDir, 'files', path), Buffer.from(contents, 'base64'))
-    }
-    const instance = await startInstance(dataDir, env)
-    const api = new ApiClient(instance.url, known.token)
-    for (const source of ['live', 'index']) {
-      const { body } = await api.get(`/boards/${known.boardId}/cards?source=${source}`)
-      expect(body.cards.map(({ id, title }: { id: string; title: string }) => ({ id, title }))).toEqual(
-        known.cards,
-      )
-    }
-    const image = await fetch(`${instance.url}/api/v1/images/${known.imageKey}`, {
-      headers: { authorization: `Bearer ${known.token}` },
-    })
-    expect(Buffer.from(await image.arrayBuffer()).toString('base64')).toBe(known.image)
-    const receiver = await openReceiver()
-    onTestFinished(() => receiver.close())
-    expect((await api.patch(`/webhooks/${known.webhookId}`, { url: receiver.url })).status).toBe(200)
-    expect((await api.post(`/boards/${known.boardId}/cards`, { kind: 'note', title: 'New' })).status).toBe(
-      201,
+test.each(names)('[VR3] an installation of %s goes on with this version, and passes verify', async (name) => {
+  const release = JSON.parse(
+    brotliDecompressSync(await readFile(join(folder, name))).toString(),
+  ) as RecordedRelease
+  const { known, secretKey } = release
+  const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-release-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  for (const [path, contents] of Object.entries(release.files)) {
+    await mkdir(dirname(join(dataDir, 'files', path)), { recursive: true })
+    await writeFile(join(dataDir, 'files', path), Buffer.from(contents, 'base64'))
+  }
+  const testDatabase = await restore(release)
+  await migrate(testDatabase.url)
+  const config = { dataDir, secretKey, egressAllow: ['127.0.0.1/32'] }
+  const service = await startService({ testDatabase, config, queueTickMs: 20 })
+  onTestFinished(() => service.stop())
+
+  const api = new ApiClient(service.url, known.token)
+  for (const source of ['live', 'index']) {
+    const { body } = await api.get(`/boards/${known.boardId}/cards?source=${source}`)
+    expect(body.cards.map(({ id, title }: { id: string; title: string }) => ({ id, title }))).toEqual(
+      known.cards,
     )
-    const isNew = ({ body }: { body: { type: string } }) => body.type === 'card.created'
-    await until(() => receiver.received.some(isNew), 'the webhook is sent the change', 20_000)
-    const { raw, headers } = receiver.received.find(isNew)!
-    new Webhook(known.webhookSecret).verify(raw, headers as Record<string, string>)
+  }
+  const image = await fetch(`${service.url}/api/v1/images/${known.imageKey}`, {
+    headers: { authorization: `Bearer ${known.token}` },
+  })
+  expect(Buffer.from(await image.arrayBuffer()).toString('base64')).toBe(known.image)
+  const receiver = await openReceiver()
+  onTestFinished(() => receiver.close())
+  expect((await api.patch(`/webhooks/${known.webhookId}`, { url: receiver.url })).status).toBe(200)
+  const card = { kind: 'note', title: 'New' }
+  expect((await api.post(`/boards/${known.boardId}/cards`, card)).status).toBe(201)
+  const isNew = ({ body }: Received) => body.type === 'card.created'
+  await until(() => receiver.received.some(isNew), 'the webhook is sent the change', 20_000)
+  const { raw, headers } = receiver.received.find(isNew)!
+  new Webhook(known.webhookSecret).verify(raw, headers as Record<string, string>)
 
-    const verified = await corkboard(dataDir, ['verify'], env)
-    expect(verified).toMatchObject({ code: 0, stderr: '' })
-    expect((await instance.stop()).code).toBe(0)
-  },
-)
+  await expectIndexesRight(service)
+  const { count, differences } = await verifyFiles(service.database, service.files)
+  expect({ count, differences }).toEqual({ count: 1, differences: [] })
+})
 
-/** Makes a database with the schema and the rows of the release, and returns its URL. */
-async function restore({ schema, rows }: RecordedRelease): Promise<string> {
+/** Makes a database with the schema and the rows of the release. */
+async function restore({ schema, rows }: RecordedRelease): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const server = postgres(inject('adminUrl'), { max: 1, onnotice: () => undefined })
   await server.unsafe(`create database ${name} owner corkboard`)
-  onTestFinished(async () => {
-    await server.unsafe(`drop database ${name} with (force)`)
-    await server.end({ timeout: 2 })
-  })
-  const url = withDatabase(inject('serviceUrl'), name)
-  await migrate(url, schema)
   const admin = postgres(withDatabase(inject('adminUrl'), name), {
     ...{ max: 1, onnotice: () => undefined, connection: { search_path: 'corkboard' } },
   })
+  const drop = async () => {
+    await admin.end({ timeout: 2 })
+    await server.unsafe(`drop database ${name} with (force)`)
+    await server.end({ timeout: 2 })
+  }
+  onTestFinished(drop)
+  const url = withDatabase(inject('serviceUrl'), name)
+  await migrate(url, schema)
   await admin.begin(async (tx) => {
     await tx`set local session_replication_role = replica`
     for (const [table, lines] of Object.entries(rows))
@@ -103,6 +104,5 @@ async function restore({ schema, rows }: RecordedRelease): Promise<string> {
       await tx`
         select setval(pg_get_serial_sequence(${table}, ${column}), coalesce(max(${tx(column)}), 1)) from ${tx(table)}`
   })
-  await admin.end()
-  return url
+  return { url, admin, drop }
 }
