@@ -1,11 +1,11 @@
 /** `user delete`: the erasure of an account. */
 import type { Command } from 'commander'
-import { AccountError, findUser } from '../../sql/accounts/accounts.ts'
-import { belongingsOf, eraseAccount, type Belongings } from '../../workers/upkeep/erase-account.ts'
-import { showCommand } from './command.ts'
-import { withDatabase } from './database.ts'
-import { fileParts } from './files.ts'
-import { dryRunOption, emailOption } from './options.ts'
+import { AccountError, findUser } from '../../../sql/accounts/accounts.ts'
+import { belongingsOf, eraseAccount, type Belongings } from '../../../workers/upkeep/erase-account.ts'
+import { showCommand } from '../command.ts'
+import { withDatabase } from '../database.ts'
+import { fileParts } from '../files.ts'
+import { dryRunOption, emailOption } from '../options.ts'
 
 export function userDeleteCommand(user: Command): void {
   showCommand(user, {

@@ -1,11 +1,11 @@
 /** `user list`, `show`, `set-tier`, `disable` and `enable`. */
 import type { Command } from 'commander'
-import { findUser, setDisabled, setTier } from '../../sql/accounts/accounts.ts'
-import type { Transaction } from '../../sql/database.ts'
-import { belongingsOf } from '../../workers/upkeep/erase-account.ts'
-import { showCommand } from './command.ts'
-import { asService } from './database.ts'
-import { emailOption, tierOption } from './options.ts'
+import { findUser, setDisabled, setTier } from '../../../sql/accounts/accounts.ts'
+import type { Transaction } from '../../../sql/database.ts'
+import { belongingsOf } from '../../../workers/upkeep/erase-account.ts'
+import { showCommand } from '../command.ts'
+import { asService } from '../database.ts'
+import { emailOption, tierOption } from '../options.ts'
 
 interface OfAccount {
   email: string
