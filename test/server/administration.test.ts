@@ -232,11 +232,11 @@ test(
     for (const { table } of await service.admin<{ table: string }[]>`
     select table_name as table from information_schema.columns
     where table_schema = 'corkboard' and column_name = 'workspace_id' and table_name <> 'audit_operations'`)
-      expect([
-        table,
-        (await service.admin`select from ${service.admin(table)} where workspace_id = ${workspace_id}`)
-          .length,
-      ]).toEqual([table, 0])
+      await until(async () => {
+        const rows =
+          await service.admin`select from ${service.admin(table)} where workspace_id = ${workspace_id}`
+        return rows.length === 0
+      }, `${table} has nothing of the workspace`)
     expect(
       await service.admin`select from users where display_name = 'Robot' and email like '%invalid' and id not in (select id from service_accounts)`,
     ).toHaveLength(0)

@@ -19,7 +19,7 @@ export async function deleteWorkspace(parts: FileParts, workspaceId: string): Pr
   await endAccess(parts, workspaceId)
   await deleteBoards(parts, workspaceId)
   await deleteFiles(parts, workspaceId)
-  for (const table of ['events', 'webhook_payloads'])
+  for (const table of ['events', 'webhook_payloads', 'search_index'])
     await deleteInBatches(database, rowsAtOnce, table, (tx) => tx`workspace_id = ${workspaceId}`)
   await database.asSystem((tx) => tx`delete from workspaces where id = ${workspaceId}`, 'background')
 }
