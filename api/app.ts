@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandl
 import type { TSchema } from 'typebox'
 import { limits } from '../core/limits.ts'
 import { authorise, charge, identify, refund, type AuthenticateOptions } from './http/authenticate.ts'
-import { LargeBodies } from './http/body/large-bodies.ts'
+import type { LargeBodies } from './http/body/large-bodies.ts'
 import { acceptJsonOnly, takesLargeBody } from './http/body/read-json.ts'
 import { compileBody } from './http/body/validate-body.ts'
 import { challenge } from './oauth/challenge.ts'
@@ -32,6 +32,7 @@ declare module 'fastify' {
 
 export interface ApiOptions extends AuthenticateOptions {
   context: ApiContext
+  largeBodies: LargeBodies
   /** The URL at which clients reach the service, without a slash at the end. Called only after it listens. */
   publicUrl(): string
 }
@@ -75,7 +76,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   const shared: Shared = {
     begin: beginAttempt(attempts),
     end: endAttempt(attempts),
-    largeBodies: new LargeBodies(),
+    largeBodies: options.largeBodies,
   }
   for (const route of routes) {
     if (route.takesBytes) await app.register(takingBytes(options, route, shared))

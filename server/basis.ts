@@ -9,12 +9,14 @@ import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
 import type { Passwords } from '../platform/secrets/passwords.ts'
+import { meteredStore } from '../platform/storage/metered-store.ts'
 import { WorkerPool } from '../platform/work/worker-pool.ts'
 import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import { DatabaseClock } from '../sql/database-clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
 import { reachableHost, secretKeysOf, type Config } from './config.ts'
+import { openMetrics } from './metrics/endpoint.ts'
 import { openStorage } from './storage.ts'
 
 /** Dependencies and limits that tests replace. */
@@ -52,18 +54,23 @@ export function openBasis(
   options: ComposeOptions,
 ) {
   const { log } = app
-  const database = options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool })
+  const metrics = openMetrics()
+  metrics.measureRequests(app)
+  const { onBegun } = metrics
+  const database =
+    options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool, onBegun })
   const databaseClock = new DatabaseClock({ database, log })
   const clock = options.clock ?? databaseClock
   /** The URL at which clients reach the service, without a slash at the end. Call it only after the service listens. */
   const publicUrl = () => config.publicUrl ?? listeningUrl(app, config)
+  const storage = openStorage(config, { clock, publicUrl, log })
   return {
-    ...{ config, options, app, log, database, databaseClock, clock, publicUrl },
+    ...{ config, options, app, log, metrics, database, databaseClock, clock, publicUrl },
     pool: new WorkerPool(),
     egress: options.egress ?? openEgress({ allow: config.egressAllow }),
     tokens: new TokenVerifier({ database, clock }),
     sessions: openSessions({ database, publicUrl }),
-    storage: openStorage(config, { clock, publicUrl, log }),
+    storage: { ...storage, store: meteredStore(storage.store, metrics.onStorageCall) },
     webhookSecrets: openEncryption(secretKeysOf(config), 'webhook secrets'),
   }
 }

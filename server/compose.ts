@@ -6,6 +6,7 @@ import { leaveMark, type ProcessMark } from '../platform/process-marks.ts'
 import { LoopWatchdog } from '../platform/work/loop-watchdog.ts'
 import { listeningUrl, openBasis, type ComposeOptions } from './basis.ts'
 import { secretKeysOf, type Config } from './config.ts'
+import { DatabaseFiguresReader } from './metrics/database-figures.ts'
 import { openApp } from './open-app.ts'
 import { openCollab } from './open-collab.ts'
 import { openWorkers } from './open-workers.ts'
@@ -26,11 +27,21 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   const { app, log, database, databaseClock, pool, egress, storage } = basis
   const watchdog = new LoopWatchdog({ log })
   const collab = openCollab(basis, { onNodesLost: () => workers.wakeHealing() })
-  const { queue, documents, compactor, nodes, gateway, live } = collab
+  const { queue, loader, documents, compactor, nodes, gateway, live } = collab
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const workers = openWorkers(basis, live, closeBoard)
   let leaving = false
-  const finishRequests = await registerAll(basis, { collab, workers, closeBoard, isLeaving: () => leaving })
+  const registered = await registerAll(basis, { collab, workers, closeBoard, isLeaving: () => leaving })
+  const { indexer, deliverer } = workers
+  const metricsServer = basis.metrics.serve(app, config, {
+    ...{ ...collab, watchdog, indexer, deliverer },
+    fromDatabase: new DatabaseFiguresReader(database),
+    queues: {
+      ...registered.queues,
+      ...{ threads: pool.queue, search_index: indexer.queue, loading: loader.slices },
+      compaction: compactor.queue,
+    },
+  })
 
   let processMark: ProcessMark | null = null
   let closed: Promise<void> | null = null
@@ -48,6 +59,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
     await databaseClock.start()
     processMark = await leaveMark(join(config.dataDir, 'nodes'), nodes.id)
     await nodes.start(processMark?.ended)
+    await metricsServer?.listen()
     await app.listen({ port: config.port, host: config.host })
   }
 
@@ -64,12 +76,13 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
     const indexed = Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
     await Promise.race([indexed.catch(() => undefined), delay(finishIndexMs, undefined, { ref: false })])
     await queue.stop(5000)
-    await finishRequests()
+    await registered.finishRequests()
     documents.stop()
     await Promise.all([compactor.stop(), pool.close()])
     await nodes.stop()
     databaseClock.stop()
     await processMark?.remove()
+    await metricsServer?.close()
     if (!options.database) await database.close()
     watchdog.stop()
   }

@@ -30,6 +30,9 @@ export const variables = Type.Object({
     logLevels.map((level) => Type.Literal(level)),
     { default: 'info' },
   ),
+  METRICS_PORT: integer({ default: 0, minimum: 0, maximum: 65_535 }),
+  METRICS_HOST: Type.String({ default: '127.0.0.1', pattern: '^\\S+$' }),
+  METRICS_TOKEN: Type.String({ default: '', pattern: '^(\\S{16,})?$' }),
   RATE_LIMIT_PER_HOUR: integer({ default: 1000, minimum: 1 }),
   MAX_RATE_LIMIT_PER_HOUR: integer({ default: limits.maxRateLimitPerHour, minimum: 1 }),
   FREE_CARD_CAP: integer({ default: 100, minimum: 0 }),
@@ -79,6 +82,8 @@ const accepted: Partial<Record<Variable, string>> = {
   S3_ENDPOINT: 'an http or https URL without a slash at its end',
   S3_REGION: 'the name of a region, such as us-east-1',
   S3_BUCKET: 'the name of a bucket',
+  METRICS_HOST: 'an address or a host name to listen on',
+  METRICS_TOKEN: 'at least 16 characters without spaces',
   LOG_LEVEL: logLevels.join(', ').replace(/, (\w+)$/, ' or $1'),
 }
 
@@ -88,6 +93,7 @@ const secret = new Set<Variable>([
   'REDIS_URL',
   'SECRET_KEY',
   'SECRET_KEY_PREVIOUS',
+  'METRICS_TOKEN',
   'SUPABASE_SERVICE_KEY',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',
@@ -142,6 +148,11 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** A second key that decrypts, during a rotation. Empty when the variable is not set. */
     previousSecretKey: values.SECRET_KEY_PREVIOUS,
     logLevel: values.LOG_LEVEL as string,
+    /** 0: metrics have no port of their own. */
+    metricsPort: values.METRICS_PORT,
+    metricsHost: values.METRICS_HOST,
+    /** Empty: metrics need no token, and the service's port does not serve them. */
+    metricsToken: values.METRICS_TOKEN,
     rateLimitPerHour: values.RATE_LIMIT_PER_HOUR,
     /** Highest request limit that a token or a service account may have of its own. */
     maxRateLimitPerHour: values.MAX_RATE_LIMIT_PER_HOUR,

@@ -16,7 +16,7 @@ import type { Basis } from './basis.ts'
 export type Collab = ReturnType<typeof openCollab>
 
 export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void }) {
-  const { config, options, database, clock, pool, tokens, sessions, log } = basis
+  const { config, options, metrics, database, clock, pool, tokens, sessions, log } = basis
   const { documentBytes } = config
   const compactor = new Compactor({
     database,
@@ -43,14 +43,15 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     ...(options.writeDeadlineMs ? { writeDeadlineMs: options.writeDeadlineMs } : {}),
     ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
     onStalled: (boardId) => gateway.closeBoard(boardId, closeCodes.tryLater),
+    onCommit: metrics.onCommit,
     onGrown(boardId, head) {
       compactor.grown(boardId, head)
       nodes.committed(boardId, head.seq)
     },
   })
+  const loader = new LogLoader(pool, options.loading)
   const documents = new Documents({
-    ...{ database, queue, log, clock, warmBytes: config.warmDocumentBytes },
-    loader: new LogLoader(pool, options.loading),
+    ...{ database, queue, loader, log, clock, warmBytes: config.warmDocumentBytes },
   })
   const bus = openBus({ database, redisUrl: config.redisUrl, log })
   bus.on('notified', ({ rows }) => bringNotifications({ database, gateway, log }, rows))
@@ -69,6 +70,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   const gateway: Gateway = openGateway({
     ...{ database, tokens, documents, documentBytes, quota, nodes, pool, log },
     sessionOf: (headers) => sessions.ofUpgrade(headers),
+    onSocketClosed: metrics.onSocketClosed,
     addressOf: (request) => network(clientAddress(request, config.trustProxy)),
     others: {
       publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
@@ -85,6 +87,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
     ...(options.accessCheckMs ? { accessCheckMs: options.accessCheckMs } : {}),
   })
-  const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool) }
-  return { compactor, queue, documents, nodes, gateway, live }
+  const { onStale } = metrics
+  const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool), onStale }
+  return { compactor, queue, loader, documents, bus, nodes, gateway, live }
 }

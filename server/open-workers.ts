@@ -1,6 +1,7 @@
 /** The work that no request waits for: deliveries, the search index, and the upkeep of the database and the files. */
 import type { LiveBoards } from '../collab/boards/live.ts'
 import { Deliverer } from '../workers/deliveries/deliverer.ts'
+import { startWhenResumed } from '../workers/deliveries/start-when-resumed.ts'
 import type { Loop, WakingLoop } from '../workers/loop.ts'
 import { searchIndexer } from '../workers/search/search.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
@@ -24,14 +25,15 @@ export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId
   const loops: Loop[] = []
   return {
     indexer,
+    /** Null before the start. */
+    deliverer: () => deliverer,
     wakeOutbox: () => deliverer?.wakeOutbox(),
     wakeDeliveries: () => deliverer?.wakeQueue(),
     wakeHealing: () => healing?.wake(),
     start() {
-      deliverer = startDelivering(basis)
       healing = startHealing(live, log)
       loops.push(
-        deliverer,
+        startWhenResumed({ database, log }, () => (deliverer = startDelivering(basis))),
         healing,
         startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
         startPurge({ database, clock, log, closeBoard }),
@@ -51,6 +53,7 @@ export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId
 function startDelivering({
   config,
   options,
+  metrics,
   database,
   clock,
   egress,
@@ -61,6 +64,7 @@ function startDelivering({
     ...{ database, clock, log },
     ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}),
     send: (request) => egress.send(request),
+    onAttempt: metrics.onAttempt,
     openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
     waits: config.webhookRetryWaits,
     // A test's clock moves in whole seconds, so its retries have no jitter.

@@ -1,6 +1,9 @@
 /** Registers all that the service answers: the API, sign-in, OAuth, parts of uploads, health, pages, and sockets. */
 import { registerApi } from '../api/app.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
+import { exports } from '../api/exchange/export.ts'
+import { fetches } from '../api/exchange/fetch-url.ts'
+import { LargeBodies } from '../api/http/body/large-bodies.ts'
 import { RateLimiter } from '../api/http/rate-limit.ts'
 import { TokenLimiter } from '../api/http/token-limiter.ts'
 import { registerOAuth } from '../api/oauth/register.ts'
@@ -32,8 +35,11 @@ interface Parts {
   isLeaving(): boolean
 }
 
-/** @returns writes what the requests have left to write, when no more of them come */
-export async function registerAll(basis: Basis, parts: Parts): Promise<() => Promise<void>> {
+/**
+ * @returns `finishRequests` writes what the requests have left to write, when no more of them come. `queues`: those that
+ * requests wait in
+ */
+export async function registerAll(basis: Basis, parts: Parts) {
   const { config, options, app, database, clock, egress, sessions, storage, publicUrl, log } = basis
   const { collab, workers, closeBoard } = parts
   const { freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes } = config
@@ -42,6 +48,9 @@ export async function registerAll(basis: Basis, parts: Parts): Promise<() => Pro
   const limiter = new RateLimiter(clock)
   const tokenLimiter = new TokenLimiter({ database, clock, log })
   const reads = new ReadAudit({ database, log })
+  const largeBodies = new LargeBodies()
+  const searches = new FairQueue(searching)
+  const resizer = openResizer({ pixels: limits.files.resizePixels, ...resizing })
 
   // Deliver the events of a write at once, instead of at the next poll.
   app.addHook('onResponse', (request, _reply, done) => {
@@ -49,7 +58,7 @@ export async function registerAll(basis: Basis, parts: Parts): Promise<() => Pro
     done()
   })
   await registerApi(app, {
-    ...{ tokens: basis.tokens, limiter, tokenLimiter, requestsPerHour, publicUrl },
+    ...{ tokens: basis.tokens, limiter, tokenLimiter, requestsPerHour, publicUrl, largeBodies },
     context: {
       ...{ database, live: collab.live, clock, log, closeBoard, files: storage.store },
       ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes },
@@ -61,8 +70,8 @@ export async function registerAll(basis: Basis, parts: Parts): Promise<() => Pro
       wakeDeliveries: () => workers.wakeDeliveries(),
       localOnly: isLoopback(config.host),
       indexForSearch: (boardIds, catchUp) => workers.indexer.catchUp(boardIds, catchUp),
-      searches: new FairQueue(searching),
-      resizer: openResizer({ pixels: limits.files.resizePixels, ...resizing }),
+      searches,
+      resizer,
       fileRead(read) {
         options.fileRead?.(read)
         reads.imageRead(read)
@@ -86,8 +95,11 @@ export async function registerAll(basis: Basis, parts: Parts): Promise<() => Pro
   await registerDocs(app)
   app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
 
-  return async () => {
-    await reads.flush()
-    await tokenLimiter.giveBack()
+  return {
+    queues: { large_bodies: largeBodies.queue, resizes: resizer.queue, searches, exports, fetches },
+    async finishRequests() {
+      await reads.flush()
+      await tokenLimiter.giveBack()
+    },
   }
 }

@@ -67,6 +67,21 @@ export async function checkSecretKey(
   }
 }
 
+/** Returns the key without making one; null when there is none. */
+export async function findSecretKey(config: Config): Promise<string | null> {
+  return config.secretKey || (await readKey(join(config.dataDir, 'secret-key')))
+}
+
+/** Whether this key encrypted the canary. */
+export function isKeyOf(canary: Uint8Array, secretKey: string): boolean {
+  try {
+    return openEncryption([secretKey], 'canary').open(canary, canaryText) === canaryText
+  } catch (error) {
+    if (error instanceof DecryptionError) return false
+    throw error
+  }
+}
+
 /** The text of the canary, also what its encryption is about. */
 export const canaryText = 'secret canary'
 

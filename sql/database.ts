@@ -27,6 +27,8 @@ export interface DatabaseOptions {
    * one.
    */
   statementTimeoutMs?: number
+  /** Called with the time until a transaction has begun: its wait for a connection, and one round trip. */
+  onBegun?(pool: Waiting, waitedMs: number): void
 }
 
 /**
@@ -193,8 +195,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   ): Promise<T> {
     const operation = role === requestRole ? currentOperation() : undefined
     let ending = false
+    let waitsSince: number | null = performance.now()
+    const begun = () => {
+      if (waitsSince !== null) options.onBegun?.(waiting, performance.now() - waitsSince)
+      waitsSince = null
+    }
     try {
       const { result, telling } = (await poolFor[waiting].begin(async (tx) => {
+        begun()
         // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
         const scope =
           tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
@@ -207,6 +215,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (told?.told) operation!.recorded()
       return result
     } catch (error) {
+      begun() // also for a wait that failed
       throw translate(error)
     } finally {
       // Also after an error, because a commit without an answer may have succeeded.

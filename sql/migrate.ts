@@ -48,16 +48,13 @@ export async function migrate(
   })
   try {
     return (await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(${locks.migration})`
       await prepare(tx)
       const wanted = files ?? (await schemaFiles())
-      const applied = await readApplied(tx)
-      const changed = changedFiles(wanted, applied)
-      const unknown = unknownMigrations(wanted, applied)
+      const ran = await bringUp(tx, wanted)
+      const unknown = unknownMigrations(wanted, await readApplied(tx))
       if (unknown.length > 0)
         tell(`The schema is of a newer version, with which this one works: it has ${unknown.join(', ')}.`)
-      await runFiles(tx, changed)
-      return changed.map(({ name }) => name)
+      return ran
     })) as string[]
   } finally {
     await sql.end({ timeout: 5 })
@@ -71,8 +68,36 @@ export interface SchemaFile {
   text: string
 }
 
-/** Makes the schema and its table of files. Throws if the server is too old. */
+/** Runs those of `files` that have changed. @returns their names @throws as `migrate` does */
+async function bringUp(tx: TransactionSql, files: SchemaFile[]): Promise<string[]> {
+  const changed = changedFiles(files, await readApplied(tx))
+  await runFiles(tx, changed)
+  if (changed.length > 0) await checkFunctions(tx)
+  return changed.map(({ name }) => name)
+}
+
+/**
+ * Makes the schema of an earlier version in an empty database: the functions of this version, but only these migrations.
+ * A function may name tables of a later migration, so nothing may call it before `bring`.
+ *
+ * @returns `bring`, which migrates to this version. Both run in the caller's transaction
+ */
+export async function makeSchema(
+  tx: TransactionSql,
+  migrations: { name: string }[],
+): Promise<{ bring(): Promise<string[]> }> {
+  await prepare(tx)
+  const own = await schemaFiles()
+  await runFiles(
+    tx,
+    own.filter((file) => !isMigration(file) || migrations.some(({ name }) => name === file.name)),
+  )
+  return { bring: () => bringUp(tx, own) }
+}
+
+/** Takes the lock, and makes the schema and its table of files. Throws if the server is too old. */
 async function prepare(tx: TransactionSql): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${locks.migration})`
   const [server] = await tx<{ version: string; number: number }[]>`
     select current_setting('server_version') as version, current_setting('server_version_num')::integer as number`
   if (server!.number < 150_000)
@@ -97,7 +122,6 @@ async function runFiles(tx: TransactionSql, changed: SchemaFile[]): Promise<void
   const rerun = changed.filter((file) => !isMigration(file))
   if (rerun.length > 0) await runFunctions(tx, rerun)
   for (const file of changed.filter(isMigration)) await tx.unsafe(file.text)
-  if (changed.length > 0) await checkFunctions(tx)
   for (const file of changed)
     await tx`
       insert into schema_files (name, checksum, works_with)

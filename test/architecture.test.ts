@@ -19,7 +19,7 @@ const reach: Record<string, string[]> = {
  * its line. `.` stands for the files that lie in the folder itself.
  */
 const rooms: Record<string, string[][]> = {
-  server: [['cli'], ['.'], ['pages']],
+  server: [['cli'], ['backup'], ['.'], ['metrics', 'pages']],
   api: [
     ['.'],
     ['description', 'mcp'],
@@ -39,8 +39,8 @@ const rooms: Record<string, string[][]> = {
     ['updates', 'awareness'],
     ['.'],
   ],
-  sql: [['boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
-  platform: [['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
+  sql: [['archive', 'boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
+  platform: [['archive'], ['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
   core: [['layout'], ['.']],
 }
 /** Packages that only some folders may import. */

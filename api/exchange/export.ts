@@ -11,7 +11,7 @@ import { jsonExport } from './json-export.ts'
 import { omcExport } from './omc-export.ts'
 
 /** An export keeps a board in memory until its client has read it. */
-const exports = new FairQueue({ atOnce: Infinity, atOncePerAccount: 2 })
+export const exports = new FairQueue({ atOnce: Infinity, atOncePerAccount: 2 })
 
 /**
  * Timeouts for reading the whole export and one chunk. A slow client holds memory and one of the account's two exports.

@@ -42,7 +42,7 @@ interface Request<Page> {
 }
 
 /** Limits the concurrent fetches of an account, for imports and for uploads from a URL. */
-const fetches = new FairQueue({ atOnce: Infinity, atOncePerAccount: limits.import.atOnce })
+export const fetches = new FairQueue({ atOnce: Infinity, atOncePerAccount: limits.import.atOnce })
 
 /** @returns a function that releases the slot; null when none became free within `waitMs` */
 export const takeFetchTurn = (account: string, waitMs: number): Promise<(() => void) | null> =>

@@ -3,7 +3,7 @@ import type { Database } from '../../sql/database.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { Nodes } from '../documents/nodes.ts'
-import { liveTimeoutMs, showHere } from '../documents/show.ts'
+import { liveTimeoutMs, showHere, type Stale } from '../documents/show.ts'
 import type { SafeHtml } from './safe-html.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 
@@ -15,6 +15,8 @@ export interface LiveBoards {
   /** Threads for pure computations that would block the main thread. */
   pool: WorkerPool
   html: SafeHtml
+  /** Called for each write with `live: false`. `other_node`: another node did not confirm it in time. */
+  onStale?: ((reason: Stale | 'other_node') => void) | undefined
 }
 
 /**
@@ -24,7 +26,7 @@ export interface LiveBoards {
  * did not confirm it in time
  */
 export async function showLive(
-  { documents, nodes }: Pick<LiveBoards, 'documents' | 'nodes'>,
+  { documents, nodes, onStale }: Pick<LiveBoards, 'documents' | 'nodes' | 'onStale'>,
   boardId: string,
   seq: number,
 ): Promise<boolean> {
@@ -32,5 +34,7 @@ export async function showLive(
     showHere({ documents, open: nodes.open }, boardId, seq),
     nodes.show(boardId, seq, liveTimeoutMs),
   ])
-  return here && elsewhere
+  if (here === 'shown' && elsewhere) return true
+  onStale?.(here === 'shown' ? 'other_node' : here)
+  return false
 }

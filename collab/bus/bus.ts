@@ -76,6 +76,11 @@ export class Bus {
     return this.#driver.pace
   }
 
+  /** Whether the preferred driver is out of reach: messages take the slower way. */
+  get isDegraded(): boolean {
+    return !this.#drivers[0].isReady
+  }
+
   get #driver(): BusDriver {
     return this.#drivers.find((driver) => driver.isReady) ?? this.#drivers[0]
   }

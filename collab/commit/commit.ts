@@ -19,6 +19,7 @@ import { commitLanes } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { Assembler, type LargeCommit } from './assemble.ts'
 import { BoardQueue, PendingWrite } from './board-queue.ts'
+import { bytesOf } from '../log/log.ts'
 import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
 import type { QueuedEdit } from './edit-backlog.ts'
 import { Gathering } from './gather.ts'
@@ -39,6 +40,20 @@ export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOp
   answerTimeoutMs?: number
   maxCommitBytes?: number
   onStalled(boardId: string): void
+  /** Called after each commit. */
+  onCommit?(commit: CommitFigures): void
+}
+
+/** What a commit took. */
+export interface CommitFigures {
+  outcome: 'committed' | 'failed'
+  /** Whether it was large, and ran beside the others. */
+  isLarge: boolean
+  durationMs: number
+  /** Bytes of its updates. */
+  bytes: number
+  /** The longest time that an edit in it has waited for its acknowledgement; null when it had no edits. */
+  ackLagMs: number | null
 }
 
 const defaults = {
@@ -150,6 +165,16 @@ export class CommitQueue {
     })
   }
 
+  /** Counts what waits. It looks only at boards that have something to commit. */
+  counts(): { editBytes: number; writes: number; large: number } {
+    const counts = { editBytes: 0, writes: 0, large: this.#largeCount }
+    for (const { edits, waitingWrites } of this.#active) {
+      counts.editBytes += edits.bytes
+      counts.writes += waitingWrites
+    }
+    return counts
+  }
+
   /** Tries again, because something that an item waited for has happened. */
   wake(): void {
     this.#schedule()
@@ -215,18 +240,24 @@ export class CommitQueue {
   async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
     this.#inFlight.add(batch)
     for (const { queue } of batch) queue.leave()
+    const startedAt = performance.now()
+    const took = () => ({ isLarge: aside, durationMs: performance.now() - startedAt, bytes: sizeOf(batch) })
     let answer: CommitAnswer | null
     try {
       const call = await inTurns(encodeCall(batch, this.#options))
       answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
     } catch (error) {
       this.#back(batch)
+      this.#options.onCommit?.({ ...took(), outcome: 'failed', ackLagMs: null })
       settleFault(batch, error, this.#options)
       return false
     }
     this.#back(batch)
-    if (answer) settle(batch, answer, this.#active, this.#options)
-    return answer !== null
+    if (!answer) return false
+    const figures = took()
+    const ackLagMs = settle(batch, answer, this.#active, this.#options)
+    this.#options.onCommit?.({ ...figures, outcome: 'committed', ackLagMs })
+    return true
   }
 
   #back(batch: BatchItem[]): void {
@@ -286,6 +317,8 @@ export class CommitQueue {
     }
   }
 }
+
+const sizeOf = (batch: BatchItem[]): number => batch.reduce((sum, { updates }) => sum + bytesOf(updates), 0)
 
 /**
  * A second lane starts when this many writes wait. It helps with writes, which keep the database busy, but not with

@@ -14,7 +14,7 @@ export interface QueuedEdit {
  *   stalled   flowing   some are committed
  */
 export class EditBacklog {
-  #edits: QueuedEdit[] = []
+  #edits: (QueuedEdit & { queuedAt: number })[] = []
   #bytes = 0
   /** The number of edits ever queued, and of those committed. */
   #queuedMark = 0
@@ -43,7 +43,7 @@ export class EditBacklog {
 
   push(edit: QueuedEdit, now: number): void {
     if (this.#edits.length === 0) this.#since = now
-    this.#edits.push(edit)
+    this.#edits.push({ ...edit, queuedAt: now })
     this.#bytes += edit.update.byteLength
     this.#queuedMark += 1
   }
@@ -57,12 +57,14 @@ export class EditBacklog {
     return this.#edits.slice(0, count)
   }
 
-  /** Removes the first `count` edits, which are in the log. */
-  committed(count: number, now: number): void {
-    for (const edit of this.#edits.splice(0, count)) this.#bytes -= edit.update.byteLength
+  /** Removes the first `count` edits, which are in the log. @returns for how long the first of them has waited */
+  committed(count: number, now: number): number {
+    const done = this.#edits.splice(0, count)
+    for (const edit of done) this.#bytes -= edit.update.byteLength
     this.#committedMark += count
     this.#since = now
     this.#state = 'flowing'
+    return done[0] ? now - done[0].queuedAt : 0
   }
 
   /** Drops all edits, because the board no longer exists. They are never acknowledged. */

@@ -31,13 +31,15 @@ interface Entry {
  * Settles a batch.
  *
  * @param active the boards with something to commit; a board with nothing left is removed
+ * @returns the longest time in milliseconds that an edit of the batch has waited for this commit; null without edits
  */
 export function settle(
   batch: BatchItem[],
   answer: CommitAnswer,
   active: Set<BoardQueue>,
   options: SettleOptions,
-): void {
+): number | null {
+  let waitedMs: number | null = null
   const now = options.clock.now()
   const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
   for (const [queue, entries] of entriesByQueue(batch, answer)) {
@@ -46,7 +48,8 @@ export function settle(
     const ok = entries.filter((entry) => entry.outcome === 'ok').map(({ item }) => item)
     const grew = ok.some(({ updates }) => updates.length > 0)
     queue.wentSingly()
-    for (const item of ok) if (item.kind === 'edit') queue.edits.committed(item.count, now)
+    for (const item of ok)
+      if (item.kind === 'edit') waitedMs = Math.max(waitedMs ?? 0, queue.edits.committed(item.count, now))
     if (head && grew) show(queue, head.seq, ok.flatMap(committedWrite), options.log)
     else if (head) queue.document?.noticed(head.seq)
     for (const { item, outcome } of entries) chargeItem(item, outcome === 'ok', options.quota)
@@ -59,6 +62,7 @@ export function settle(
     if (ok.some(({ kind }) => kind === 'edit'))
       queue.edits.release((sockets) => queue.document?.showWith(sockets))
   }
+  return waitedMs
 }
 
 function entriesByQueue(batch: BatchItem[], answer: CommitAnswer): Map<BoardQueue, Entry[]> {

@@ -101,6 +101,12 @@ export class BoardDocument implements CommittingDocument {
     return !this.isGone && (!this.queue.idle || this.#unindexed.isOutstanding)
   }
 
+  /** The age of the oldest change in memory that is not in the card index. */
+  get indexLagMs(): number {
+    this.#unindexed.indexed(this.queue.head?.indexedSeq ?? 0)
+    return this.#unindexed.waitingMs
+  }
+
   /** Whether its content is no longer trusted. It is reloaded when its queued edits are committed. */
   get isDistrusted(): boolean {
     return this.#state.kind === 'distrusted'

@@ -27,6 +27,16 @@ export interface Lease {
   release(): void
 }
 
+/** Figures of the documents in memory. */
+export interface DocumentsCounts {
+  documents: number
+  sizeBytes: number
+  /** The most rows that the log of one of them has after its snapshot. */
+  logRows: number
+  /** The age of the oldest change that is not in the card index. */
+  indexLagMs: number
+}
+
 /** The reason for a refusal that is only temporary. */
 export const temporaryRefusal = 'service unavailable'
 
@@ -51,6 +61,7 @@ export class Documents {
   readonly #tooCostly = new Map<string, number>()
   readonly #evicting = new WeakSet<BoardDocument>()
   #sweeper: NodeJS.Timeout | null = null
+  #swept = { sizeBytes: 0, logRows: 0, indexLagMs: 0 }
 
   constructor(options: DocumentsOptions) {
     this.#options = options
@@ -69,6 +80,11 @@ export class Documents {
 
   all(): BoardDocument[] {
     return [...this.#boards.values()]
+  }
+
+  /** All but the number are as of the last sweep, at most two seconds ago: it looks at each document anyway. */
+  counts(): DocumentsCounts {
+    return { documents: this.#boards.size, ...this.#swept }
   }
 
   /**
@@ -225,10 +241,15 @@ export class Documents {
   sweep(): void {
     const now = this.#options.clock.now()
     const boards = this.all()
-    let bytes = boards.reduce((sum, board) => sum + board.sizeBytes, 0)
+    const swept = { sizeBytes: 0, logRows: 0, indexLagMs: 0 }
     for (const board of boards) {
+      swept.sizeBytes += board.sizeBytes
+      swept.logRows = Math.max(swept.logRows, board.queue.head?.logRows ?? 0)
+      swept.indexLagMs = Math.max(swept.indexLagMs, board.indexLagMs)
       if (board.editors > 0) board.use(now)
     }
+    this.#swept = swept
+    let bytes = swept.sizeBytes
     const idle = boards
       .filter(
         (board) => (board.isDistrusted || !board.outstanding) && board.document.getConnectionsCount() === 0,

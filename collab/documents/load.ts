@@ -44,7 +44,8 @@ const defaultBounds: LoadBounds = { mergeMs: 20_000, maxLoadSteps: 100_000_000 }
 export class LogLoader {
   readonly #pool: WorkerPool
   readonly #bounds: LoadBounds
-  readonly #slices = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
+  /** Documents that are being loaded, or wait for it. */
+  readonly slices = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
 
   constructor(pool: WorkerPool, bounds: Partial<LoadBounds> = {}) {
     this.#pool = pool
@@ -120,7 +121,7 @@ export class LogLoader {
       } while (next < parts.length && performance.now() <= until)
     }
     while (next < parts.length) {
-      await this.#slices.run(account, async () => {
+      await this.slices.run(account, async () => {
         Y.transact(document, applySlice, origin, false)
         if (next < parts.length) await immediate()
       })

@@ -79,6 +79,11 @@ export class Nodes {
     return this.#roster.isSeating
   }
 
+  /** The number of nodes that were alive at the last heartbeat; 0 while this one has lost its lock. */
+  get alive(): number {
+    return this.isSeating ? 1 + this.#roster.others : 0
+  }
+
   /** Whether there was no other node at the last heartbeat. */
   get isAlone(): boolean {
     return this.#roster.isAlone
@@ -146,7 +151,7 @@ export class Nodes {
   async #showAsked({ ask, board, seq }: MessageOf<'show'>): Promise<void> {
     if (!this.#roster.isRegistered(board)) return
     const here = { documents: this.#options.documents, open: this.open }
-    if (await showHere(here, board, seq)) this.#bus.publish({ kind: 'shown', ask, board, seq })
+    if ((await showHere(here, board, seq)) === 'shown') this.#bus.publish({ kind: 'shown', ask, board, seq })
   }
 
   #shownBy({ ask, from }: MessageOf<'shown'>): void {

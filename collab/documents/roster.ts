@@ -115,6 +115,11 @@ export class Roster {
     return this.isSeating && isRecent && this.#others.length === 0
   }
 
+  /** The number of other nodes at the last heartbeat. */
+  get others(): number {
+    return this.#others.length
+  }
+
   /** Whether another node had the board open at the last heartbeat. */
   isElsewhere(boardId: string): boolean {
     return this.#elsewhere.has(boardId)

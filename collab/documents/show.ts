@@ -13,38 +13,46 @@ export interface ShowOptions {
 }
 
 /**
+ * Why a canvas may be stale. `loading`: the document of a canvas that opens is not loaded. `behind`: the document does
+ * not contain the position. `unread`: a canvas has too many unread bytes, or is being closed. `missed`: one was closed
+ * because it reads too slowly.
+ */
+export type Stale = 'loading' | 'behind' | 'unread' | 'missed'
+
+/**
  * Sends the document's pending changes to its canvases, and waits until the sockets have sent them. A canvas that is
  * about to open gets a document that contains the position.
  *
- * @returns false when a canvas may be stale. This is so when the document does not contain the position in time, when a
- * canvas has too many unread bytes or is being closed, or when one was closed because it reads too slowly.
+ * @returns why a canvas may be stale, or `shown`
  */
 export async function showHere(
   { documents, open }: ShowOptions,
   boardId: string,
   seq: number,
-): Promise<boolean> {
+): Promise<'shown' | Stale> {
   const deadline = performance.now() + liveTimeoutMs
   let board = documents.find(boardId)
   while (!board && open.has(boardId) && performance.now() < deadline) {
     await delay(lookEveryMs)
     board = documents.find(boardId)
   }
-  if (!board) return !open.has(boardId)
-  if (!open.has(boardId)) return !board.hasMissed(seq)
+  if (!board) return open.has(boardId) ? 'loading' : 'shown'
+  if (!open.has(boardId)) return missedOrShown(board, seq)
   board.noticed(seq)
   if (board.appliedSeq < seq)
     await Promise.race([board.caughtUp(), delay(Math.max(1, deadline - performance.now()))])
-  if (board.appliedSeq < seq) return false
+  if (board.appliedSeq < seq) return 'behind'
   board.document.flush()
   const staleMs = () => Math.max(behindMs(board), open.closingMs(boardId))
   for (let ms = staleMs(); ms > 0; ms = staleMs()) {
     // A canvas that has been behind for long does not delay each new write.
-    if (ms >= liveTimeoutMs || performance.now() >= deadline) return false
+    if (ms >= liveTimeoutMs || performance.now() >= deadline) return 'unread'
     await delay(lookEveryMs)
   }
-  return !board.hasMissed(seq)
+  return missedOrShown(board, seq)
 }
+
+const missedOrShown = (board: BoardDocument, seq: number) => (board.hasMissed(seq) ? 'missed' : 'shown')
 
 /** The part of a connection's socket that is used here. The gateway passes the socket to Hocuspocus. */
 export interface Canvas {

@@ -51,6 +51,8 @@ export interface GatewayOptions {
   bounds?: Partial<GatewayBounds>
   /** Longest time between an edit and its index update. */
   debounceMs?: number
+  /** Called when a socket is gone, with the code that the service or else the client closed it with. */
+  onSocketClosed?(code: number): void
 }
 
 export interface Gateway {
@@ -76,6 +78,8 @@ export interface Gateway {
   /** Removes the awareness of a node that has left or died. */
   nodeGone(node: string): void
   counts(): GatewayCounts
+  /** Figures that cost the same however many sockets are open. */
+  figures(): GatewayFigures
   /** Refuses new sockets and closes all others (1012), many of them over some seconds. No edit is accepted afterwards. */
   close(): Promise<void>
 }
@@ -92,6 +96,16 @@ export interface GatewayCounts {
   unreadBytes: number
   /** Awareness states in memory. */
   states: number
+}
+
+export interface GatewayFigures {
+  sockets: number
+  /** Sockets on which nobody has authenticated yet. */
+  strangers: number
+  /** Awareness frames since the start. */
+  awareness: { received: number; sent: number }
+  /** Bytes of updates that wait to be applied. */
+  updateBytes: number
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
@@ -156,7 +170,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     rightsChanged: (connection) => presence.rightsChanged(connection),
   })
 
-  const welcoming = { hocuspocus, sockets, receiver, presence, documents, bounds, log }
+  const { onSocketClosed } = options
+  const welcoming = { hocuspocus, sockets, receiver, presence, documents, bounds, log, onSocketClosed }
   const upkeep = setInterval(() => {
     const now = Date.now()
     for (const state of sockets.all()) state.keepAlive(now)
@@ -187,6 +202,11 @@ export function openGateway(options: GatewayOptions): Gateway {
     tell: (account, text) => seating.tell(account, text),
     heard: (message) => presence.heard(message),
     nodeGone: (node) => presence.nodeGone(node),
+    figures: () => ({
+      ...sockets.figures(),
+      awareness: { ...presence.frames },
+      updateBytes: receiver.queuedBytes,
+    }),
     counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),
     async close() {
       closing = true

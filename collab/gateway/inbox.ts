@@ -89,14 +89,19 @@ export class Inbox {
   readonly #boards = new Map<BoardDocument, QueuedFrame[]>()
   readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; retry: () => void }>()
   readonly #pace = new Pace()
-  /** Bytes of queued frames, by account. */
+  /** Bytes of queued frames, by account, and of all. */
   readonly #queuedBytes = new Map<string, number>()
+  #allQueuedBytes = 0
   #flushing: NodeJS.Immediate | NodeJS.Timeout | null = null
   /** Whether the next flush runs at the end of this turn. */
   #isSoon = false
 
   constructor(options: InboxOptions) {
     this.#options = options
+  }
+
+  get queuedBytes(): number {
+    return this.#allQueuedBytes
   }
 
   /**
@@ -108,11 +113,13 @@ export class Inbox {
     const sizeBytes = bytesOf(frame)
     const queuedBytes = (this.#queuedBytes.get(account) ?? 0) + sizeBytes
     this.#queuedBytes.set(account, queuedBytes)
+    this.#allQueuedBytes += sizeBytes
     const { promise, resolve } = Promise.withResolvers<FrameEnd>()
     let hasEnded = false
     const end = (how: FrameEnd) => {
       if (hasEnded) return
       hasEnded = true
+      this.#allQueuedBytes -= sizeBytes
       const left = this.#queuedBytes.get(account)! - sizeBytes
       if (left > 0) this.#queuedBytes.set(account, left)
       else this.#queuedBytes.delete(account)

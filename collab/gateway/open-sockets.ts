@@ -150,10 +150,13 @@ export class OpenSockets {
     this.rates.sweep(used)
   }
 
+  figures(): { sockets: number; strangers: number } {
+    return { sockets: this.#states.size, strangers: this.#strangers.size }
+  }
+
   counts(): { sockets: number; strangers: number; unreadBytes: number } {
     return {
-      sockets: this.#states.size,
-      strangers: this.#strangers.size,
+      ...this.figures(),
       unreadBytes: [...this.#states.keys()].reduce((sum, socket) => sum + socket.unreadBytes, 0),
     }
   }

@@ -64,6 +64,8 @@ export class Presence {
   /** By board. */
   readonly #rooms = new Map<string, Room>()
   readonly #relay: Relay<Seat>
+  /** Awareness frames since the start. */
+  readonly frames = { received: 0, sent: 0 }
   readonly extension: Extension<EditorContext>
 
   constructor(bounds: PresenceBounds, others: RelayOptions) {
@@ -82,6 +84,7 @@ export class Presence {
 
   /** Handles an awareness frame's payload. Above the account's rate only the newest payload is kept, and read later. */
   receive(connection: EditorConnection, payload: Uint8Array): void {
+    this.frames.received += 1
     const room = this.#rooms.get(connection.document.name)
     if (!room?.isOpen) return
     if (!room.late.has(connection) && connection.context.seat.rates.awareness.take(costOf(payload)))
@@ -274,6 +277,7 @@ export class Presence {
         frame = awarenessFrame(address, update)
       }
       connection.send(frame)
+      this.frames.sent += 1
     }
     const tookMs = document.connections.size * (sendMs + update.byteLength * sendMsPerByte)
     const accounts = new Set([...senders].flatMap((from) => (typeof from === 'string' ? [] : [from.rates])))

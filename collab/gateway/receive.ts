@@ -182,6 +182,11 @@ export class Receiver {
     state.socket.send(syncStatusFrame(address, isHeld))
   }
 
+  /** Bytes of updates that wait to be applied. */
+  get queuedBytes(): number {
+    return this.#inbox.queuedBytes
+  }
+
   /** Drops the waiting updates of a connection that has ended. */
   leave(connection: Connection<EditorContext>): void {
     this.#inbox.leave(connection)

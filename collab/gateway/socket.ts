@@ -59,6 +59,8 @@ export class EditorSocket implements Canvas {
   #readAt = 0
   /** When the service began to close the socket; 0 before that. */
   #closingSince = 0
+  /** The code with which the service closed the socket first; null when it did not. */
+  closedWith: number | null = null
   readonly #tooSlow: (socket: EditorSocket) => void
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
@@ -147,6 +149,7 @@ export class EditorSocket implements Canvas {
 
   close(code?: number, reason?: string): void {
     this.#closingSince ||= Date.now()
+    this.closedWith ??= code ?? null
     this.#held.clear()
     this.#flush()
     this.#socket.close(code, reason)
@@ -210,6 +213,7 @@ export class EditorSocket implements Canvas {
     this.#outgoing = []
     this.#outgoingBytes = 0
     this.#tooSlow(this)
+    this.closedWith ??= closeCodes.tooSlow.code
     this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
     this.#socket.terminate() // the close frame would wait behind the unread data
     return true

@@ -33,6 +33,8 @@ export interface WelcomeOptions {
   documents: Documents
   bounds: GatewayBounds
   log: Logger
+  /** Called when a socket is gone. The code may be any that a client sent. */
+  onSocketClosed?: ((code: number) => void) | undefined
 }
 
 export interface Newcomer {
@@ -57,7 +59,7 @@ export function welcome(
   { webSocket, stream, address, board, findSession }: Newcomer,
   options: WelcomeOptions,
 ): void {
-  const { hocuspocus, sockets, receiver, presence, documents, bounds, log } = options
+  const { hocuspocus, sockets, receiver, presence, documents, bounds, log, onSocketClosed } = options
   const tooSlow = () => {
     for (const { document } of state.connections.values()) documents.find(document.name)?.missed()
   }
@@ -193,6 +195,7 @@ export function welcome(
   webSocket.on('close', (code, reason) => {
     clearTimeout(deadline)
     sockets.remove(state)
+    onSocketClosed?.(socket.closedWith ?? code)
     client.handleClose({ code, reason: reason.toString() })
   })
   webSocket.on('error', (error) => log.debug({ err: error }, 'a socket had an error'))

@@ -49,7 +49,8 @@ class LogDamaged extends Error {
 
 export class Compactor {
   readonly #options: CompactorOptions & { rows: number; mergeMs: number }
-  readonly #queue = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
+  /** Boards that are being compacted, or wait for it. */
+  readonly queue = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
   /** Boards that are queued or being compacted. */
   readonly #due = new Map<string, Promise<void>>()
   readonly #stop = new AbortController()
@@ -104,7 +105,7 @@ export class Compactor {
           await delay(restMs, undefined, { signal }).catch(() => undefined)
         }
       }
-      await this.#queue.run(board.account, work, { signal })
+      await this.queue.run(board.account, work, { signal })
     } catch (error) {
       if (signal.aborted || error instanceof QueueFull) return // `grown` schedules it again
       if (!(error instanceof TaskTimedOut || error instanceof LogDamaged)) {

@@ -21,6 +21,8 @@ export interface ResizeRequest {
 }
 
 export interface Resizer {
+  /** Images that are being resized, or wait for it. */
+  readonly queue: FairQueue
   /**
    * @returns the picture, rotated upright and never enlarged; the first frame of an animation. Null when the image
    * can't be decoded, which is remembered.
@@ -73,6 +75,7 @@ export function openResizer({ pixels, seconds, ...bounds }: ResizerBounds): Resi
   }
 
   return {
+    queue,
     async resize(request) {
       if (isUndecodable(request.key)) return null
       const name = `${request.key} ${request.width} ${request.format}`

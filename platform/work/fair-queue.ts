@@ -43,6 +43,7 @@ export class FairQueue {
   readonly #used = new Map<string, number>()
   #usedCount = 0
   #waitingCount = 0
+  #refusedCount = 0
 
   constructor(bounds: FairQueueBounds) {
     this.#bounds = {
@@ -61,6 +62,11 @@ export class FairQueue {
   /** Number of waiting pieces. */
   get waiting(): number {
     return this.#waitingCount
+  }
+
+  /** Number of pieces that were refused because the queue was full. */
+  get refused(): number {
+    return this.#refusedCount
   }
 
   /**
@@ -105,8 +111,8 @@ export class FairQueue {
 
   #wait(account: string, units: number, signal: AbortSignal | undefined): Promise<void> {
     const line = this.#waiting.get(account) ?? []
-    if (line.length >= this.#bounds.waitingPerAccount) throw new QueueFull('account')
-    if (this.#waitingCount >= this.#bounds.waiting) throw new QueueFull('all')
+    if (line.length >= this.#bounds.waitingPerAccount) throw this.#refuse('account')
+    if (this.#waitingCount >= this.#bounds.waiting) throw this.#refuse('all')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => {
       this.#remove(account, line, line.indexOf(waiting))
@@ -125,6 +131,11 @@ export class FairQueue {
     this.#waiting.set(account, line)
     this.#waitingCount += 1
     return promise
+  }
+
+  #refuse(whose: QueueFull['whose']): QueueFull {
+    this.#refusedCount += 1
+    return new QueueFull(whose)
   }
 
   #remove(account: string, line: Waiting[], at: number): void {

@@ -27,6 +27,8 @@ const lookMs = 50
 
 export class LoopWatchdog {
   readonly #timer: NodeJS.Timeout
+  /** The logged stalls. */
+  readonly stalls = { count: 0, seconds: 0 }
 
   constructor({ log, stallMs = 200 }: LoopWatchdogOptions) {
     let lookedAt = performance.now()
@@ -36,6 +38,8 @@ export class LoopWatchdog {
       const stalledMs = now - lookedAt - lookMs
       const used = process.threadCpuUsage()
       if (stalledMs > stallMs) {
+        this.stalls.count += 1
+        this.stalls.seconds += stalledMs / 1000
         log.warn(
           {
             stalledMs: Math.round(stalledMs),

@@ -56,14 +56,15 @@ const niceIncrement = 5
 
 export class WorkerPool {
   readonly #pool: Piscina
-  readonly #queue: FairQueue
+  /** Pieces of work that run or wait. */
+  readonly queue: FairQueue
 
   constructor({
     threads = Math.max(2, availableParallelism() - 1),
     heapMb = 1024,
     ...bounds
   }: WorkerPoolOptions = {}) {
-    this.#queue = new FairQueue({
+    this.queue = new FairQueue({
       // One account never uses all threads.
       ...{ atOnce: threads, atOncePerAccount: Math.max(1, threads - 1) },
       ...{ waiting: 1000, waitingPerAccount: 100 },
@@ -87,7 +88,7 @@ export class WorkerPool {
     input: Input,
     { account, timeoutMs = defaultTimeoutMs, transfer = [] }: RunOptions,
   ): Promise<Output> {
-    return this.#queue.run(account, async () => {
+    return this.queue.run(account, async () => {
       const signal = AbortSignal.timeout(timeoutMs)
       try {
         return (await this.#pool.run(input, {

@@ -24,17 +24,24 @@ interface Reached {
  * @throws ConfigError, or an Error whose message is written for the operator
  */
 export async function withDatabase<T>(
-  work: (database: Database, context: { shared: boolean }) => Promise<T>,
+  work: (database: Database, context: { shared: boolean; url: string }) => Promise<T>,
 ): Promise<T> {
-  const { url, shared, release } = await reach(readConfig(process.env))
-  try {
+  return withServer(async ({ url, shared }) => {
     await bringSchema(url, shared)
     const database = openDatabase({ url, poolSize: 2, statementTimeoutMs: 60_000 })
     try {
-      return await work(database, { shared })
+      return await work(database, { shared, url })
     } finally {
       await database.close()
     }
+  })
+}
+
+/** Calls `work` with the address of the database, which may be empty. @throws as `withDatabase` does */
+export async function withServer<T>(work: (server: Omit<Reached, 'release'>) => Promise<T>): Promise<T> {
+  const { release, ...server } = await reach(readConfig(process.env))
+  try {
+    return await work(server)
   } finally {
     await release()
   }

@@ -1,8 +1,11 @@
 /** The command line, `npm run -s corkboard -- …`. Each group of commands has a file. */
 import { Command, CommanderError } from 'commander'
 import { describeFault } from '../describe-fault.ts'
+import { backupCommand } from './backup.ts'
 import { boardCommands } from './board.ts'
 import { memberCommands } from './member.ts'
+import { restoreCommand } from './restore.ts'
+import { resumeCommand } from './resume.ts'
 import { secretCommands } from './secret.ts'
 import { statusCommand } from './status.ts'
 import { storageCommands } from './storage.ts'
@@ -35,6 +38,9 @@ storageCommands(program)
 secretCommands(program)
 statusCommand(program)
 verifyCommand(program)
+backupCommand(program)
+restoreCommand(program)
+resumeCommand(program)
 
 const exitCodes = { done: 0, refused: 1, usage: 2 } as const
 

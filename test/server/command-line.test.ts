@@ -417,7 +417,11 @@ test('[O29] progress is shown on a terminal, and nowhere else', async () => {
   shown.step()
   shown.step()
   shown.end()
-  expect(written).toEqual(['\r1 of 2 boards', '\r2 of 2 boards', '\r\u001B[K'])
+  expect(written).toEqual([
+    `\r[${'#'.repeat(10)}${' '.repeat(10)}] 1 of 2 boards`,
+    `\r[${'#'.repeat(20)}] 2 of 2 boards`,
+    '\r\u001B[K',
+  ])
 })
 
 test('[O28] a command waits for an instance that is starting', { timeout: 60_000 }, async () => {

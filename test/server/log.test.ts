@@ -71,6 +71,22 @@ test('[O12] a request id that the client gives is taken, and a refusal is logged
   expect(line).not.toHaveProperty('tokenId')
 })
 
+test.each([
+  ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', true],
+  ['cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-later', true],
+  ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-later', false],
+  ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', false],
+  ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', false],
+  ['00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01', false],
+  ['00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01', false],
+  ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7', false],
+])('[ME8] the trace id of traceparent %s is logged: %s', async (traceparent, isValid) => {
+  const response = await fetch(`${instance.url}/api/v1/me`, { headers: { traceparent } })
+  expect(response.status).toBe(401)
+  const [line] = await linesOf(response.headers.get('x-request-id')!)
+  expect(line!['traceId']).toBe(isValid ? '4bf92f3577b34da6a3ce929d0e0e4736' : undefined)
+})
+
 test('[O12] a probe that succeeds is logged at debug only', async () => {
   const response = await fetch(`${instance.url}/healthz`)
   const [line] = await linesOf(response.headers.get('x-request-id')!)

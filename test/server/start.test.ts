@@ -101,7 +101,7 @@ test('[O6] a port in use is said in one line, and no database server is left', r
   const { port } = taken.address() as AddressInfo
   const { code, stderr } = await launch(dataDir, { PORT: String(port), LOG_LEVEL: 'silent' }).ended
   expect(stderr).toBe(
-    `corkboard: Another process already listens on 127.0.0.1:${port}. Stop it, or set PORT to another port.\n`,
+    `corkboard: Another process already listens on 127.0.0.1:${port}. Stop it, or set PORT or METRICS_PORT to another port.\n`,
   )
   expect(code).toBe(1)
   expect(await findEmbedded(dataDir)).toBe(null)

@@ -416,3 +416,13 @@ test('[D10] a transaction that begins on a full pipe has its connection to itsel
   }
   await expectWorking(sql)
 })
+
+test('[D15] after a COPY to a slow reader its connection answers the next statement', async () => {
+  const sql = pool({ max: 1, answer_timeout: 5 })
+  const rows = await sql`copy (select repeat('x', 500000)) to stdout`.readable()
+  await vi.waitUntil(() => rows.readableLength > 0)
+  let bytes = 0
+  for await (const chunk of rows as AsyncIterable<Buffer>) bytes += chunk.length
+  expect(bytes).toBe(500_001)
+  expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }])
+})

@@ -19,6 +19,14 @@ export interface Editor {
 
 const open = new Set<Editor>()
 
+/** The provider stops listening before it closes a socket. Closing one that is still connecting is an 'error'. */
+class TestSocket extends WebSocket {
+  constructor(url: string) {
+    super(url)
+    this.on('error', () => undefined)
+  }
+}
+
 /** Opens an editor. Resolves when it has loaded the board. */
 export async function openEditor(
   serviceUrl: string,
@@ -39,7 +47,7 @@ export async function openEditor(
   const closes: Editor['closes'] = []
   const socket = new HocuspocusProviderWebsocket({
     url: `${serviceUrl.replace('http', 'ws')}${options.path ?? '/collab'}`,
-    WebSocketPolyfill: options.webSocket ?? WebSocket,
+    WebSocketPolyfill: options.webSocket ?? TestSocket,
     delay: 50,
     minDelay: 50,
     maxDelay: 200,

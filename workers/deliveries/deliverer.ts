@@ -24,6 +24,8 @@ export interface DelivererOptions extends Omit<AttemptOptions, 'keysOf'>, Pick<R
   pollSeconds: number
   bounds?: Partial<ClaimBounds>
   tickMs?: number
+  /** Called after each attempt. `failed`: another one follows. */
+  onAttempt?(result: 'succeeded' | 'failed' | 'given_up', durationMs: number): void
 }
 
 /** Kinds of work. A turn does one of them. */
@@ -92,6 +94,11 @@ export class Deliverer implements Loop {
       isStopped: () => this.#stopped,
     })
     this.#loop = startLoop('deliver', options.tickMs ?? 1000, options.log, async () => this.#lookAround())
+  }
+
+  /** Deliveries of this process: attempts under way, and claimed ones that wait for theirs. */
+  counts(): { underWay: number; held: number } {
+    return { underWay: this.#stages.underWay, held: this.#stages.held }
   }
 
   /** Call this when a request may have written an event. */
@@ -273,6 +280,7 @@ export class Deliverer implements Loop {
 
   #succeeded(lane: Lane, delivery: ClaimedDelivery, outcome: Outcome): void {
     this.#stages.move('underWay', 'unrecorded')
+    this.#options.onAttempt?.('succeeded', outcome.durationMs)
     this.#end(lane, delivery)
     lane.succeeded(outcome.durationMs)
     this.#recorder.succeeded(delivery, outcome)
@@ -282,6 +290,7 @@ export class Deliverer implements Loop {
     const { waits, jitter } = this.#options
     this.#handBack(lane, lane.stall())
     const waitMs = waitAfter(delivery.attempt + 1, waits, outcome.retryAfterMs, jitter())
+    this.#options.onAttempt?.(waitMs === null ? 'given_up' : 'failed', outcome.durationMs)
     await this.#recorder.failed(delivery, outcome, waitMs)
     this.#over(lane, delivery)
   }

@@ -5,6 +5,10 @@ export class Stages {
   readonly #counts: Record<Stage, number> = { held: 0, underWay: 0, unrecorded: 0, returning: 0 }
   readonly #waiting: (() => void)[] = []
 
+  get held(): number {
+    return this.#counts.held
+  }
+
   get underWay(): number {
     return this.#counts.underWay
   }

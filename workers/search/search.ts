@@ -17,6 +17,8 @@ export interface SearchIndexer {
   catchUp(boardIds: string[], options: CatchUpOptions): Promise<void>
   /** Starts the loop that indexes pending changes every second. */
   start(): Loop
+  /** Turns of searches that wait for the index. */
+  readonly queue: FairQueue
   /** The number of cards and boards that this process has set aside. */
   readonly setAside: number
 }
@@ -129,6 +131,7 @@ export function searchIndexer({ database, log }: { database: Database; log: Logg
         }
       })
     },
+    queue: lane,
     get setAside() {
       return setAsideCount
     },

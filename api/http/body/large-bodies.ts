@@ -9,7 +9,8 @@ import { FairQueue, QueueFull } from '../../../platform/work/fair-queue.ts'
 const { bytes, bytesPerAccount, waiting, waitingPerAccount, waitMs } = limits.largeBodies
 
 export class LargeBodies {
-  readonly #queue = new FairQueue({
+  /** Its units are bytes. */
+  readonly queue = new FairQueue({
     atOnce: bytes,
     atOncePerAccount: bytesPerAccount,
     waiting,
@@ -24,7 +25,7 @@ export class LargeBodies {
    */
   async take(account: string, units: number): Promise<() => void> {
     try {
-      return await this.#queue.take(account, { units, signal: AbortSignal.timeout(waitMs) })
+      return await this.queue.take(account, { units, signal: AbortSignal.timeout(waitMs) })
     } catch (error) {
       throw error instanceof QueueFull && error.whose === 'account' ? tooMany() : busy()
     }
