@@ -38,6 +38,8 @@ export class Relay<S extends Speaker> {
   readonly #options: RelayOptions
   readonly #waiting = new Map<AwarenessRoom<S>, Waiting>()
   readonly #heardAt = new WeakMap<AwarenessRoom<S>, number>()
+  /** Rooms with changes that were not sent, because no other node was known to have the board open. */
+  readonly #unsent = new WeakSet<AwarenessRoom<S>>()
 
   constructor(options: RelayOptions) {
     this.#options = options
@@ -59,20 +61,26 @@ export class Relay<S extends Speaker> {
     else this.#options.publish(room.board, noStates)
   }
 
-  /** Another node has the board open. If that is news, sends it the states of this node's editors. */
+  /**
+   * Another node has the board open. If that is news, or a heartbeat told it after the last change, sends it the states
+   * of this node's editors.
+   */
   heard(room: AwarenessRoom<S>): void {
     const isNews = !this.#isWanted(room)
     this.#heardAt.set(room, performance.now())
-    if (isNews) this.#add(room, room.own())
+    if (this.#unsent.delete(room) || isNews) this.#add(room, room.own())
   }
 
   /** Sends the changes of this node's editors. */
   changed(room: AwarenessRoom<S>, changes: Map<number, { clock: number; from: Sender<S> }>): void {
-    if (!this.#isWanted(room)) return
+    if (!this.#isWanted(room)) {
+      this.#unsent.add(room)
+      return
+    }
     const own = [...changes].flatMap(([client, { clock, from }]) =>
       typeof from === 'string' ? [] : [{ client, clock }],
     )
-    this.#add(room, own)
+    this.#add(room, this.#unsent.delete(room) ? [...room.own(), ...own] : own)
   }
 
   #isWanted(room: AwarenessRoom<S>): boolean {

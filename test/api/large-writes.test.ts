@@ -27,7 +27,7 @@ test('[WK24] creating, changing, listing, removing and restoring 30 MB of cards 
   const lease = await service.live.documents.lease(boardId) // that it is loaded is not what is measured
   await using client = farClient()
   const figures = new Map<string, number>()
-  const url = `${service.url}/api/v1/boards/${boardId}/cards`
+  const url = `${service.homeUrl}/api/v1/boards/${boardId}/cards`
   const send = async (method: string, body?: object): Promise<any> => {
     const text = body && JSON.stringify(body)
     let answer!: { status: number; body: Uint8Array }

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readAwareness } from '../../collab/awareness/encoding.ts'
+import { Relay } from '../../collab/awareness/relay.ts'
 import { AwarenessRoom, type Speaker } from '../../collab/awareness/room.ts'
 import { Stamp } from '../../collab/awareness/stamp.ts'
 import { readState } from '../../collab/awareness/state.ts'
@@ -131,6 +132,34 @@ test('[AW14, AW15] whatever happens to messages, the next states of the clients 
     { numRuns: 100 },
   )
 })
+
+test.each(['an answer', 'the next change'])(
+  '[AW17] what was said before the node knew of the other one is sent with %s, also when a heartbeat told it meanwhile',
+  (knows) => {
+    const [a, b] = [new Node('a'), new Node('b')]
+    const sent: Uint8Array[] = []
+    let isElsewhere = false
+    const relay = new Relay<Speaker>({
+      publish: (_board, bytes) => sent.push(bytes),
+      tickMs: () => 1,
+      isAlone: () => false,
+      isElsewhere: () => isElsewhere,
+    })
+    const says = (client: number) => {
+      a.says(client, 1, client)
+      relay.changed(a.room, a.room.changed)
+      a.room.changed.clear()
+    }
+    says(1)
+    expect(sent).toEqual([])
+    isElsewhere = true
+    if (knows === 'an answer') relay.heard(a.room)
+    else says(2)
+    for (const bytes of sent) b.hears({ from: 'a', bytes: bytes.subarray(1) })
+    expect(b.shown[1]).toBe(1)
+    relay.stop()
+  },
+)
 
 test('[AW14] messages that come in order, whole, need no renewal', () => {
   const [a, b] = [new Node('a'), new Node('b')]

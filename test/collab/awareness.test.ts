@@ -72,7 +72,7 @@ test('[X70] the states of a tick go out as one frame, of each client the newest;
   expect(framesOf(one).at(0)?.has(2)).toBe(true) // what it says itself is no news to it
 })
 
-test('[X70] who joins, or asks, gets all states in one frame', async () => {
+test('[AW18] who joins, or asks, gets all states in one frame', async () => {
   const boardId = await newBoard()
   const one = await enter(service.url, { boardId, token: user.token })
   one.send(

@@ -11,7 +11,7 @@ import type { TestService } from './service.ts'
  * with one built from the log.
  */
 export async function expectMemoryEqualsLog(service: TestService, boardId: string): Promise<void> {
-  const boards = service.nodes.flatMap(({ live }) => live.documents.find(boardId) ?? [])
+  const boards = service.inMemory(boardId)
   if (boards.length === 0) throw new Error('the board is not in memory')
   await until(() => boards.every(({ queue }) => queue.edits.count === 0), 'all edits are committed')
   const log = await tail(service.database, boardId, 0)
@@ -20,6 +20,7 @@ export async function expectMemoryEqualsLog(service: TestService, boardId: strin
   replay(rebuilt, log!, { failed: (error) => failures.push(error) })
   expect(failures).toEqual([])
   for (const board of boards) {
+    if (board.editors === 0) await board.reach(log!.seq) // it follows the log again when a canvas opens
     await until(() => board.appliedSeq >= log!.seq, 'the node holds all of the log')
     expect(describe(board.document)).toEqual(describe(rebuilt))
   }

@@ -1,7 +1,7 @@
 /** The service in a child process on the database of a test, beside services in the test's own process. */
 import { onTestFinished } from 'vitest'
 import { startInstance, testDataDir, type Instance } from './instance.ts'
-import { testSecretKey } from './service.ts'
+import { testRedisUrl, testSecretKey } from './service.ts'
 
 /** Starts a node. It is killed at the end of the test. @param dataDir for a node that replaces another */
 export async function startNode(databaseUrl: string, given: { dataDir?: string } = {}): Promise<Instance> {
@@ -11,6 +11,7 @@ export async function startNode(databaseUrl: string, given: { dataDir?: string }
     SECRET_KEY: testSecretKey,
     RATE_LIMIT_PER_HOUR: '1000000',
     LOG_LEVEL: 'info',
+    REDIS_URL: testRedisUrl,
   })
   onTestFinished(async () => {
     node.signal('SIGCONT')

@@ -1,6 +1,6 @@
 /**
  * Several nodes for the tests. With `NODES=3` every service of a test is three of them on one database: each call goes
- * to the next node. A rule of SPEC.md that is marked `(one node)` promises something of the node that did it. Its tests
+ * to the next node. With `REDIS_URL` they have that Redis between them. A rule of SPEC.md that is marked `(one node)` promises something of the node that did it. Its tests
  * use the first node only.
  */
 import { readFileSync } from 'node:fs'

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { apiRoot } from '../../api/http/root.ts'
 import { routes } from '../../api/routes.ts'
+import type { BoardDocument } from '../../collab/documents/document.ts'
 import type { GatewayCounts } from '../../collab/gateway/gateway.ts'
 import type { ComposeOptions } from '../../server/basis.ts'
 import { compose, type Service } from '../../server/compose.ts'
@@ -31,6 +32,8 @@ export interface TestService extends Service {
   nodes: Service[]
   /** Writes the index rows of all edits that a node has taken on this board. */
   flush(boardId: string): Promise<void>
+  /** The documents of a board in the memory of all nodes. */
+  inMemory(boardId: string): BoardDocument[]
   /** What all gateways hold together. */
   counts(): GatewayCounts
   admin: Sql
@@ -74,6 +77,9 @@ let users = 0
 
 export const testSecretKey = 'a key for tests, of more than 32 characters'
 
+/** The Redis between all nodes of the tests. Without it, messages go over NOTIFY. */
+export const testRedisUrl = process.env['REDIS_URL'] ?? ''
+
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { config, testDatabase, nodes: count = nodesFor(options), ...composeOptions } = options
   const database = testDatabase ?? (await cloneDatabase())
@@ -82,7 +88,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const service = await compose(given, database.url, composeOptions)
   const others = { ...given, publicUrl: given.publicUrl ?? service.url }
   const nodes = [service]
-  while (nodes.length < count) nodes.push(await compose(others, database.url, composeOptions))
+  const starting = Array.from({ length: count - 1 }, () => compose(others, database.url, composeOptions))
+  nodes.push(...(await Promise.all(starting)))
   for (const node of nodes) observeAnswers(node)
   const next = inTurn(nodes)
   const nextUrl = () => next().url
@@ -96,7 +103,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     homeUrl: service.url,
     nodes,
     flush: async (boardId) => void (await Promise.all(nodes.map(({ live }) => live.queue.flush(boardId)))),
-    counts: () => sum(nodes.map(({ gateway }) => gateway.counts())),
+    inMemory: (boardId) => nodes.flatMap(({ live }) => live.documents.find(boardId) ?? []),
+    counts: () => together(nodes.map(({ gateway }) => gateway.counts())),
     close,
     admin: database.admin,
     databaseUrl: database.url,
@@ -134,12 +142,15 @@ const environment = {
   LOG_LEVEL: 'silent',
   RATE_LIMIT_PER_HOUR: '100000000',
   SECRET_KEY: testSecretKey,
+  REDIS_URL: testRedisUrl,
 }
 
-const sum = ([first, ...others]: GatewayCounts[]) =>
+/** The sum. But an awareness state is on each node that has its board open, and counts once. */
+const together = ([first, ...others]: GatewayCounts[]) =>
   others.reduce((total, counts) => {
+    const states = Math.max(total.states, counts.states)
     for (const name of Object.keys(total) as (keyof GatewayCounts)[]) total[name] += counts[name]
-    return total
+    return { ...total, states }
   }, first!)
 
 /** A test that brings its database, or chooses the port, makes its nodes itself. */
