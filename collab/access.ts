@@ -23,8 +23,8 @@ export interface AccessQuestion {
 }
 
 /**
- * Returns the access for each question, in order. It is `none` for a board in the trash, and for a token or session
- * that has ended.
+ * Returns the access for each question, in order. It is `none` for a board in the trash, for a token or session that
+ * has ended, and for a disabled account or a service account of its workspaces.
  *
  * @param pool `follow` for open sockets: requests never use these connections
  */
@@ -57,7 +57,9 @@ export async function boardAccess(
         then guest_is_full(q.account, b.workspace_id, 1, ${documentBytes.free}, ${documentBytes.pro})
       end as "full",
       case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
-      coalesce(t.scopes, case when s.id is not null then array['read', 'write', 'delete'] end) as scopes
+      case when u.disabled_at is null and o.disabled_at is null
+        then coalesce(t.scopes, case when s.id is not null then array['read', 'write', 'delete'] end)
+      end as scopes
     from unnest(
       ${questions.map((question) => question.account)}::uuid[],
       ${questions.map((question) => question.tokenId)}::uuid[],
@@ -65,6 +67,9 @@ export async function boardAccess(
     ) with ordinality as q(account, token_id, board_id, at)
     left join boards b on b.id = q.board_id
     left join users u on u.id = q.account
+    left join service_accounts a on a.id = q.account
+    left join workspaces aw on aw.id = a.workspace_id
+    left join users o on o.id = aw.owner_id
     left join tokens t
       on t.id = q.token_id and t.user_id = q.account and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
     left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()

@@ -15,7 +15,7 @@ import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import { DatabaseClock } from '../sql/database-clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
-import { reachableHost, type Config } from './config.ts'
+import { reachableHost, secretKeysOf, type Config } from './config.ts'
 import { openMetrics } from './metrics/endpoint.ts'
 import { openStorage } from './storage.ts'
 
@@ -78,6 +78,6 @@ export function openBasis(
     tokens: new TokenVerifier({ database, clock }),
     sessions: openSessions({ database, publicUrl }),
     storage: { ...storage, store: meteredStore(storage.store, metrics.onStorageCall) },
-    webhookSecrets: openEncryption(config.secretKey, 'webhook secrets'),
+    webhookSecrets: openEncryption(secretKeysOf(config), 'webhook secrets'),
   }
 }

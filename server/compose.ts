@@ -5,7 +5,7 @@ import { closeCodes } from '../core/errors.ts'
 import { leaveMark, type ProcessMark } from '../platform/process-marks.ts'
 import { LoopWatchdog } from '../platform/work/loop-watchdog.ts'
 import { openBasis, type ComposeOptions } from './basis.ts'
-import type { Config } from './config.ts'
+import { secretKeysOf, type Config } from './config.ts'
 import { DatabaseFiguresReader } from './metrics/database-figures.ts'
 import { openApp } from './open-app.ts'
 import { openCollab } from './open-collab.ts'
@@ -54,7 +54,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   }
 
   async function start(): Promise<void> {
-    await checkSecretKey(database, config.secretKey)
+    await checkSecretKey(database, secretKeysOf(config), (line) => log.warn(line))
     await storage.store.check()
     await databaseClock.start()
     processMark = await leaveMark(join(config.dataDir, 'nodes'), nodes.id)

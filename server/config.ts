@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { limits } from '../core/limits.ts'
 import { parseRange } from '../platform/egress/addresses.ts'
+import type { SecretKeys } from '../platform/secrets/encryption.ts'
 import type { S3Options } from '../platform/storage/s3-store.ts'
 import type { SupabaseOptions } from '../platform/storage/supabase-store.ts'
 
@@ -24,6 +25,7 @@ export const variables = Type.Object({
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
   REDIS_URL: Type.String({ default: '', pattern: '^(rediss?://[^/\\s]\\S*)?$' }),
   SECRET_KEY: Type.String({ default: '', pattern: '^(.{32,})?$' }),
+  SECRET_KEY_PREVIOUS: Type.String({ default: '', pattern: '^(.{32,})?$' }),
   LOG_LEVEL: Type.Union(
     logLevels.map((level) => Type.Literal(level)),
     { default: 'info' },
@@ -72,6 +74,7 @@ const accepted: Partial<Record<Variable, string>> = {
   DATABASE_URL: 'a postgres:// URL',
   REDIS_URL: 'a redis:// or rediss:// URL, such as redis://user:password@host:6379',
   SECRET_KEY: 'at least 32 characters',
+  SECRET_KEY_PREVIOUS: 'at least 32 characters',
   EGRESS_ALLOW: 'a comma-separated list of addresses and CIDR ranges, such as 10.0.0.0/8',
   WEBHOOK_RETRY_WAITS: 'five whole numbers of seconds, separated by commas, such as 60,300,1500,7200,36000',
   STORAGE: 'disk, supabase or s3',
@@ -89,6 +92,7 @@ const secret = new Set<Variable>([
   'DATABASE_URL',
   'REDIS_URL',
   'SECRET_KEY',
+  'SECRET_KEY_PREVIOUS',
   'METRICS_TOKEN',
   'SUPABASE_SERVICE_KEY',
   'S3_ACCESS_KEY_ID',
@@ -141,6 +145,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     redisUrl: values.REDIS_URL || null,
     /** Empty when the variable is not set; then secret-key.ts makes a key. */
     secretKey: values.SECRET_KEY,
+    /** A second key that decrypts, during a rotation. Empty when the variable is not set. */
+    previousSecretKey: values.SECRET_KEY_PREVIOUS,
     logLevel: values.LOG_LEVEL as string,
     /** 0: metrics have no port of their own. */
     metricsPort: values.METRICS_PORT,
@@ -175,6 +181,10 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     },
   }
 }
+
+/** The keys that decrypt. The first one encrypts. */
+export const secretKeysOf = ({ secretKey, previousSecretKey }: Config): SecretKeys =>
+  previousSecretKey ? [secretKey, previousSecretKey] : [secretKey]
 
 /** @throws ConfigError that names the missing variables */
 function storageOf(values: Static<typeof variables>): StorageConfig {

@@ -6,6 +6,7 @@ import type { Database } from '../sql/database.ts'
 import { feedLagMs } from '../sql/boards/feeds.ts'
 import { readApplied, schemaFiles } from '../sql/migrate.ts'
 import { compareSchema } from '../sql/schema-range.ts'
+import { version } from './version.ts'
 
 interface NodeState {
   /** Whether the process is about to stop. It still serves requests then. */
@@ -32,7 +33,7 @@ export async function registerHealth(
   /** The probe in flight. Requests that arrive meanwhile share its result instead of queueing probes. */
   let probing: ReturnType<typeof probe> | null = null
 
-  app.get('/healthz', () => ({ status: 'ok' }))
+  app.get('/healthz', () => ({ status: 'ok', version }))
   app.get('/readyz', async (_request, reply) => {
     if (isLeaving()) return reply.code(503).send({ status: 'stopping' })
     try {

@@ -1,6 +1,7 @@
-/** The log: one JSON object per line on standard output. Secrets are redacted wherever they occur in a line. */
+/** The log: one JSON object per line on standard output, with the version. Secrets are redacted wherever they occur in a line. */
 import { pino, type DestinationStream, type Logger } from 'pino'
 import { tokenPrefix } from '../sql/accounts/tokens.ts'
+import { version } from './version.ts'
 
 /** Matches access tokens and webhook secrets. Mistyped tokens match too, because they reveal most of a real one. */
 const tokens = new RegExp(`(${tokenPrefix})[\\w-]{16,}|(whsec_)[\\w+/=%-]{16,64}`, 'g')
@@ -11,7 +12,7 @@ export function openLog(level: string, secrets: string[], destination?: Destinat
   return pino(
     {
       level,
-      base: null,
+      base: { version },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: redact },

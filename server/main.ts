@@ -27,7 +27,12 @@ let drainMs = 0
 async function start(): Promise<void> {
   const given = readConfig(process.env)
   drainMs = given.drainSeconds * 1000
-  redact = redactor([given.secretKey, given.metricsToken, ...passwordsIn(given.databaseUrl)])
+  redact = redactor([
+    given.secretKey,
+    given.previousSecretKey,
+    given.metricsToken,
+    ...passwordsIn(given.databaseUrl),
+  ])
   const config = { ...given, secretKey: await resolveSecretKey(given) }
   if (config.databaseUrl) {
     await serve(config, config.databaseUrl)
@@ -40,7 +45,12 @@ async function start(): Promise<void> {
 
 async function serve(config: Config, databaseUrl: string): Promise<void> {
   if (stopping) return
-  const secrets = [config.secretKey, config.metricsToken, ...passwordsIn(databaseUrl)]
+  const secrets = [
+    config.secretKey,
+    config.previousSecretKey,
+    config.metricsToken,
+    ...passwordsIn(databaseUrl),
+  ]
   const log = openLog(config.logLevel, secrets)
   await migrate(databaseUrl, undefined, (line) => log.warn(line))
   if (stopping) return

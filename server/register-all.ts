@@ -14,7 +14,7 @@ import { openEncryption } from '../platform/secrets/encryption.ts'
 import { openPasswords } from '../platform/secrets/passwords.ts'
 import { FairQueue } from '../platform/work/fair-queue.ts'
 import type { Basis } from './basis.ts'
-import { isLoopback } from './config.ts'
+import { isLoopback, secretKeysOf } from './config.ts'
 import { registerHealth } from './health.ts'
 import type { Collab } from './open-collab.ts'
 import type { Workers } from './open-workers.ts'
@@ -42,7 +42,8 @@ interface Parts {
 export async function registerAll(basis: Basis, parts: Parts) {
   const { config, options, app, database, clock, egress, sessions, storage, publicUrl, log } = basis
   const { collab, workers, closeBoard } = parts
-  const { freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes, secretKey } = config
+  const { freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes } = config
+  const secretKeys = secretKeysOf(config)
   const requestsPerHour = config.rateLimitPerHour
   const limiter = new RateLimiter(clock)
   const tokenLimiter = new TokenLimiter({ database, clock, log })
@@ -62,7 +63,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
       ...{ database, live: collab.live, clock, log, closeBoard, files: storage.store },
       ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes },
       webhookSecrets: basis.webhookSecrets,
-      answers: openEncryption(secretKey, 'answers kept for replay'),
+      answers: openEncryption(secretKeys, 'answers kept for replay'),
       checkUrl: (url) => egress.checkUrl(url),
       fetchRemote: (request, receive) => egress.fetch(request, receive),
       importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
@@ -80,10 +81,10 @@ export async function registerAll(basis: Basis, parts: Parts) {
   await registerSignIn(app, {
     ...{ database, sessions, publicUrl },
     passwords: options.passwords ?? openPasswords(),
-    devices: openEncryption(secretKey, 'browsers that signed in'),
+    devices: openEncryption(secretKeys, 'browsers that signed in'),
   })
   await registerOAuth(app, {
-    ...{ database, sessions, egress, limiter, clock, log, publicUrl, secretKey, requestsPerHour },
+    ...{ database, sessions, egress, limiter, clock, log, publicUrl, secretKeys, requestsPerHour },
   })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   const isSeating = () => collab.live.nodes.isSeating

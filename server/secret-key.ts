@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DecryptionError, openEncryption } from '../platform/secrets/encryption.ts'
+import { DecryptionError, openEncryption, type SecretKeys } from '../platform/secrets/encryption.ts'
 import type { Database } from '../sql/database.ts'
 import { findCanary, findSealedSecret, saveCanary } from '../sql/secret-canary.ts'
 import { ConfigError, type Config } from './config.ts'
@@ -33,27 +33,35 @@ export async function resolveSecretKey(config: Config): Promise<string> {
 }
 
 /**
- * Checks that the key is the one of this database, by decrypting the canary. The first start with a database stores the
- * canary, a known text that is encrypted with the key.
+ * Checks that the keys are those of this database, by decrypting the canary. The first start with a database stores the
+ * canary, a known text that is encrypted with the key. A rotation encrypts it with the new key when everything else is.
  *
  * @throws ConfigError when the database's secrets were encrypted with another key
  */
-export async function checkSecretKey(database: Database, secretKey: string): Promise<void> {
-  const canaries = openEncryption(secretKey, 'canary')
+export async function checkSecretKey(
+  database: Database,
+  secretKeys: SecretKeys,
+  warn: (line: string) => void = () => undefined,
+): Promise<void> {
+  const canaries = openEncryption(secretKeys, 'canary')
   try {
-    await database.asSystem(async (tx) => {
+    const sealed = await database.asSystem(async (tx) => {
       const known = await findCanary(tx)
-      if (!known) {
-        // The database may have secrets but no canary yet. Then check the key with one of its secrets.
-        const secret = await findSealedSecret(tx)
-        if (secret) openEncryption(secretKey, 'webhook secrets').open(secret.sealed, secret.webhookId)
-      }
-      canaries.open(known ?? (await saveCanary(tx, canaries.seal(canaryText, canaryText))), canaryText)
+      if (known) return known
+      // The database may have secrets but no canary yet. Then check the key with one of its secrets.
+      const secret = await findSealedSecret(tx)
+      if (secret) openEncryption(secretKeys, 'webhook secrets').open(secret.sealed, secret.webhookId)
+      return saveCanary(tx, canaries.seal(canaryText, canaryText))
     })
+    canaries.open(sealed, canaryText)
+    if (!canaries.isCurrent(sealed))
+      warn(
+        'Secrets of this database are still encrypted with SECRET_KEY_PREVIOUS. Run `corkboard secret rotate` before you remove it.',
+      )
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error
     throw new ConfigError(
-      'The secrets of this database were encrypted with another SECRET_KEY. Set the earlier key again, or restore DATA_DIR/secret-key.',
+      'The secrets of this database were encrypted with another SECRET_KEY. Set the earlier key again, or restore DATA_DIR/secret-key. During a rotation set it as SECRET_KEY_PREVIOUS.',
       { cause: error },
     )
   }
@@ -67,14 +75,15 @@ export async function findSecretKey(config: Config): Promise<string | null> {
 /** Whether this key encrypted the canary. */
 export function isKeyOf(canary: Uint8Array, secretKey: string): boolean {
   try {
-    return openEncryption(secretKey, 'canary').open(canary, canaryText) === canaryText
+    return openEncryption([secretKey], 'canary').open(canary, canaryText) === canaryText
   } catch (error) {
     if (error instanceof DecryptionError) return false
     throw error
   }
 }
 
-const canaryText = 'secret canary'
+/** The text of the canary, also what its encryption is about. */
+export const canaryText = 'secret canary'
 
 async function readKey(file: string): Promise<string | null> {
   try {

@@ -7,7 +7,7 @@ import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { openPartUrls } from '../platform/storage/part-urls.ts'
 import { openS3Store } from '../platform/storage/s3-store.ts'
 import { openSupabaseStore } from '../platform/storage/supabase-store.ts'
-import type { Config } from './config.ts'
+import { secretKeysOf, type Config } from './config.ts'
 import type { PartUploadOptions } from './part-uploads.ts'
 
 export interface Storage {
@@ -26,7 +26,7 @@ export function openStorage(config: Config, { clock, publicUrl, log }: StorageCo
   const { storage } = config
   switch (storage.kind) {
     case 'disk': {
-      const urls = openPartUrls(config.secretKey)
+      const urls = openPartUrls(secretKeysOf(config))
       const store = openDiskStore({ folder: join(config.dataDir, 'files'), urls, clock, publicUrl })
       return { store, partUploads: { store, urls, clock } }
     }

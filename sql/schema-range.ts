@@ -60,6 +60,14 @@ export function unlike<File extends OwnFile>(own: File[], applied: AppliedFile[]
   return own.filter(({ name, checksum }) => checksums.get(name) !== checksum)
 }
 
+/** Returns the name of the newest migration among these files, such as `0010-nodes`. */
+export const newestMigration = (files: { name: string }[]): string | null =>
+  files
+    .filter(isMigration)
+    .map(({ name }) => name.replace(/^migrations\/|\.sql$/g, ''))
+    .sort()
+    .at(-1) ?? null
+
 /** Returns the migrations that this code does not have, in order. */
 export const unknownMigrations = (own: OwnFile[], applied: AppliedFile[]): string[] =>
   applied

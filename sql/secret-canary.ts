@@ -20,3 +20,8 @@ export async function findSealedSecret(
     select id as "webhookId", secret as sealed from webhooks order by id limit 1`
   return row ?? null
 }
+
+/** Replaces the canary, when everything is encrypted with another key. */
+export async function replaceCanary(tx: Transaction, sealed: Buffer): Promise<void> {
+  await tx`update secret_canary set sealed = ${sealed}`
+}

@@ -12,7 +12,7 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
   action: text('What was done, such as `board.create`, `card.update`, `image.read`.'),
   actor: object('Who did it.', {
     user_id: id('Id of the account.'),
-    display_name: nullable(text('Name of the account at that time.')),
+    display_name: nullable(text('Name of the account at that time. Null when the account was deleted.')),
     token_id: nullable(id('Id of the token. Null when none was used, as in the settings.')),
     service_account_id: nullable(id('Id of the service account. Null when a person did it.')),
     client_id: nullable(text('OAuth client id of the connected application. Null for other tokens.')),
@@ -27,7 +27,7 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
     id: nullable(text('Id of the resource.')),
   }),
   request_id: text('Id of the request, as in the header `x-request-id`.'),
-  ip: text('IP address of the client.'),
+  ip: text('IP address of the client. Empty when the account was deleted.'),
 })
 
 type Entry = Static<typeof entryAnswer>

@@ -17,8 +17,8 @@ export interface ProviderOptions extends Store {
   publicUrl: string
   egress: Pick<Egress, 'fetch'>
   log: Logger
-  /** 32 bytes each, the same in every process. */
-  keys: { cookies: Buffer; signing: Buffer }
+  /** 32 bytes each, the same in every process. The first key of `cookies` signs, all of them verify. */
+  keys: { cookies: Buffer[]; signing: Buffer }
   /** Whether the service may fetch this client's metadata document now (rate limit). */
   mayFetch(clientId: string): boolean
   /** The HTML page for an invalid authorization request. */
@@ -84,7 +84,7 @@ function configuration(options: ProviderOptions) {
     // Any origin may call the endpoints for programs: none of them uses cookies.
     clientBasedCORS: () => true,
     cookies: {
-      keys: [options.keys.cookies.toString('base64url')],
+      keys: options.keys.cookies.map((key) => key.toString('base64url')),
       names: {
         session: 'corkboard_oauth',
         interaction: 'corkboard_oauth_interaction',
@@ -140,7 +140,8 @@ function configuration(options: ProviderOptions) {
       const [found] = await database.asSystem(
         (tx) => tx`
           select from users u
-          where u.id = ${userId} and not exists (select from service_accounts s where s.id = u.id)`,
+          where u.id = ${userId} and u.disabled_at is null
+            and not exists (select from service_accounts s where s.id = u.id)`,
       )
       return found && { accountId: userId, claims: () => ({ sub: userId }) }
     },

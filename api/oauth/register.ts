@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import { limits } from '../../core/limits.ts'
 import type { Egress } from '../../platform/egress/egress.ts'
-import { deriveKey, openEncryption } from '../../platform/secrets/encryption.ts'
+import { deriveKey, openEncryption, type SecretKeys } from '../../platform/secrets/encryption.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
@@ -23,18 +23,18 @@ export interface OAuthOptions {
   limiter: RateLimiter
   clock: Clock
   log: Logger
-  secretKey: string
+  secretKeys: SecretKeys
   requestsPerHour: number
   /** The URL at which clients reach the service, without a slash at the end. Called only after it listens. */
   publicUrl(): string
 }
 
 export async function registerOAuth(app: FastifyInstance, options: OAuthOptions): Promise<void> {
-  const { database, limiter, clock, log, secretKey, publicUrl } = options
-  const encryption = openEncryption(secretKey, 'oauth')
+  const { database, limiter, clock, log, secretKeys, publicUrl } = options
+  const encryption = openEncryption(secretKeys, 'oauth')
   const keys = {
-    cookies: deriveKey(secretKey, 'oauth cookies'),
-    signing: deriveKey(secretKey, 'oauth signing'),
+    cookies: secretKeys.map((secretKey) => deriveKey(secretKey, 'oauth cookies')),
+    signing: deriveKey(secretKeys[0], 'oauth signing'),
   }
   let opened: Provider | null = null
   const provider = () =>

@@ -6,7 +6,25 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 
+/** What a key is for. Each purpose has a key of its own. */
+export type Purpose =
+  | 'canary'
+  | 'webhook secrets'
+  | 'answers kept for replay'
+  | 'browsers that signed in'
+  | 'oauth'
+  | 'oauth cookies'
+  | 'oauth signing'
+  | 'part urls'
+
+/** The values of SECRET_KEY and, during a rotation, of SECRET_KEY_PREVIOUS. The first one encrypts, all of them decrypt. */
+export type SecretKeys = readonly [string, ...string[]]
+
 export interface Encryption {
+  /** How each text begins that the first key has encrypted: the version and the key's id. */
+  head: Buffer
+  /** Whether the first key has encrypted it. */
+  isCurrent(sealed: Uint8Array): boolean
   /** @param about names the object to which the text belongs. `open` must get the same value */
   seal(text: string, about: string): Buffer
   /** @throws DecryptionError */
@@ -22,37 +40,51 @@ const tagBytes = 16
 const headBytes = 1 + keyIdBytes + nonceBytes
 const minSecretLength = 32
 
-/** Derives a key of 32 bytes from the secret key. @param purpose each purpose has a different key */
-export function deriveKey(secretKey: string, purpose: string): Buffer {
+/** Derives a key of 32 bytes from a secret key. */
+export function deriveKey(secretKey: string, purpose: Purpose): Buffer {
   if (secretKey.length < minSecretLength)
     throw new Error(`SECRET_KEY must be at least ${minSecretLength} characters.`)
   return Buffer.from(hkdfSync('sha256', secretKey, '', `corkboard ${purpose} ${version}`, 32))
 }
 
-/** @param purpose each purpose has a different key */
-export function openEncryption(secretKey: string, purpose: string): Encryption {
-  const key = deriveKey(secretKey, purpose)
-  const keyId = createHash('sha256').update(key).digest().subarray(0, keyIdBytes)
-  const options = { authTagLength: tagBytes }
+export function openEncryption(secretKeys: SecretKeys, purpose: Purpose): Encryption {
+  const [current, ...others] = secretKeys.map((secretKey) => cipherOf(deriveKey(secretKey, purpose)))
+  const all = [current!, ...others]
   return {
-    seal(text, about) {
-      const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce, options)
-      cipher.setAAD(Buffer.from(about))
-      const ciphertext = [cipher.update(text, 'utf8'), cipher.final()]
-      return Buffer.concat([Buffer.of(version), keyId, nonce, ...ciphertext, cipher.getAuthTag()])
-    },
+    head: current!.head,
+    isCurrent: (sealed) => current!.head.equals(sealed.subarray(0, current!.head.length)),
+    seal: (text, about) => current!.seal(text, about),
     open(sealed, about) {
       const bytes = Buffer.from(sealed)
       if (bytes.length < headBytes + tagBytes || bytes[0] !== version) {
         throw new DecryptionError('These bytes were not encrypted by this service.')
       }
-      if (!bytes.subarray(1, 1 + keyIdBytes).equals(keyId)) {
+      const cipher = all.find(({ head }) => bytes.subarray(0, head.length).equals(head))
+      if (!cipher) {
         throw new DecryptionError(
           'The text was encrypted with another SECRET_KEY. Set the earlier SECRET_KEY again to read it.',
         )
       }
-      const nonce = bytes.subarray(1 + keyIdBytes, headBytes)
+      return cipher.open(bytes, about)
+    },
+  }
+}
+
+function cipherOf(key: Buffer) {
+  const keyId = createHash('sha256').update(key).digest().subarray(0, keyIdBytes)
+  const head = Buffer.concat([Buffer.of(version), keyId])
+  const options = { authTagLength: tagBytes }
+  return {
+    head,
+    seal(text: string, about: string): Buffer {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce, options)
+      cipher.setAAD(Buffer.from(about))
+      const ciphertext = [cipher.update(text, 'utf8'), cipher.final()]
+      return Buffer.concat([head, nonce, ...ciphertext, cipher.getAuthTag()])
+    },
+    open(bytes: Buffer, about: string): string {
+      const nonce = bytes.subarray(head.length, headBytes)
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, options)
       decipher.setAAD(Buffer.from(about))
       decipher.setAuthTag(bytes.subarray(-tagBytes))

@@ -1,6 +1,6 @@
 /** Signed URLs for the parts of multipart uploads to the disk store. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { deriveKey } from '../secrets/encryption.ts'
+import { deriveKey, type SecretKeys } from '../secrets/encryption.ts'
 
 /** The rights that a URL grants: to upload one part of exactly `bytes` bytes until `expires`. */
 export interface PartGrant {
@@ -22,9 +22,10 @@ export interface PartUrls {
 /** This path is outside the API. It needs no token, has no rate limit and takes no JSON. */
 export const partPath = '/storage/parts'
 
-export function openPartUrls(secretKey: string): PartUrls {
-  const key = deriveKey(secretKey, 'part urls')
-  const signature = (grant: PartGrant) =>
+/** @param secretKeys the first one signs, all of them verify */
+export function openPartUrls(secretKeys: SecretKeys): PartUrls {
+  const [current, ...others] = secretKeys.map((secretKey) => deriveKey(secretKey, 'part urls'))
+  const signature = (grant: PartGrant, key = current!) =>
     createHmac('sha256', key)
       .update(JSON.stringify([grant.key, grant.uploadId, grant.partNumber, grant.bytes, grant.expires]))
       .digest()
@@ -50,8 +51,11 @@ export function openPartUrls(secretKey: string): PartUrls {
         expires: Number(text('expires')),
       }
       const given = Buffer.from(text('signature'), 'base64url')
-      const expected = signature(grant)
-      return given.length === expected.length && timingSafeEqual(given, expected) ? grant : null
+      const isRight = [current!, ...others].some((key) => {
+        const expected = signature(grant, key)
+        return given.length === expected.length && timingSafeEqual(given, expected)
+      })
+      return isRight ? grant : null
     },
   }
 }

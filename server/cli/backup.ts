@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import { systemClock } from '../../platform/clock.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
 import { backUp } from '../backup/back-up.ts'
-import { readConfig, type Config } from '../config.ts'
+import { readConfig, secretKeysOf, type Config } from '../config.ts'
 import { checkSecretKey, resolveSecretKey } from '../secret-key.ts'
 import { openStorage } from '../storage.ts'
 import { answer } from './answer.ts'
@@ -42,10 +42,10 @@ export function backupCommand(program: Command): void {
 async function backup({ to, files }: BackupOptions): Promise<Record<string, unknown>> {
   const stages = showStages()
   const made = await withDatabase(async (database, { url }) => {
-    const config = readConfig(process.env)
-    const secretKey = await resolveSecretKey(config)
-    await checkSecretKey(database, secretKey) // an archive whose key nobody has is worth nothing
-    const store = files ? storeOf({ ...config, secretKey }) : null
+    const given = readConfig(process.env)
+    const config = { ...given, secretKey: await resolveSecretKey(given) }
+    await checkSecretKey(database, secretKeysOf(config)) // an archive whose key nobody has is worth nothing
+    const store = files ? storeOf(config) : null
     return backUp({ path: to, url, database, store, stages })
   }).finally(() => stages.end())
   return {

@@ -11,6 +11,15 @@ const maxEmailLength = 254
 export const emailOption = (flags = '--email <email>', description = 'e-mail address of the account') =>
   new Option(flags, description).argParser(parseEmail).makeOptionMandatory()
 
+/** @param description of what the command is limited to; without the option it is about all */
+export const someEmailOption = (description: string) =>
+  new Option('--email <email>', description).argParser(parseEmail)
+
+export const tierOption = () => new Option('--tier <tier>', 'plan of the account').choices(['free', 'pro'])
+
+export const dryRunOption = () =>
+  new Option('--dry-run', 'show what the command would do, and change nothing')
+
 export const nameOption = (description: string) =>
   new Option('--name <name>', description).argParser(parseName).makeOptionMandatory()
 

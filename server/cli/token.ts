@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { AccountError, findUser } from '../../sql/accounts/accounts.ts'
 import { mintToken, revokeToken, type Scope } from '../../sql/accounts/tokens.ts'
+import type { Transaction } from '../../sql/database.ts'
 import { answer } from './answer.ts'
+import { showCommand } from './command.ts'
 import { asService } from './database.ts'
 import {
   emailOption,
@@ -10,6 +12,7 @@ import {
   nameOption,
   rateLimitOption,
   scopesOption,
+  someEmailOption,
   someId,
   ttlOption,
 } from './options.ts'
@@ -57,4 +60,27 @@ export function tokenCommands(program: Command): void {
       })
       answer({ token_id: id, revoked: true })
     })
+
+  showCommand(token, {
+    name: 'list',
+    description:
+      'Lists the tokens that work, also those of service accounts and applications:\n{"tokens":[{"token_id","email","name",…}]}',
+    options: [someEmailOption('only the tokens of this account')],
+    examples: ['token list', 'token list --email ada@example.com --json'],
+    run: ({ email = null }: { email?: string | null }) =>
+      asService(async (tx) => ({
+        tokens: await readTokens(tx, email === null ? null : await findUser(tx, email)),
+      })),
+  })
 }
+
+const readTokens = (tx: Transaction, userId: string | null) => tx`
+  select t.id as token_id, case when s.id is null then u.email end as email, t.name, t.prefix,
+    case when s.id is not null then 'service account' when t.grant_id is not null then 'application' else 'personal' end as kind,
+    t.scopes, t.created_at, t.expires_at, t.last_used_at
+  from tokens t
+  join users u on u.id = t.user_id
+  left join service_accounts s on s.id = u.id
+  where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+    and (${userId}::uuid is null or t.user_id = ${userId})
+  order by u.email, t.created_at, t.id`

@@ -5,13 +5,10 @@ import { AccountError } from '../../sql/accounts/accounts.ts'
 import type { Database } from '../../sql/database.ts'
 import { answer } from './answer.ts'
 import { withDatabase } from './database.ts'
+import { openFiles } from './files.ts'
 import { examples, parseId, someId } from './options.ts'
 import { showProgress } from './progress.ts'
 import { repairFiles, verifyFiles, type FileDifference } from '../../workers/upkeep/verify-files.ts'
-import { systemClock } from '../../platform/clock.ts'
-import { readConfig } from '../config.ts'
-import { resolveSecretKey } from '../secret-key.ts'
-import { openStorage } from '../storage.ts'
 import { formatTable } from './table.ts'
 
 interface VerifyOptions {
@@ -92,10 +89,7 @@ const presentFindings = ({ count, found, left }: Findings<Difference | FileDiffe
 })
 
 async function verifyAllFiles(database: Database, repair: boolean): Promise<Findings<FileDifference>> {
-  const config = readConfig(process.env)
-  const secretKey = await resolveSecretKey(config)
-  const log = { warn: () => undefined } // the only warning concerns multipart uploads, which a command never takes
-  const { store } = openStorage({ ...config, secretKey }, { clock: systemClock, publicUrl: () => '', log })
+  const store = await openFiles()
   const { count, differences } = await verifyFiles(database, store)
   return { count, found: differences, left: repair ? await repairFiles(store, differences) : null }
 }

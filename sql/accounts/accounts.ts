@@ -1,5 +1,5 @@
 /** Writes accounts, workspaces, memberships and shares, for the command line. Run it `asSystem`. */
-import type { Transaction } from '../database.ts'
+import { endsTokens, type Transaction } from '../database.ts'
 
 export class AccountError extends Error {}
 
@@ -30,6 +30,21 @@ export async function findUser(tx: Transaction, email: string): Promise<string> 
   return row.id
 }
 
+export async function setTier(tx: Transaction, userId: string, tier: 'free' | 'pro'): Promise<void> {
+  await tx`update users set tier = ${tier} where id = ${userId}`
+}
+
+/**
+ * Disables an account or enables it again. While it is disabled, its tokens and sessions are refused, and those of the
+ * service accounts of its workspaces.
+ */
+export async function setDisabled(tx: Transaction, userId: string, isDisabled: boolean): Promise<void> {
+  endsTokens(tx)
+  await tx`
+    update users set disabled_at = case when ${isDisabled} then coalesce(disabled_at, date_trunc('milliseconds', now())) end
+    where id = ${userId}`
+}
+
 export async function addWorkspace(
   tx: Transaction,
   workspace: { name: string; ownerId: string },
@@ -45,8 +60,8 @@ export async function setMember(
   member: { workspaceId: string; userId: string; role: MemberRole },
 ): Promise<void> {
   const { workspaceId, userId, role } = member
-  const [workspace] = await tx<{ owner_id: string; personal: boolean }[]>`
-    select owner_id, personal from workspaces where id = ${workspaceId} for update`
+  const [workspace] = await tx<{ owner_id: string }[]>`
+    select owner_id from workspaces where id = ${workspaceId} for update`
   if (!workspace) throw new AccountError(`There is no workspace ${workspaceId}.`)
   if (workspace.owner_id === userId) {
     if (role === 'owner') return
@@ -55,9 +70,8 @@ export async function setMember(
   await tx`delete from workspace_members where workspace_id = ${workspaceId} and user_id = ${userId}`
   if (role === 'none') return
   if (role === 'owner') {
-    if (workspace.personal)
-      throw new AccountError('A personal workspace cannot be transferred to another account.')
-    await tx`update workspaces set owner_id = ${userId} where id = ${workspaceId}`
+    // A personal workspace becomes an ordinary one. Its former owner gets another when a board is made without a workspace.
+    await tx`update workspaces set owner_id = ${userId}, personal = false where id = ${workspaceId}`
     await tx`
       insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${workspace.owner_id}, 'editor')`
     return

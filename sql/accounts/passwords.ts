@@ -10,7 +10,7 @@ export interface PasswordRow {
   phc: string | null
 }
 
-/** @param of the account's e-mail or id. @returns null when the account does not exist or is a service account */
+/** @param of the account's e-mail or id. @returns null when the account does not exist, is disabled, or is a service account */
 export async function findPassword(
   tx: Transaction,
   of: { email: string } | { userId: string },
@@ -20,7 +20,7 @@ export async function findPassword(
     from users u
     left join passwords p on p.user_id = u.id
     where ${'email' in of ? tx`lower(u.email) = lower(${of.email})` : tx`u.id = ${of.userId}`}
-      and not exists (select from service_accounts s where s.id = u.id)`
+      and u.disabled_at is null and not exists (select from service_accounts s where s.id = u.id)`
   return row ?? null
 }
 

@@ -20,6 +20,11 @@ export class SeenTokens {
     remember(this.#unknown, hash, now)
   }
 
+  /** Forgets which tokens are unknown. One of them may have become valid again. */
+  forgetUnknown(): void {
+    this.#unknown.clear()
+  }
+
   isUnknown(hash: string, now: number): boolean {
     return now - (this.#unknown.get(hash) ?? -Infinity) < unknownMs
   }

@@ -47,8 +47,8 @@ export async function startSession(
 }
 
 /**
- * Returns the user of a session cookie, or null when the session has ended. Stores its time of use, at most each
- * minute.
+ * Returns the user of a session cookie, or null when the session has ended or the account is disabled. Stores its
+ * time of use, at most each minute.
  */
 export async function findSession(database: Database, secret: string): Promise<SignedIn | null> {
   const hash = secretHash(secret)
@@ -59,7 +59,7 @@ export async function findSession(database: Database, secret: string): Promise<S
         select s.id, s.user_id, s.created_at, s.last_seen_at, u.email, u.display_name
         from sessions s
         join users u on u.id = s.user_id
-        where s.hash = ${hash} and s.expires_at > now()
+        where s.hash = ${hash} and s.expires_at > now() and u.disabled_at is null
       ), used as (
         update sessions s
         set last_seen_at = date_trunc('milliseconds', now()),

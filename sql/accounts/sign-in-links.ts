@@ -24,7 +24,7 @@ export async function makeLink(
   return { code, expiresAt: row!.expires_at }
 }
 
-/** Returns the account of a link; null when the link was used or replaced, or has expired. */
+/** Returns the account of a link; null when the link was used or replaced or has expired, or the account is disabled. */
 export async function findLink(tx: Transaction, code: string): Promise<LinkOwner | null> {
   const hash = secretHash(code)
   if (!hash) return null
@@ -32,7 +32,7 @@ export async function findLink(tx: Transaction, code: string): Promise<LinkOwner
     select l.user_id as "userId", u.email, u.display_name as name
     from sign_in_links l
     join users u on u.id = l.user_id
-    where l.hash = ${hash} and l.expires_at > now()`
+    where l.hash = ${hash} and l.expires_at > now() and u.disabled_at is null`
   return row ?? null
 }
 

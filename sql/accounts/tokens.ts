@@ -114,7 +114,8 @@ const maxAgeMs = 1000
 /**
  * Looks up tokens and caches each result for a second. A look-up for every request would cost a third of the
  * throughput. When a token is revoked, the whole cache is cleared: at once in the process that revokes it, in other
- * processes when the database's notification arrives, and at the latest after the second.
+ * processes when the database's notification arrives, and at the latest after the second. So it is when an account is
+ * disabled or enabled.
  */
 export class TokenVerifier {
   readonly #database: Database
@@ -132,10 +133,11 @@ export class TokenVerifier {
   /** Clears the cache. */
   forget(): void {
     this.#known.clear()
+    this.#seen.forgetUnknown()
   }
 
   /**
-   * Returns null for a token that is unknown, revoked or expired. Throws `storage_unavailable`.
+   * Returns null for a token that is unknown, revoked or expired, or whose account is disabled. Throws `storage_unavailable`.
    *
    * @param mayLookUp called for a token without a success in the last hour. If it returns false, the token counts as
    * unknown
@@ -176,7 +178,8 @@ export class TokenVerifier {
         left join service_accounts s on s.id = t.user_id
         left join workspaces w on w.id = s.workspace_id
         left join users payer on payer.id = w.owner_id
-        where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
+        where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+          and u.disabled_at is null and payer.disabled_at is null`
       if (!row) return null
       if (this.#clock.now() - (this.#lastUsed.get(row.tokenId) ?? 0) > 60_000) {
         if (this.#lastUsed.size > 20_000) this.#lastUsed.clear()

@@ -1,6 +1,7 @@
 -- The record of a request, written in the transactions of its work. sql/operation.ts describes the fields of an operation.
 
 -- p_records: [{operation, account, board, workspace, made: [id]}]
+-- An account that was erased meanwhile leaves its id only.
 create or replace function record_operations(p_records json, p_at timestamptz) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
@@ -10,13 +11,14 @@ begin
     occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status,
     workspace_id, board_id, resource_type, resource_ids, request_id, ip
   )
-  select p_at, o.action, v.account, o.display_name, o.token_id, o.service_account_id, o.client_id, o.method, o.path, o.status,
-    e.workspace, e.board, e.type, e.ids, o.request_id, o.ip
+  select p_at, o.action, v.account, case when u.id is not null then o.display_name end, o.token_id, o.service_account_id, o.client_id,
+    o.method, o.path, o.status, e.workspace, e.board, e.type, e.ids, o.request_id, case when u.id is not null then o.ip else '' end
   from json_to_recordset(p_records) as v(operation json, account uuid, board uuid, workspace uuid)
   cross join lateral json_to_record(v.operation) as o(
     action text, display_name text, token_id uuid, service_account_id uuid, client_id text, method text, path text,
     status integer, request_id text, ip text, resources json
   )
+  left join users u on u.id = v.account
   cross join lateral (
     select n.workspace, n.board, n.type, array_agg(n.id order by n.place) as ids
     from (

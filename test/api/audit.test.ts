@@ -277,7 +277,7 @@ test('[AU5] a request’s role reads alone, and the service itself changes nothi
   await expect(database.asUser(owner.userId, (tx) => tx`delete from audit_operations`)).rejects.toMatchObject(
     refused,
   )
-  await expect(database.asSystem((tx) => tx`update audit_operations set ip = ''`)).rejects.toMatchObject(
+  await expect(database.asSystem((tx) => tx`update audit_operations set path = ''`)).rejects.toMatchObject(
     refused,
   )
 })

@@ -58,7 +58,7 @@ test('[W60] a created webhook has what was sent and its defaults, and its secret
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(next).toMatch(/not shown again/)
   const row = await stored(webhook.id)
-  expect(openEncryption(testSecretKey, 'webhook secrets').open(row.secret, webhook.id)).toBe(secret)
+  expect(openEncryption([testSecretKey], 'webhook secrets').open(row.secret, webhook.id)).toBe(secret)
   for (const { text } of [
     await user.api.get('/webhooks'),
     await user.api.patch(`/webhooks/${webhook.id}`, { name: 'x' }),
@@ -526,7 +526,7 @@ test('[W70] a rotation gives a new secret and keeps the one before for 24 hours'
   expect(second.secret).not.toBe(first)
   const opened = async () => {
     const row = await stored(id)
-    const encryption = openEncryption(testSecretKey, 'webhook secrets')
+    const encryption = openEncryption([testSecretKey], 'webhook secrets')
     return [row.secret, row.previous_secret].map((sealed) => encryption.open(sealed, id))
   }
   expect(await opened()).toEqual([second.secret, first])

@@ -168,7 +168,7 @@ export class FileRun {
     await this.#service.ready()
     const store = openDiskStore({
       folder: join(this.#service.dataDir, 'files'),
-      urls: openPartUrls('k'.repeat(32)),
+      urls: openPartUrls(['k'.repeat(32)]),
       clock: systemClock,
       publicUrl: () => '',
     })

@@ -15,7 +15,7 @@ export async function subscribe(
   webhook: { workspaceId: string; userId: string; url: string; events: readonly string[] },
 ): Promise<void> {
   const id = crypto.randomUUID()
-  const secret = openEncryption(webhookSettings.SECRET_KEY, 'webhook secrets').seal('whsec_c2VjcmV0', id)
+  const secret = openEncryption([webhookSettings.SECRET_KEY], 'webhook secrets').seal('whsec_c2VjcmV0', id)
   await tx`
     insert into webhooks (id, workspace_id, created_by, url, events, secret)
     values (${id}, ${webhook.workspaceId}, ${webhook.userId}, ${webhook.url}, ${[...webhook.events]}, ${secret})`

@@ -131,7 +131,7 @@ test('[OS9] a folder that cannot be made gives one line', async () => {
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'files'), 'a file where the folder should be')
   await chmod(join(folder, 'files'), 0o600)
-  const urls = openPartUrls('k'.repeat(32))
+  const urls = openPartUrls(['k'.repeat(32)])
   const store = openDiskStore({
     folder: join(folder, 'files'),
     urls,

@@ -44,6 +44,7 @@ test.each([
 
 test.each([
   ['SECRET_KEY', 'too-short', 'SECRET_KEY must be at least 32 characters.'],
+  ['SECRET_KEY_PREVIOUS', 'too-short', 'SECRET_KEY_PREVIOUS must be at least 32 characters.'],
   ['DATABASE_URL', 'mysql://root:canary@localhost/x', 'DATABASE_URL must be a postgres:// URL.'],
   ['METRICS_TOKEN', 'too short', 'METRICS_TOKEN must be at least 16 characters without spaces.'],
 ])('[O4] a bad %s is refused without being shown', (name, value, message) => {

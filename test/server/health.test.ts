@@ -1,16 +1,17 @@
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { registerHealth } from '../../server/health.ts'
+import { version } from '../../server/version.ts'
 import { startService } from '../support/service.ts'
 
-test('[O14] healthz answers while the process lives, readyz when the schema is this version’s', async () => {
+test('[O14, VR1] healthz answers while the process lives, readyz when the schema is this version’s', async () => {
   const service = await startService()
   onTestFinished(() => service.stop())
   const get = async (path: string) => {
     const response = await fetch(`${service.url}${path}`)
     return { status: response.status, body: await response.json() }
   }
-  expect(await get('/healthz')).toEqual({ status: 200, body: { status: 'ok' } })
+  expect(await get('/healthz')).toEqual({ status: 200, body: { status: 'ok', version } })
   const ready = { status: 'ready', database: 'ok', migrations: 'ok', feed_lag_ms: expect.any(Number) }
   expect(await get('/readyz')).toEqual({ status: 200, body: ready })
 

@@ -4,15 +4,20 @@ import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/pro
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { openLog, passwordsIn } from '../../server/log.ts'
+import { version } from '../../server/version.ts'
 import { makeToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { makeDataDir, startInstance, type Instance } from '../support/instance.ts'
 
+const previousKey = 'an-earlier-key-of-more-than-32-characters'
 let instance: Instance
 let account: { token: string; token_id: string }
 
 beforeAll(async () => {
-  instance = await startInstance(await makeDataDir(afterAll), { LOG_LEVEL: 'debug' })
+  instance = await startInstance(await makeDataDir(afterAll), {
+    LOG_LEVEL: 'debug',
+    SECRET_KEY_PREVIOUS: previousKey,
+  })
   const added = await instance.corkboard('user', 'add', '--email', 'log@example.com', '--name', 'Log')
   account = JSON.parse(added.stdout) as typeof account
 })
@@ -35,7 +40,7 @@ async function linesOf(requestId: string): Promise<Line[]> {
   return lines().filter((line) => line['requestId'] === requestId)
 }
 
-test('[O12] a request is one JSON line, with its request id and without its query', async () => {
+test('[O12, VR1] a request is one JSON line, with the version and its request id, and without its query', async () => {
   const response = await fetch(`${instance.url}/api/v1/boards?limit=5`, {
     headers: { authorization: `Bearer ${account.token}` },
   })
@@ -44,6 +49,7 @@ test('[O12] a request is one JSON line, with its request id and without its quer
     {
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      version,
       requestId: response.headers.get('x-request-id'),
       method: 'GET',
       path: '/api/v1/boards',
@@ -98,6 +104,7 @@ test('[O13] wherever a token, a password or the secret key turns up, the log doe
   await send(`/api/v1/boards/${token}/cards`, { headers: { authorization: `Bearer ${token}` } })
   await send(`/${token}`)
   await send(`/${mistyped}`)
+  await send(`/${previousKey}`)
   await send('/api/v1/me', { headers: { 'x-request-id': token, 'user-agent': token, referer: `/${token}` } })
   await send('/api/v1/boards', {
     method: 'POST',
@@ -105,7 +112,7 @@ test('[O13] wherever a token, a password or the secret key turns up, the log doe
     body: `{"name": ${token}}`,
   })
   for (const credential of [token, mistyped]) await knock(credential)
-  await until(() => lines().length >= sent + 8, 'all is logged')
+  await until(() => lines().length >= sent + 9, 'all is logged')
 
   const { servicePassword, superuserPassword } = JSON.parse(
     await readFile(join(instance.dataDir, 'postgres.json'), 'utf8'),
@@ -113,7 +120,7 @@ test('[O13] wherever a token, a password or the secret key turns up, the log doe
   const secretKey = (await readFile(join(instance.dataDir, 'secret-key'), 'utf8')).trim()
   const log = instance.stdout()
   expect(log).toContain('/api/v1/boards/cork_[redacted]/cards')
-  for (const canary of [token, mistyped, servicePassword!, superuserPassword!, secretKey]) {
+  for (const canary of [token, mistyped, servicePassword!, superuserPassword!, secretKey, previousKey]) {
     expect(canary.length).toBeGreaterThan(20)
     expect(log).not.toContain(canary)
     expect(log).not.toContain(canary.slice(5, 25))

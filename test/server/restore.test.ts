@@ -110,7 +110,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const { url, admin } = await firstRelease()
-    const sealed = openEncryption(testSecretKey, 'canary').seal('secret canary', 'secret canary')
+    const sealed = openEncryption([testSecretKey], 'canary').seal('secret canary', 'secret canary')
     await admin`update corkboard.secret_canary set sealed = ${sealed}`
     const path = join(folder, 'first-release.tar.zst')
     const database = openDatabase({ url, poolSize: 1 })

@@ -1,6 +1,6 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import net, { type AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { findEmbedded } from '../../sql/embedded/embedded.ts'
@@ -230,7 +230,7 @@ test('[O50] another SECRET_KEY stops the start with one line', runsFor, async ()
   const refusal = {
     code: 1,
     stderr:
-      'corkboard: The secrets of this database were encrypted with another SECRET_KEY. Set the earlier key again, or restore DATA_DIR/secret-key.\n',
+      'corkboard: The secrets of this database were encrypted with another SECRET_KEY. Set the earlier key again, or restore DATA_DIR/secret-key. During a rotation set it as SECRET_KEY_PREVIOUS.\n',
   }
   const first = await startInstance(dataDir, { SECRET_KEY: key })
   await first.stop()
@@ -257,4 +257,19 @@ test('[O50] so it does on a database from before this check', async () => {
   const after = await startService({ testDatabase })
   await after.stop()
   expect(await testDatabase.admin`select from secret_canary`).toHaveLength(1)
+})
+
+test('[VR2] an installation on the host’s Node prints no warning', async () => {
+  const folder = await testDataDir()
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'test/client/package.json']) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await copyFile(join(repository, name), join(folder, name))
+  }
+  // The test runs on the Node of this project. An installation runs on the host's.
+  const PATH = process.env['PATH']!.split(':')
+    .filter((path) => !path.includes('node_modules'))
+    .join(':')
+  const env = { PATH, HOME: process.env['HOME'] }
+  const installed = await run('npm', ['ci', '--dry-run', '--ignore-scripts'], { cwd: folder, env })
+  expect(installed).toMatchObject({ code: 0, stderr: '' })
 })

@@ -20,7 +20,7 @@ export async function openDiskDriver(): Promise<StoreUnderTest & { folder: strin
   const folder = await mkdtemp(join(tmpdir(), 'corkboard-store-'))
   const app = Fastify()
   app.setErrorHandler(sendError)
-  const urls = openPartUrls('a key for tests, of more than 32 characters')
+  const urls = openPartUrls(['a key for tests, of more than 32 characters'])
   const publicUrl = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   const store = openDiskStore({ folder, urls, clock: systemClock, publicUrl })
   await registerPartUploads(app, { store, urls, clock: systemClock })

@@ -12,7 +12,7 @@ export async function makeWebhook(
 ): Promise<string> {
   const id = crypto.randomUUID()
   const { events = ['*'], secret = webhookSecret, workspaceId = user.workspaceId, name = '' } = options
-  const sealed = openEncryption(testSecretKey, 'webhook secrets').seal(secret, id)
+  const sealed = openEncryption([testSecretKey], 'webhook secrets').seal(secret, id)
   await service.admin`
     insert into webhooks (id, workspace_id, created_by, url, events, name, secret)
     values (${id}, ${workspaceId}, ${user.userId}, ${url}, ${events}, ${name}, ${sealed})`

@@ -51,9 +51,13 @@ export function startPurge(parts: PurgeParts, options: { intervalMs?: number } =
   })
 }
 
-/** @returns false when another transaction has locked the board, or when the board was restored */
-async function purgeBoard(
-  { database, closeBoard }: PurgeParts,
+/**
+ * Removes a board that was deleted before `cutoff`, with everything that it holds.
+ *
+ * @returns false when another transaction has locked the board, or when the board was restored
+ */
+export async function purgeBoard(
+  { database, closeBoard }: Pick<PurgeParts, 'database' | 'closeBoard'>,
   boardId: string,
   cutoff: Date,
 ): Promise<boolean> {

@@ -1,13 +1,15 @@
-import { Option, type Command } from 'commander'
-import { addUser } from '../../sql/accounts/accounts.ts'
-import { openPasswords } from '../../platform/secrets/passwords.ts'
-import { setPassword } from '../../sql/accounts/passwords.ts'
-import { mintToken, scopes, type Scope } from '../../sql/accounts/tokens.ts'
-import { answer } from './answer.ts'
-import { asService } from './database.ts'
-import { emailOption, examples, nameOption, scopesOption, ttlOption } from './options.ts'
+import type { Command } from 'commander'
+import { addUser } from '../../../sql/accounts/accounts.ts'
+import { openPasswords } from '../../../platform/secrets/passwords.ts'
+import { setPassword } from '../../../sql/accounts/passwords.ts'
+import { mintToken, scopes, type Scope } from '../../../sql/accounts/tokens.ts'
+import { answer } from '../answer.ts'
+import { asService } from '../database.ts'
+import { emailOption, examples, nameOption, scopesOption, tierOption, ttlOption } from '../options.ts'
 import { passwordFromStdin } from './password.ts'
-import { userPasswordCommands } from './user-password.ts'
+import { userAccountCommands } from './account.ts'
+import { userDeleteCommand } from './delete.ts'
+import { userPasswordCommands } from './sign-in.ts'
 
 interface AddOptions {
   email: string
@@ -28,7 +30,7 @@ export function userCommands(program: Command): void {
     )
     .addOption(emailOption('--email <email>', 'e-mail address, which no other account may have'))
     .addOption(nameOption('display name of the account and name of its personal workspace'))
-    .addOption(new Option('--tier <tier>', 'plan of the account').choices(['free', 'pro']).default('free'))
+    .addOption(tierOption().default('free'))
     .addOption(scopesOption(scopes))
     .addOption(ttlOption())
     .option('--password-stdin', 'read the password of the account from standard input')
@@ -53,4 +55,6 @@ export function userCommands(program: Command): void {
     })
 
   userPasswordCommands(user)
+  userAccountCommands(user)
+  userDeleteCommand(user)
 }

@@ -5,8 +5,8 @@
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Writable } from 'node:stream'
-import { passwordFault } from '../../core/password.ts'
-import { AccountError } from '../../sql/accounts/accounts.ts'
+import { passwordFault } from '../../../core/password.ts'
+import { AccountError } from '../../../sql/accounts/accounts.ts'
 
 /** Returns standard input without its last line break. @throws AccountError when that is not a valid password */
 export async function passwordFromStdin(): Promise<string> {
