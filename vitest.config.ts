@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
+// Every test file, and every process that tests start, loads the same modules. Compiled once, a process starts in half
+// the time.
+process.env['NODE_COMPILE_CACHE'] ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],

@@ -121,5 +121,6 @@ export function run(
 
 /** Returns an environment without the settings of the test run. */
 function environment(dataDir: string, env: Environment): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir, ...env }
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  return { PATH, HOME, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env }
 }
