@@ -5,6 +5,7 @@ import { captureBoard } from '../../collab/boards/capture.ts'
 import { fileKeysOf } from '../../collab/boards/file-keys.ts'
 import { findCard, rawReader, readContent } from '../../collab/canvas/canvas.ts'
 import { projectCard } from '../../collab/canvas/project.ts'
+import { SharedState } from '../../collab/documents/shared-state.ts'
 import { makeBoard } from '../api/board.ts'
 import { longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
 import { nodesOfFile } from '../support/test-file.ts'
@@ -37,13 +38,17 @@ const documents: Record<string, (document: Y.Doc) => void> = {
 }
 
 test.each(Object.entries(documents))(
-  '[WK26] a document of 3 MB is encoded for who joins in less than 50 ms: %s',
-  { retry: 2 }, // the caches of a busy machine are cold for all ten runs of one attempt
-  (_name, fill) => {
+  '[WK26] a document of 3 MB is encoded for who joins in turns of less than 50 ms: %s',
+  { retry: 2 },
+  async (_name, fill) => {
     const document = new Y.Doc()
     document.transact(() => fill(document))
-    expect(Y.encodeStateAsUpdate(document).byteLength).toBeGreaterThan(2.9e6)
-    expect(mainThreadMs(() => Y.encodeStateAsUpdate(document))).toBeLessThan(boundMs)
+    let bytes = 0
+    const turnMs = await longestTurnMs(async () => {
+      bytes = (await new SharedState(document).missing(new Map())).base.byteLength
+    })
+    expect(bytes).toBeGreaterThan(2.9e6)
+    expect(turnMs).toBeLessThan(boundMs)
   },
 )
 
@@ -66,32 +71,37 @@ async function loadBehind() {
   return { boardId, lease, turnMs }
 }
 
-test('[WK26] a board of 15,000 cards whose index is behind is loaded, and captured while it changes, in turns of less than 50 ms', async () => {
-  let { boardId, lease, turnMs: loadMs } = await loadBehind()
-  for (let run = 1; run < 3 && loadMs >= boundMs; run++) {
-    lease.release()
-    ;({ boardId, lease, turnMs: loadMs } = await loadBehind())
-  }
-  expect(loadMs, 'load, best of three').toBeLessThan(boundMs)
+test(
+  '[WK26] a board of 15,000 cards whose index is behind is loaded, and captured while it changes, in turns of less than 50 ms',
+  { timeout: 120_000, retry: 2 },
+  async () => {
+    let { boardId, lease, turnMs: loadMs } = await loadBehind()
+    for (let run = 1; run < 3 && loadMs >= boundMs; run++) {
+      lease.release()
+      ;({ boardId, lease, turnMs: loadMs } = await loadBehind())
+    }
+    expect(loadMs, 'load, best of three').toBeLessThan(boundMs)
 
-  const cards = lease.board.document.getMap<Y.Map<unknown>>('cards')
-  const [first] = cards.keys()
-  let captured!: Awaited<ReturnType<typeof captureBoard>>
-  let least = Infinity
-  for (let run = 0; run < 3 && least > boundMs / 2; run++) {
-    const turnMs = await longestTurnMs(async () => {
-      const capture = captureBoard(there.live, boardId, { raw: true, account: user.userId })
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      cards.get(first!)!.set('title', `changed ${run}`)
-      captured = await capture
-    })
-    least = Math.min(least, turnMs)
-  }
-  expect(least, 'capture').toBeLessThan(boundMs)
-  expect(captured.cards).toHaveLength(15_000)
-  for (const { content, raw } of captured.cards) expect((raw as { title: string }).title).toBe(content.title)
-  lease.release()
-}, 120_000)
+    const cards = lease.board.document.getMap<Y.Map<unknown>>('cards')
+    const [first] = cards.keys()
+    let captured!: Awaited<ReturnType<typeof captureBoard>>
+    let least = Infinity
+    for (let run = 0; run < 3 && least > boundMs / 2; run++) {
+      const turnMs = await longestTurnMs(async () => {
+        const capture = captureBoard(there.live, boardId, { raw: true, account: user.userId })
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        cards.get(first!)!.set('title', `changed ${run}`)
+        captured = await capture
+      })
+      least = Math.min(least, turnMs)
+    }
+    expect(least, 'capture').toBeLessThan(boundMs)
+    expect(captured.cards).toHaveLength(15_000)
+    for (const { content, raw } of captured.cards)
+      expect((raw as { title: string }).title).toBe(content.title)
+    lease.release()
+  },
+)
 
 const numbered = (length: number) => Array.from({ length }, (_, n) => n)
 const fields: Record<string, (card: Y.Map<unknown>) => void> = {
@@ -123,6 +133,7 @@ const fields: Record<string, (card: Y.Map<unknown>) => void> = {
 
 test.each(Object.entries(fields))(
   '[WK27] a card with %s is read, projected and shown in short steps',
+  { retry: 2 }, // the caches of a busy machine are cold
   (_name, fill) => {
     const document = new Y.Doc()
     const card = new Y.Map<unknown>([['kind', 'note']])
