@@ -67,7 +67,7 @@ export async function checkSecretKey(
   }
 }
 
-/** Returns the key without making one; null when there is none. */
+/** Returns the existing key, or null. Never makes a key. */
 export async function findSecretKey(config: Config): Promise<string | null> {
   return config.secretKey || (await readKey(join(config.dataDir, 'secret-key')))
 }

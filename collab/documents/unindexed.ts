@@ -70,7 +70,7 @@ export class Unindexed {
     return this.#hasDirty && this.#dirty.since === this.#indexedAt ? this.waitingMs : null
   }
 
-  /** For how long changes have been waiting, at most; 0 when there are none. */
+  /** The age of the oldest waiting change in milliseconds. 0 when no change waits. */
   get waitingMs(): number {
     return this.#hasDirty ? performance.now() - this.#dirty.since : 0
   }

@@ -32,7 +32,7 @@ export class Scrape {
     )
   }
 
-  /** The sum of the samples with these labels; of a histogram, its observations. Null when there is none. */
+  /** Returns the sum of the samples with these labels. Counts the observations of a histogram. Null: no sample matches. */
   value(metric: string, labels: Record<string, string> = {}): number | null {
     const name = this.types.get(metric) === 'histogram' ? `${metric}_count` : metric
     const found = this.samples.filter(
