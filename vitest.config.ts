@@ -4,15 +4,27 @@ import { defineConfig } from 'vitest/config'
 // the time.
 process.env['NODE_COMPILE_CACHE'] ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
 
+const common = { pool: 'forks', testTimeout: 30_000, hookTimeout: 60_000 } as const
+/** What these test files measure depends on what else runs. So they run one at a time, after all others. */
+const alone = 'test/**/*.alone.test.ts'
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    pool: 'forks',
-    // Many tests wait: for timers, processes, and commits. Two workers would leave a third of two cores unused.
-    maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [alone],
+          // Many tests wait: for timers, processes, and commits. Two workers would leave a third of two cores unused.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { test: { ...common, name: 'alone', include: [alone], maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 })

@@ -30,8 +30,7 @@ describe('the short form', () => {
 
   test.each(shortForm.map((attack): [string, Attack] => [attack.name, attack]))(
     '[HO1] [HO2] [HO3] [HO4] [HO5] %s neither stalls the service nor a second tenant, and is answered clearly',
-    // Other test files run beside it: the best of three, where the command takes medians.
-    { timeout: 120_000, retry: 2 },
+    { timeout: 120_000 },
     async (_name, attack) => {
       const figures = await run.attack(attack)
       turns = figures

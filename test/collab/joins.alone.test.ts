@@ -49,7 +49,7 @@ test('[JO2] [JO3] 40 joins of 4 MB share the bytes, and no turn is long', async 
   const quick = await join(boardId, { reads: true })
   await until(() => quick.received() > 0.9 * boardBytes, 'another one joins')
   // The garbage of the encoding and of this reader counts, too.
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * boardBytes)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * boardBytes)
   expect(turns.read().longestCpuMs).toBeLessThan(50)
   for (const { client } of slow.slice(1)) client.socket.terminate()
   slow[0]!.client.socket.resume()

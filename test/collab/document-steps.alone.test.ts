@@ -39,7 +39,6 @@ const documents: Record<string, (document: Y.Doc) => void> = {
 
 test.each(Object.entries(documents))(
   '[WK26] a document of 3 MB is encoded for who joins in turns of less than 50 ms: %s',
-  { retry: 2 },
   async (_name, fill) => {
     const document = new Y.Doc()
     document.transact(() => fill(document))
@@ -73,7 +72,7 @@ async function loadBehind() {
 
 test(
   '[WK26] a board of 15,000 cards whose index is behind is loaded, and captured while it changes, in turns of less than 50 ms',
-  { timeout: 120_000, retry: 4 },
+  { timeout: 120_000 },
   async () => {
     let { boardId, lease, turnMs: loadMs } = await loadBehind()
     for (let run = 1; run < 3 && loadMs >= boundMs; run++) {
@@ -133,7 +132,6 @@ const fields: Record<string, (card: Y.Map<unknown>) => void> = {
 
 test.each(Object.entries(fields))(
   '[WK27] a card with %s is read, projected and shown in short steps',
-  { retry: 2 }, // the caches of a busy machine are cold
   (_name, fill) => {
     const document = new Y.Doc()
     const card = new Y.Map<unknown>([['kind', 'note']])
