@@ -1,5 +1,5 @@
 /** Captures a whole board at one moment, for exports. */
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import type { CardContent } from '../../core/card.ts'
 import { inTurns, LoopTurn, type Steps } from '../../platform/work/loop-turn.ts'
 import { cardsOf, findCard, rawReader, readContent } from '../canvas/canvas.ts'
@@ -25,12 +25,9 @@ export interface Capture {
 /** Largest raw content of a board, in characters. It equals the largest document. */
 const rawChars = 256 * 1024 * 1024
 
-/** A board that may be read in one step when somebody is about to change it, and the CPU time for that. */
-const atOnce = { cards: 1500, cpuMs: 20 }
-
 /**
- * Captures the board at one moment, while editing continues. It reads the live document in turns. Before the first change
- * it reads the rest at once. When that takes too long, it keeps the encoded state and reads that instead.
+ * Captures the board at one moment, while editing continues. It reads the live document in turns. When somebody changes it
+ * meanwhile, it reads a copy.
  */
 export async function captureBoard(
   live: LiveBoards,
@@ -38,42 +35,31 @@ export async function captureBoard(
   { raw, account }: { raw: boolean; account: string },
 ): Promise<Capture> {
   await catchUp(live, boardId)
-  const found = await live.documents.withDocument(boardId, ({ document }) => readOrKeep(document, raw))
-  if (!(found instanceof Uint8Array)) return found
-  return inTurns(readBoard(await live.documents.open(found, account), raw))
+  const found = await live.documents.withDocument(
+    boardId,
+    async ({ document, shared }) => (await readUnchanged(document, raw)) ?? shared.missing(new Map()),
+  )
+  if ('cards' in found) return found
+  const { base, tail } = found
+  return inTurns(readBoard(await live.documents.open(tail ? [base, tail] : [base], account), raw))
 }
 
-async function readOrKeep(document: Y.Doc, raw: boolean): Promise<Capture | Uint8Array> {
+/** @returns null when the document changes before all of it is read */
+async function readUnchanged(document: Y.Doc, raw: boolean): Promise<Capture | null> {
   const steps = readBoard(document, raw)
   const turn = new LoopTurn()
-  let found: Capture | Uint8Array | null = null
-  const beforeChange = () => {
-    if (found) return
-    const isSmall = cardsOf(document).size <= atOnce.cards
-    found = (isSmall ? finishWithin(atOnce.cpuMs, steps) : null) ?? Y.encodeStateAsUpdate(document)
-  }
-  document.on('beforeTransaction', beforeChange)
+  let changed = false
+  const noteChange = () => void (changed = true)
+  document.on('update', noteChange)
   try {
-    while (!found) {
+    while (!changed) {
       const { done, value } = steps.next()
-      if (done) found = value
-      else if (turn.isOver()) await turn.next()
+      if (done) return value
+      if (turn.isOver()) await turn.next()
     }
-    return found
+    return null
   } finally {
-    document.off('beforeTransaction', beforeChange)
-  }
-}
-
-/** Takes the steps that are left. @returns null when they take longer */
-function finishWithin<Result>(cpuMs: number, steps: Steps<Result>): Result | null {
-  const begun = process.threadCpuUsage()
-  for (let n = 1; ; n++) {
-    const { done, value } = steps.next()
-    if (done) return value
-    if (n % 20 > 0) continue
-    const { user, system } = process.threadCpuUsage(begun)
-    if (user + system > cpuMs * 1000) return null
+    document.off('update', noteChange)
   }
 }
 

@@ -178,10 +178,11 @@ export class Documents {
   /**
    * Opens a state that was encoded at some moment. It does so in turns, for a large one partly in a worker thread.
    *
+   * @param updates the state, as updates in their order
    * @param account whose turn it takes
    * @throws ServiceError `session_unavailable`
    */
-  async open(state: Uint8Array, account: string): Promise<Y.Doc> {
+  async open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
     const copy = new Y.Doc()
     keepFormats(copy)
     const failed = (error: unknown) => {
@@ -190,7 +191,7 @@ export class Documents {
     try {
       await this.#options.loader.apply(
         copy,
-        { snapshot: null, updates: [state] },
+        { snapshot: null, updates },
         { account, origin: null, failed },
       )
     } catch (error) {
