@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 // Every test file, and every process that tests start, loads the same modules. Compiled once, a process starts in half
 // the time.
@@ -18,7 +18,7 @@ export default defineConfig({
           ...common,
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [alone],
+          exclude: [...configDefaults.exclude, alone],
           // Many tests wait: for timers, processes, and commits. Two workers would leave a third of two cores unused.
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
