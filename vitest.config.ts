@@ -24,7 +24,16 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...common, name: 'alone', include: [alone], maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...common,
+          name: 'alone',
+          include: [alone],
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          execArgv: ['--expose-gc'],
+        },
+      },
     ],
   },
 })
