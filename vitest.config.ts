@@ -19,8 +19,8 @@ export default defineConfig({
           name: 'together',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, alone],
-          // Many tests wait: for timers, processes, and commits. Two workers would leave a third of two cores unused.
-          maxWorkers: 3,
+          // Many tests wait: for timers, processes, and commits. Three workers leave a third of two cores unused.
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
