@@ -15,6 +15,10 @@ export interface Server {
   createBoards(count: number): Promise<string[]>
   /** Returns the memory figures of the process after a full garbage collection. */
   memory(): Promise<MemoryBytes>
+  /** Milliseconds of CPU time that the process has used. */
+  cpuMs(): Promise<number>
+  /** Returns how many bytes the process held at most during `work`, beyond those that it held before. */
+  peakBytes(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
 }
 
@@ -28,8 +32,6 @@ export interface CardServer extends Server {
 
 export interface Corkboard extends EditorServer, CardServer {
   dataDir: string
-  /** Milliseconds of CPU time that the process has used. */
-  cpuMs(): Promise<number>
 }
 
 /** Nodes of Corkboard on one database. */
@@ -86,6 +88,8 @@ export interface Bench {
   note: (text: string) => void
   model: Model
   corkboard(): Promise<EditorServer & CardServer>
+  /** Starts a Corkboard with 20 accounts that all may edit its boards, for the measures of crowds. The caller stops it. */
+  crowdSubject(): Promise<EditorServer & Partial<CardServer>>
   /** Starts another Corkboard without one of its components. The caller stops it. */
   corkboardWithout(part: Part): Promise<CardServer>
   /** Starts nodes on a database of their own, unless `--database-url` names one. The caller stops them. */

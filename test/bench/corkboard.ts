@@ -17,11 +17,16 @@ const run = promisify(execFile)
 
 /**
  * Starts Corkboard as an operator does, with an empty data folder and one account. The bench uses only its public
- * interface. `databaseUrl` replaces its embedded PostgreSQL.
+ * interface. `databaseUrl` replaces its embedded PostgreSQL. `colleagues` is the number of further accounts that may edit
+ * its boards.
  */
 export async function startCorkboard(
   databaseUrl: string | null,
-  { without, settings = {} }: { without?: Part; settings?: Record<string, string> } = {},
+  {
+    without,
+    settings = {},
+    colleagues = 0,
+  }: { without?: Part; settings?: Record<string, string>; colleagues?: number } = {},
 ): Promise<Corkboard> {
   const dataDir = await mkdtemp(join(tmpdir(), 'corkboard-bench-'))
   // As root, the embedded PostgreSQL runs as another user, who must be able to enter the folder.
@@ -54,10 +59,16 @@ export async function startCorkboard(
       name: 'corkboard',
       dataDir,
       api,
-      editors: { protocol: 'hocuspocus', url: `ws://127.0.0.1:${port}/collab`, token },
+      editors: {
+        protocol: 'hocuspocus',
+        url: `ws://127.0.0.1:${port}/collab`,
+        token,
+        tokens: [token, ...(await addColleagues(api, colleagues))],
+      },
       createBoards: (count) => createBoards(api, count),
       memory: () => child.memory(),
       cpuMs: () => child.cpuMs(),
+      peakBytes: (work) => child.peakBytes(work),
       stop,
     }
   } catch (error) {
@@ -83,7 +94,11 @@ export async function startNodes(
     while (nodes.length < count) {
       const node = await startCorkboard(url, { settings })
       const { token } = first.api // all boards belong to one account
-      nodes.push({ ...node, api: { ...node.api, token }, editors: { ...node.editors, token } })
+      nodes.push({
+        ...node,
+        api: { ...node.api, token },
+        editors: { ...node.editors, token, tokens: [token] },
+      })
     }
     return { nodes, databaseUrl: url, stop }
   } catch (error) {
@@ -111,6 +126,21 @@ async function addAccount(env: Record<string, string>): Promise<string> {
     env: { ...process.env, ...env },
   })
   return (JSON.parse(stdout) as { token: string }).token
+}
+
+/** Makes service accounts, and returns a token of each. */
+async function addColleagues(api: CardServer['api'], count: number): Promise<string[]> {
+  const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' }
+  const listed = await fetch(`${api.root}/workspaces`, { headers })
+  const { workspaces } = (await listed.json()) as { workspaces: { id: string }[] }
+  const tokens: string[] = []
+  while (tokens.length < count) {
+    const body = JSON.stringify({ workspace_id: workspaces[0]!.id, name: 'Colleague', scopes: ['write'] })
+    const response = await fetch(`${api.root}/service-accounts`, { method: 'POST', headers, body })
+    if (!response.ok) throw new Error(`POST /service-accounts: ${response.status} ${await response.text()}`)
+    tokens.push(((await response.json()) as { access_token: string }).access_token)
+  }
+  return tokens
 }
 
 async function createBoards(api: CardServer['api'], count: number): Promise<string[]> {

@@ -2,11 +2,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Measure, Row } from './bench.ts'
 import { openBench } from './open-bench.ts'
+import { agents } from './rows/agents.ts'
 import { boardSize } from './rows/board-size.ts'
 import { boards } from './rows/boards.ts'
 import { capacity } from './rows/capacity.ts'
-
 import { createBatch, createOne } from './rows/create.ts'
+import { crowdRows } from './rows/crowds.ts'
+import { joins } from './rows/joins.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { exchange } from './rows/exchange.ts'
 import { files } from './rows/files.ts'
@@ -39,6 +41,9 @@ interface Options {
 const measures = [
   relayDurable,
   relaySeen,
+  joins,
+  crowdRows,
+  agents,
   createOne,
   createBatch,
   boardSize,

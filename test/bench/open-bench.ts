@@ -22,6 +22,9 @@ interface BenchOptions {
   model: Model
 }
 
+/** More than one node lets in by default. */
+const crowd = { colleagues: 20, settings: { MAX_SOCKETS_PER_BOARD: '2000' } }
+
 /** Starts the load process now, and each server at its first use. `close` stops all of them in reverse order. */
 export function openBench(options: BenchOptions): { bench: Bench; close: () => Promise<void> } {
   const opened = new AsyncDisposableStack()
@@ -57,6 +60,8 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     load,
     progress: options.progress,
     corkboard,
+    crowdSubject: () =>
+      options.calibrates ? startEditorPeer('hocuspocus') : startCorkboard(options.databaseUrl, crowd),
     corkboardWithout: (part) => startCorkboard(options.databaseUrl, { without: part }),
     startNodes: (count, settings) => startNodes(count, options.databaseUrl, settings),
     model: options.model,

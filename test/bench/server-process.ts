@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { MemoryBytes } from './bench.ts'
 
@@ -7,6 +8,8 @@ const repository = fileURLToPath(new URL('../..', import.meta.url))
 const preload = new URL('child-preload.ts', import.meta.url).href
 const stopWithinMs = 20_000
 const keptOutputBytes = 4_000
+/** Written to `clear_refs`, it sets the largest resident size back to the present one. */
+const resetPeak = '5'
 
 /** A server of the bench as a child process. */
 export class ServerProcess {
@@ -64,6 +67,20 @@ export class ServerProcess {
   /** Milliseconds of CPU time that the process has used, with its worker threads. */
   cpuMs(): Promise<number> {
     return this.ask('cpu')
+  }
+
+  /** Works only on Linux. */
+  async peakBytes(work: () => Promise<unknown>): Promise<number> {
+    await this.memory()
+    const file = (name: string) => `/proc/${this.child.pid}/${name}`
+    const status = (field: string) => {
+      const [, kb] = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file('status'), 'utf8'))!
+      return Number(kb) * 1024
+    }
+    writeFileSync(file('clear_refs'), resetPeak)
+    const before = status('VmRSS')
+    await work()
+    return status('VmHWM') - before
   }
 
   private async ask<Answer>(question: 'memory' | 'cpu'): Promise<Answer> {

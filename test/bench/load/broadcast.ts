@@ -3,6 +3,7 @@ import { CursorStream } from './cursor-stream.ts'
 import { editStream } from './edits.ts'
 import { openEditors, type EditorSocket } from './editor.ts'
 import { held } from './hold.ts'
+import { Latencies } from './latencies.ts'
 import type { Broadcast, BroadcastJob } from './jobs.ts'
 
 const quietMs = 500
@@ -20,9 +21,10 @@ export async function broadcast(job: BroadcastJob): Promise<Broadcast> {
     else editor.onAwareness = count
   }
   try {
-    const sent = job.what === null ? await idle(job) : await send(job, job.what)
+    const latencies = new Latencies()
+    const sent = job.what === null ? await idle(job) : await send(job, job.what, latencies)
     while (performance.now() - lastMs < quietMs) await delay(50)
-    return { sent, delivered }
+    return { sent, delivered, p50Ms: latencies.percentile(0.5) }
   } finally {
     for (const editor of held) editor.onUpdate = editor.onAwareness = null
   }
@@ -33,9 +35,11 @@ async function idle({ seconds }: BroadcastJob): Promise<number> {
   return 0
 }
 
-async function send(job: BroadcastJob, what: 'edits' | 'cursors'): Promise<number> {
-  const editors = await openEditors(job.server, job.boards, 1)
-  const counts = await Promise.all(editors.map((editor) => sendFrom(editor, job, what)))
+async function send(job: BroadcastJob, what: 'edits' | 'cursors', latencies: Latencies): Promise<number> {
+  const editors = await openEditors(job.server, job.boards, job.senders ?? 1)
+  const counts = await Promise.all(
+    editors.map((editor, n) => sendFrom(editor, job, what, latencies, n % (job.senders ?? 1))),
+  )
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
@@ -43,8 +47,10 @@ async function sendFrom(
   editor: EditorSocket,
   job: BroadcastJob,
   what: NonNullable<BroadcastJob['what']>,
+  latencies: Latencies,
+  sender: number,
 ): Promise<number> {
-  const edits = editStream(0)
+  const edits = editStream(sender)
   const cursors = new CursorStream()
   const startMs = performance.now()
   let sent = 0
@@ -54,8 +60,10 @@ async function sendFrom(
       editor.onAcknowledged = acknowledged.resolve
       editor.onFailure = acknowledged.reject
       if (what === 'edits') {
+        const sentMs = performance.now()
         editor.sendUpdate(edits.at(sent).update)
         await acknowledged.promise
+        latencies.record(performance.now() - sentMs)
       } else {
         editor.sendAwareness(cursors.next().states)
       }

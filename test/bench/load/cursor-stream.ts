@@ -21,6 +21,12 @@ export class CursorStream {
     return { states: encodeAwarenessUpdate(this.#awareness, [this.clientId]), clock }
   }
 
+  /** The state as it is, with a new clock. */
+  renew(): { states: Uint8Array } {
+    this.#awareness.setLocalState(this.#awareness.getLocalState() ?? { user: { name: 'Ada' } })
+    return { states: encodeAwarenessUpdate(this.#awareness, [this.clientId]) }
+  }
+
   end(): void {
     this.#awareness.destroy()
   }

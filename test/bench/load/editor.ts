@@ -30,9 +30,18 @@ export interface EditorSocket {
   close(): void
 }
 
-/** Connects, authenticates and syncs. Throws when the server refuses, or has not synced within about a minute. */
-export async function openEditor(server: EditorAddress, board: string): Promise<EditorSocket> {
-  return server.protocol === 'hocuspocus' ? openHocuspocus(server, board) : openYWebsocket(server, board)
+/** Connects, authenticates and syncs. Throws when the server refuses, or has not synced within about a minute.
+ *
+ * @param have state vector of what the editor has already
+ */
+export async function openEditor(
+  server: EditorAddress,
+  board: string,
+  have: Uint8Array = emptyStateVector,
+): Promise<EditorSocket> {
+  return server.protocol === 'hocuspocus'
+    ? openHocuspocus(server, board, have)
+    : openYWebsocket(server, board, have)
 }
 
 /** Opens `editorsPerBoard` on each board, in the order of the boards. */
@@ -41,12 +50,17 @@ export async function openEditors(
   boards: string[],
   editorsPerBoard: number,
 ): Promise<EditorSocket[]> {
-  const wanted = boards.flatMap((board) => Array.from({ length: editorsPerBoard }, () => board))
+  const tokens = server.tokens ?? [server.token]
+  const wanted = boards.flatMap((board) =>
+    Array.from({ length: editorsPerBoard }, (_, n) => ({ board, token: tokens[n % tokens.length]! })),
+  )
   const editors: EditorSocket[] = []
   const atOnce = 50
   for (let start = 0; start < wanted.length; start += atOnce) {
     const batch = wanted.slice(start, start + atOnce)
-    const opened = await Promise.allSettled(batch.map((board) => openEditor(server, board)))
+    const opened = await Promise.allSettled(
+      batch.map(({ board, token }) => openEditor({ ...server, token }, board)),
+    )
     editors.push(...opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])))
     const refused = opened.find((result) => result.status === 'rejected')
     if (!refused) continue
@@ -56,7 +70,7 @@ export async function openEditors(
   return editors
 }
 
-async function openHocuspocus(server: EditorAddress, board: string): Promise<EditorSocket> {
+async function openHocuspocus(server: EditorAddress, board: string, have: Uint8Array): Promise<EditorSocket> {
   const header = encode((encoder) => writeVarString(encoder, board))
   const editor = new Connection(server.url, frameHead(header, message.sync, syncStep.update))
   let synced = false
@@ -103,8 +117,7 @@ async function openHocuspocus(server: EditorAddress, board: string): Promise<Edi
         break
       case message.auth:
         if (frame[header.length + 1] === permissionDenied) editor.fail(`no access: ${text(frame, header)}`)
-        else if (!editor.isReady)
-          editor.sendPayload(frameHead(header, message.sync, syncStep.one), emptyStateVector)
+        else if (!editor.isReady) editor.sendPayload(frameHead(header, message.sync, syncStep.one), have)
         break
       case message.close:
         editor.fail('the server closed the document')
@@ -115,10 +128,10 @@ async function openHocuspocus(server: EditorAddress, board: string): Promise<Edi
   return editor.opened
 }
 
-async function openYWebsocket(server: EditorAddress, board: string): Promise<EditorSocket> {
+async function openYWebsocket(server: EditorAddress, board: string, have: Uint8Array): Promise<EditorSocket> {
   const header = new Uint8Array(0)
   const editor = new Connection(`${server.url}/${board}`, frameHead(header, message.sync, syncStep.update))
-  editor.onOpen = () => editor.sendPayload(frameHead(header, message.sync, syncStep.one), emptyStateVector)
+  editor.onOpen = () => editor.sendPayload(frameHead(header, message.sync, syncStep.one), have)
   editor.onFrame = (frame) => {
     if (frame[0] !== message.sync) return
     if (frame[1] === syncStep.update) editor.onUpdate?.(payload(frame, 2))
@@ -186,7 +199,8 @@ class Connection implements EditorSocket {
 
   /** Encodes `head`, the payload's length and the payload, in one allocation. */
   sendPayload(head: Uint8Array, payload: Uint8Array): void {
-    const lengthBytes = payload.length < 0x80 ? 1 : payload.length < 0x4000 ? 2 : 3
+    const lengthBytes =
+      payload.length < 0x80 ? 1 : payload.length < 0x4000 ? 2 : payload.length < 0x20_0000 ? 3 : 4
     const frame = Buffer.allocUnsafe(head.length + lengthBytes + payload.length)
     frame.set(head, 0)
     let at = head.length

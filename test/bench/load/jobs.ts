@@ -8,6 +8,8 @@ export interface EditorAddress {
   protocol: 'hocuspocus' | 'y-websocket'
   url: string
   token: string
+  /** Tokens of further accounts. Editors that are opened together take them in turn. */
+  tokens?: string[]
 }
 
 /** Address for creating and reading cards. `root` is the prefix of every path. */
@@ -103,6 +105,48 @@ export interface CursorJob {
   waits: boolean
 }
 
+/** A document of cards, written by an editor. */
+export interface FillJob {
+  server: EditorAddress
+  board: string
+  bytes: number
+  /** Characters of text on each card. */
+  textChars: number
+}
+
+/** Editors that join a filled board, read it, and leave again. They do not decode what they get. */
+export interface JoinJob {
+  server: EditorAddress
+  board: string
+  rounds: number
+  /** How many join at the same time, in each round. */
+  atOnce: number
+  /** What they have already: nothing, or what `fill` wrote. */
+  have: 'nothing' | 'filled'
+  /** Whether an editor makes an edit in each round before. */
+  edits: boolean
+}
+
+/** An editor that types one edit at a time beside API clients that create cards as fast as they can. */
+export interface TypingJob {
+  server: EditorAddress
+  api: ApiAddress
+  board: string
+  clients: number
+  editsPerSecond: number
+  seconds: number
+}
+
+/** People on one board whose cursors move at a steady rate, or stand still and are renewed. All of them look on, too. */
+export interface CrowdJob {
+  server: EditorAddress
+  board: string
+  people: number
+  perSecond: number
+  moves: boolean
+  seconds: number
+}
+
 /**
  * What one editor on each of the boards sends, also to held editors of its board, at a steady rate: edits that each wait
  * for their acknowledgement, or cursor positions. Null: nothing is sent for that time.
@@ -111,6 +155,8 @@ export interface BroadcastJob {
   server: EditorAddress
   boards: string[]
   what: 'edits' | 'cursors' | null
+  /** On each board. Default: one. */
+  senders?: number
   /** Of each editor. Null: the next edit is sent when the last one is acknowledged. */
   perSecond: number | null
   seconds: number
@@ -120,6 +166,8 @@ export interface Broadcast {
   sent: number
   /** Frames that the held editors received. */
   delivered: number
+  /** From sending an edit until its acknowledgement. */
+  p50Ms: number
 }
 
 /** Cards created one after the other, each delivered to a webhook. Without an API: bare POSTs. */
@@ -154,6 +202,10 @@ export interface Jobs {
   screen: { job: ScreenJob; result: { p50Ms: number } }
   cursor: { job: CursorJob; result: { p50Ms: number } }
   broadcast: { job: BroadcastJob; result: Broadcast }
+  fill: { job: FillJob; result: null }
+  join: { job: JoinJob; result: null }
+  crowd: { job: CrowdJob; result: { sent: number; delivered: number } }
+  typing: { job: TypingJob; result: { p95Ms: number; writesPerSecond: number } }
   deliverOne: { job: DeliverOneJob; result: { p50Ms: number } }
   deliverMany: { job: DeliverManyJob; result: { perSecond: number } }
   hold: { job: HoldJob; result: null }

@@ -1,12 +1,15 @@
 /** The load process. It receives one job at a time from the bench, and answers with the results. */
 import { broadcast } from './broadcast.ts'
+import { crowd } from './crowd.ts'
 import { cursor } from './cursor.ts'
 import { deliverMany, deliverOne } from './deliveries.ts'
 import { hold, release } from './hold.ts'
+import { fill, join } from './join.ts'
 import type { JobKind, JobMessage, JobReply, Jobs } from './jobs.ts'
 import { relay } from './relay.ts'
 import { alternate, requests } from './requests.ts'
 import { screen } from './screen.ts'
+import { typing } from './typing.ts'
 
 const work: { [Kind in JobKind]: (job: Jobs[Kind]['job']) => Promise<Jobs[Kind]['result']> } = {
   relay,
@@ -15,6 +18,10 @@ const work: { [Kind in JobKind]: (job: Jobs[Kind]['job']) => Promise<Jobs[Kind][
   screen,
   cursor,
   broadcast,
+  fill,
+  join,
+  crowd,
+  typing,
   deliverOne,
   deliverMany,
   hold,

@@ -46,6 +46,8 @@ async function startPeer(
       port,
       createBoards: async (count) => Array.from({ length: count }, () => randomUUID()),
       memory: () => child.memory(),
+      cpuMs: () => child.cpuMs(),
+      peakBytes: (work) => child.peakBytes(work),
       stop: () => child.stop(),
     }
   } catch (error) {
