@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { closeCodes } from '../core/errors.ts'
 import { leaveMark, type ProcessMark } from '../platform/process-marks.ts'
 import { LoopWatchdog } from '../platform/work/loop-watchdog.ts'
-import { openBasis, type ComposeOptions } from './basis.ts'
+import { openBasis, type Basis, type ComposeOptions } from './basis.ts'
 import { secretKeysOf, type Config } from './config.ts'
 import { DatabaseFiguresReader } from './metrics/database-figures.ts'
 import { openApp } from './open-app.ts'
-import { openCollab } from './open-collab.ts'
+import { openCollab, type Collab } from './open-collab.ts'
 import { openWorkers } from './open-workers.ts'
 import { registerAll } from './register-all.ts'
 import { checkSecretKey } from './secret-key.ts'
@@ -27,21 +27,19 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   const { app, log, database, databaseClock, pool, egress, storage } = basis
   const watchdog = new LoopWatchdog({ log })
   const collab = openCollab(basis, { onNodesLost: () => workers.wakeHealing() })
-  const { queue, loader, documents, compactor, nodes, gateway, live } = collab
+  const { queue, documents, compactor, nodes, gateway, live } = collab
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
   const workers = openWorkers(basis, live, closeBoard)
   let leaving = false
   const registered = await registerAll(basis, { collab, workers, closeBoard, isLeaving: () => leaving })
-  const { indexer, deliverer } = workers
-  const metricsServer = basis.metrics.serve(app, config, {
-    ...{ ...collab, watchdog, indexer, deliverer },
-    fromDatabase: new DatabaseFiguresReader(database),
-    queues: {
-      ...registered.queues,
-      ...{ threads: pool.queue, search_index: indexer.queue, loading: loader.slices },
-      compaction: compactor.queue,
-    },
-  })
+  const queues = {
+    ...registered.queues,
+    ...{ threads: pool.queue, search_index: workers.indexer.queue, loading: collab.loader.slices },
+    compaction: compactor.queue,
+  }
+  const fromDatabase = new DatabaseFiguresReader(database)
+  const measured = { ...collab, ...workers, watchdog, fromDatabase, queues }
+  const metricsServer = basis.metrics.serve(app, config, measured)
 
   let processMark: ProcessMark | null = null
   let closed: Promise<void> | null = null
@@ -64,17 +62,9 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   }
 
   async function stop(): Promise<void> {
-    const served = app.close() // stops accepting connections now, resolves when all requests are answered
-    // A connection whose last request has been answered would otherwise stay open for a next request.
-    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
-    const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
-    await Promise.all([gateway.close(), served, workers.stop()])
+    await Promise.all([closeApp(app), gateway.close(), workers.stop()])
     egress.close()
-    clearInterval(idle)
-    clearTimeout(cutOff)
-    // If a document can't catch up with its log here, the next start indexes it.
-    const indexed = Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
-    await Promise.race([indexed.catch(() => undefined), delay(finishIndexMs, undefined, { ref: false })])
+    await finishIndex(collab)
     await queue.stop(5000)
     await registered.finishRequests()
     documents.stop()
@@ -96,4 +86,21 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   if (options.workers !== false) workers.start()
   const url = basis.listeningUrl()
   return { app, database, live, files: storage.store, gateway, compactor, url, drain, close }
+}
+
+/** Stops accepting connections now. Resolves when all requests are answered, or cut off. */
+async function closeApp(app: Basis['app']): Promise<void> {
+  const closed = app.close()
+  // A connection whose last request has been answered would otherwise stay open for a next request.
+  const idle = setInterval(() => app.server.closeIdleConnections(), 50)
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), finishRequestsMs)
+  await closed
+  clearInterval(idle)
+  clearTimeout(cutOff)
+}
+
+/** Writes the index rows of the last edits. If a document can't catch up with its log here, the next start indexes it. */
+async function finishIndex({ documents, queue }: Collab): Promise<void> {
+  const indexed = Promise.all(documents.all().map((board) => queue.flush(board.boardId)))
+  await Promise.race([indexed.catch(() => undefined), delay(finishIndexMs, undefined, { ref: false })])
 }

@@ -66,7 +66,8 @@ export const variables = Type.Object({
   S3_SECRET_ACCESS_KEY: Type.String({ default: '' }),
 })
 
-type Variable = keyof Static<typeof variables>
+type Values = Static<typeof variables>
+type Variable = keyof Values
 
 const accepted: Partial<Record<Variable, string>> = {
   HOST: 'an address or a host name to listen on',
@@ -109,29 +110,7 @@ export class ConfigError extends Error {}
 
 /** @throws ConfigError whose message names the variable and the accepted values */
 export function readConfig(environment: NodeJS.ProcessEnv) {
-  const given = Object.fromEntries(
-    Object.keys(variables.properties).flatMap((name) => {
-      const value = environment[name]?.trim()
-      return value ? [[name, value]] : []
-    }),
-  )
-  const typed = Object.fromEntries(
-    // Only plain digits are converted. '1.5', '0x10' and 'true' stay strings, which the schema refuses.
-    Object.entries(given).map(([name, value]) => [
-      name,
-      isInteger(name) && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
-    ]),
-  )
-  const values = Value.Default(variables, typed) as Static<typeof variables>
-  const [error] = Value.Errors(variables, values)
-  const refuse = (name: Variable) => {
-    const shown = secret.has(name) ? '' : `. It is ${JSON.stringify(given[name])}`
-    throw new ConfigError(`${name} must be ${accepted[name] ?? range(name)}${shown}.`)
-  }
-  if (error) refuse(error.instancePath.slice(1).split('/')[0] as Variable)
-  const egressAllow = values.EGRESS_ALLOW.split(',').flatMap((part) => part.trim() || [])
-  if (!egressAllow.every(isRange)) refuse('EGRESS_ALLOW')
-  if (values.REDIS_URL && !isRedisUrl(values.REDIS_URL)) refuse('REDIS_URL')
+  const values = readVariables(environment)
   return {
     port: values.PORT,
     host: values.HOST,
@@ -165,7 +144,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** How long `/readyz` says 503 before a stop closes anything. */
     drainSeconds: values.DRAIN_SECONDS,
     /** Addresses and CIDR ranges that are not public, but to which the service may send requests. */
-    egressAllow,
+    egressAllow: rangesIn(values.EGRESS_ALLOW),
     /** Five waits in seconds, between the six attempts of a delivery. */
     webhookRetryWaits: values.WEBHOOK_RETRY_WAITS.split(',').map(Number),
     /** Seconds during which the edits on a board are collected into one event. */
@@ -175,19 +154,44 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** Most bytes of files in all workspaces that an account owns. */
     storageBytes: { free: values.FREE_STORAGE_BYTES, pro: values.PRO_STORAGE_BYTES },
     /** Most bytes of board documents in all workspaces that an account owns. */
-    documentBytes: {
-      free: values.FREE_DOCUMENTS_BYTES,
-      pro: values.PRO_DOCUMENTS_BYTES,
-    },
+    documentBytes: { free: values.FREE_DOCUMENTS_BYTES, pro: values.PRO_DOCUMENTS_BYTES },
   }
 }
+
+function readVariables(environment: NodeJS.ProcessEnv): Values {
+  const given = Object.fromEntries(
+    Object.keys(variables.properties).flatMap((name) => {
+      const value = environment[name]?.trim()
+      return value ? [[name, value]] : []
+    }),
+  )
+  const typed = Object.fromEntries(
+    // Only plain digits are converted. '1.5', '0x10' and 'true' stay strings, which the schema refuses.
+    Object.entries(given).map(([name, value]) => [
+      name,
+      isInteger(name) && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+    ]),
+  )
+  const values = Value.Default(variables, typed) as Values
+  const [error] = Value.Errors(variables, values)
+  const refuse = (name: Variable) => {
+    const shown = secret.has(name) ? '' : `. It is ${JSON.stringify(given[name])}`
+    throw new ConfigError(`${name} must be ${accepted[name] ?? range(name)}${shown}.`)
+  }
+  if (error) refuse(error.instancePath.slice(1).split('/')[0] as Variable)
+  if (!rangesIn(values.EGRESS_ALLOW).every(isRange)) refuse('EGRESS_ALLOW')
+  if (values.REDIS_URL && !isRedisUrl(values.REDIS_URL)) refuse('REDIS_URL')
+  return values
+}
+
+const rangesIn = (text: string) => text.split(',').flatMap((part) => part.trim() || [])
 
 /** The keys that decrypt. The first one encrypts. */
 export const secretKeysOf = ({ secretKey, previousSecretKey }: Config): SecretKeys =>
   previousSecretKey ? [secretKey, previousSecretKey] : [secretKey]
 
 /** @throws ConfigError that names the missing variables */
-function storageOf(values: Static<typeof variables>): StorageConfig {
+function storageOf(values: Values): StorageConfig {
   const kind = values.STORAGE as (typeof storages)[number]
   const need = (...names: Variable[]) => {
     const missing = names.filter((name) => values[name] === '')

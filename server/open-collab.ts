@@ -1,4 +1,6 @@
 /** Makes the live boards: documents, their writes and their log, the sockets, and what passes between processes. */
+import type { RelayOptions } from '../collab/awareness/relay.ts'
+import type { Bus } from '../collab/bus/bus.ts'
 import { openBus } from '../collab/bus/open-bus.ts'
 import { SafeHtml } from '../collab/boards/safe-html.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
@@ -6,7 +8,7 @@ import { DocumentQuota } from '../collab/commit/document-quota.ts'
 import { Documents } from '../collab/documents/documents.ts'
 import { LogLoader } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
-import { openGateway, type Gateway } from '../collab/gateway/gateway.ts'
+import { Gateway } from '../collab/gateway/gateway.ts'
 import { bringNotifications } from '../collab/gateway/notify.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { closeCodes } from '../core/errors.ts'
@@ -17,7 +19,7 @@ export type Collab = ReturnType<typeof openCollab>
 
 export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void }) {
   const { config, options, metrics, database, clock, pool, tokens, sessions, log } = basis
-  const { documentBytes } = config
+  const { documentBytes, maxSocketsPerBoard, maxSocketsPerAccountOnBoard, maxSocketsPerAccount } = config
   const compactor = new Compactor({
     database,
     pool,
@@ -54,40 +56,42 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     ...{ database, queue, loader, log, clock, warmBytes: config.warmDocumentBytes },
   })
   const bus = openBus({ database, redisUrl: config.redisUrl, log })
-  bus.on('notified', ({ rows }) => bringNotifications({ database, gateway, log }, rows))
-  bus.on('revoked', () => {
-    tokens.forget()
-    gateway.checkAccessSoon()
-  })
-  bus.on('awareness', (message) => gateway.heard(message))
-  bus.on('left', ({ from }) => gateway.nodeGone(from))
   const nodes = new Nodes({
     ...{ database, documents, bus, log },
     closeCanvases: () => gateway.closeCanvases(),
     onNodesLost,
-    onNodeGone: (node) => gateway.nodeGone(node),
+    onNodeGone: (node) => gateway.presence.nodeGone(node),
   })
-  const gateway: Gateway = openGateway({
+  const gateway: Gateway = new Gateway({
     ...{ database, tokens, documents, documentBytes, quota, nodes, pool, log },
     sessionOf: (headers) => sessions.ofUpgrade(headers),
     onSocketClosed: metrics.onSocketClosed,
     addressOf: (request) => network(clientAddress(request, config.trustProxy)),
-    others: {
-      publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
-      tickMs: () => bus.pace.awarenessMs,
-      isAlone: () => nodes.isAlone,
-      isElsewhere: (board) => nodes.isElsewhere(board),
-    },
-    bounds: {
-      maxSocketsPerBoard: config.maxSocketsPerBoard,
-      maxSocketsPerAccountOnBoard: config.maxSocketsPerAccountOnBoard,
-      maxSocketsPerAccount: config.maxSocketsPerAccount,
-      ...options.bounds,
-    },
+    others: relayTo(bus, nodes),
+    bounds: { maxSocketsPerBoard, maxSocketsPerAccountOnBoard, maxSocketsPerAccount, ...options.bounds },
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
     ...(options.accessCheckMs ? { accessCheckMs: options.accessCheckMs } : {}),
   })
+  hearOthers(bus, gateway, basis)
   const { onStale } = metrics
   const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool), onStale }
   return { compactor, queue, loader, documents, bus, nodes, gateway, live }
+}
+
+const relayTo = (bus: Bus, nodes: Nodes): RelayOptions => ({
+  publish: (board, bytes) => bus.publish({ kind: 'awareness', board, bytes }),
+  tickMs: () => bus.pace.awarenessMs,
+  isAlone: () => nodes.isAlone,
+  isElsewhere: (board) => nodes.isElsewhere(board),
+})
+
+/** Passes on to the sockets what other processes tell. */
+function hearOthers(bus: Bus, gateway: Gateway, { database, tokens, log }: Basis): void {
+  bus.on('notified', ({ rows }) => bringNotifications({ database, seating: gateway.seating, log }, rows))
+  bus.on('revoked', () => {
+    tokens.forget()
+    gateway.checkAccessSoon()
+  })
+  bus.on('awareness', (message) => gateway.presence.heard(message))
+  bus.on('left', ({ from }) => gateway.presence.nodeGone(from))
 }

@@ -3,7 +3,7 @@ import type { LiveBoards } from '../collab/boards/live.ts'
 import { Deliverer } from '../workers/deliveries/deliverer.ts'
 import { startWhenResumed } from '../workers/deliveries/start-when-resumed.ts'
 import type { Loop, WakingLoop } from '../workers/loop.ts'
-import { searchIndexer } from '../workers/search/search.ts'
+import { SearchIndexer } from '../workers/search/search.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
 import { startForgettingApplications } from '../workers/upkeep/forget-applications.ts'
 import { startHealing } from '../workers/upkeep/heal.ts'
@@ -19,7 +19,7 @@ export type Workers = ReturnType<typeof openWorkers>
 export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId: string) => void) {
   const { config, database, clock, pool, log } = basis
   const files = basis.storage.store
-  const indexer = searchIndexer({ database, log })
+  const indexer = new SearchIndexer({ database, log })
   let deliverer: Deliverer | null = null
   let healing: WakingLoop | null = null
   const loops: Loop[] = []

@@ -41,7 +41,7 @@ interface Parts {
  */
 export async function registerAll(basis: Basis, parts: Parts) {
   const { config, options, app, database, clock, egress, sessions, storage, publicUrl, log } = basis
-  const { collab, workers, closeBoard } = parts
+  const { collab, workers, closeBoard, isLeaving } = parts
   const { freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes } = config
   const secretKeys = secretKeysOf(config)
   const requestsPerHour = config.rateLimitPerHour
@@ -78,21 +78,16 @@ export async function registerAll(basis: Basis, parts: Parts) {
       },
     },
   })
+  const signingIn = { database, sessions, publicUrl }
   await registerSignIn(app, {
-    ...{ database, sessions, publicUrl },
+    ...signingIn,
     passwords: options.passwords ?? openPasswords(),
     devices: openEncryption(secretKeys, 'browsers that signed in'),
   })
-  await registerOAuth(app, {
-    ...{ database, sessions, egress, limiter, clock, log, publicUrl, secretKeys, requestsPerHour },
-  })
+  await registerOAuth(app, { ...signingIn, egress, limiter, clock, log, secretKeys, requestsPerHour })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
-  const isSeating = () => collab.live.nodes.isSeating
-  await registerHealth(app, database, { isLeaving: parts.isLeaving, isSeating })
-  registerHome(app)
-  registerIcon(app)
-  await registerChangelog(app)
-  await registerDocs(app)
+  await registerHealth(app, database, { isLeaving, isSeating: () => collab.nodes.isSeating })
+  await registerPages(app)
   app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
 
   return {
@@ -102,4 +97,11 @@ export async function registerAll(basis: Basis, parts: Parts) {
       await tokenLimiter.giveBack()
     },
   }
+}
+
+async function registerPages(app: Basis['app']): Promise<void> {
+  registerHome(app)
+  registerIcon(app)
+  await registerChangelog(app)
+  await registerDocs(app)
 }

@@ -1,12 +1,12 @@
 /** Opens the configured file store. */
 import { join } from 'node:path'
 import type { Clock } from '../platform/clock.ts'
-import { openDiskStore } from '../platform/storage/disk-store.ts'
+import { DiskStore } from '../platform/storage/disk-store.ts'
 import type { Logger } from '../platform/log.ts'
 import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { openPartUrls } from '../platform/storage/part-urls.ts'
-import { openS3Store } from '../platform/storage/s3-store.ts'
-import { openSupabaseStore } from '../platform/storage/supabase-store.ts'
+import { S3Store } from '../platform/storage/s3-store.ts'
+import { SupabaseStore } from '../platform/storage/supabase-store.ts'
 import { secretKeysOf, type Config } from './config.ts'
 import type { PartUploadOptions } from './part-uploads.ts'
 
@@ -27,17 +27,17 @@ export function openStorage(config: Config, { clock, publicUrl, log }: StorageCo
   switch (storage.kind) {
     case 'disk': {
       const urls = openPartUrls(secretKeysOf(config))
-      const store = openDiskStore({ folder: join(config.dataDir, 'files'), urls, clock, publicUrl })
+      const store = new DiskStore({ folder: join(config.dataDir, 'files'), urls, clock, publicUrl })
       return { store, partUploads: { store, urls, clock } }
     }
     case 's3':
-      return { store: openS3Store(storage.s3), partUploads: null }
+      return { store: new S3Store(storage.s3), partUploads: null }
     case 'supabase':
       if (!storage.s3)
         log.warn(
           {},
           'multipart uploads are refused; to accept them, set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY of the Supabase project',
         )
-      return { store: openSupabaseStore(storage), partUploads: null }
+      return { store: new SupabaseStore(storage), partUploads: null }
   }
 }

@@ -1,71 +1,35 @@
 import { createHash } from 'node:crypto'
-import type { TransactionSql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
-import { limits } from '../core/limits.ts'
 import { callCommit, type CommitCall } from './commit-call.ts'
 import postgres from './driver.ts'
 import { currentOperation, type Operation } from './operation.ts'
+import {
+  openPools,
+  openSessionConnection,
+  readOnlyTransaction,
+  requestRole,
+  systemRole,
+  type PoolOptions,
+} from './pools.ts'
 import { startSession, type Session, type Statement } from './session.ts'
 
 /** A transaction in progress. Calling it as a tagged template runs a statement in the transaction. */
 export type Transaction = TransactionSql<{ bigint: number }>
 
+type Pool = Sql<{ bigint: number }>
+
 /** A statement of a transaction, or a part of one. */
 export type { PendingQuery as Query } from 'postgres'
 
 export type { CommitCall } from './commit-call.ts'
+export { commitLanes } from './pools.ts'
 export type { Session, Statement } from './session.ts'
 
-/** Number of commits that run at the same time. Large commits do not count. */
-export const commitLanes = 2
-
-export interface DatabaseOptions {
-  url: string
-  poolSize?: number
-  /**
-   * Time limit of a statement. It replaces the limits of requests and background work; the command line sets a longer
-   * one.
-   */
-  statementTimeoutMs?: number
+export interface DatabaseOptions extends PoolOptions {
   /** Called with the time until a transaction has begun: its wait for a connection, and one round trip. */
   onBegun?(pool: Waiting, waitedMs: number): void
 }
-
-/**
- * Time limits for one kind of work on the database.
- *
- * - `statementMs`: the server cancels a statement that takes longer.
- * - `waitMs`: a query fails after this wait for a connection, if no other query got one meanwhile.
- * - `connectMs`: limit for opening a connection.
- * - `graceMs`: if an answer takes longer than `statementMs` plus `graceMs`, the connection counts as lost and is
- *   closed. The outcome of its statement is then unknown.
- *
- * Each kind of work has separate connections, so that no work waits for a slower kind.
- */
-interface Patience {
-  statementMs: number
-  waitMs: number
-  connectMs: number
-  graceMs: number
-  /** The server ends a transaction that is idle for longer, because it would delay the change feeds. Default 15 s. */
-  idleMs?: number
-}
-
-/**
- * If the database is silent, a request fails within 10 s. It either waits for a connection and opens one, or waits for
- * an answer.
- */
-const patience = {
-  /** Requests, sockets, commits, tokens, and the short statements of workers. */
-  request: { statementMs: 6_000, waitMs: 4_000, connectMs: 3_000, graceMs: 1_000 },
-  /** Compaction, verification, retention, purging and reclaiming of files. No request waits for these. */
-  background: { statementMs: 15_000, waitMs: 60_000, connectMs: 5_000, graceMs: 5_000 },
-  /** `/readyz`, which answers within 2 s. */
-  probe: { statementMs: 1_200, waitMs: 1_200, connectMs: 1_500, graceMs: 300 },
-  search: { statementMs: limits.search.timeoutMs, waitMs: 4_000, connectMs: 3_000, graceMs: 1_000 },
-  /** A session of its own. After 5 s of silence it counts as lost. */
-  session: { statementMs: 3_000, waitMs: 3_000, connectMs: 3_000, graceMs: 2_000 },
-} satisfies Record<string, Patience>
 
 /** The kind of work that a transaction of the service itself belongs to. It chooses the time limits. */
 export type Waiting = 'request' | 'background' | 'probe'
@@ -157,27 +121,8 @@ export const runAsSystem = <T>(
     : (database.asSystem((tx) => run((template, ...parameters) => tx(template, ...parameters))) as Promise<T>)
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { statementTimeoutMs: given } = options
-  const bounded = (bounds: Patience): Patience =>
-    given === undefined ? bounds : { ...bounds, statementMs: given, idleMs: given }
-  const requests = bounded(patience.request)
-  const open = (max: number, bounds: Patience, role = requestRole, more = {}) =>
-    postgres(options.url, { ...settingsFor(bounds, role), max, ...more })
-
-  const sql = open(options.poolSize ?? 12, requests)
-  const committer = open(commitLanes, requests)
-  // Locks belong to the session of this connection. It does no other work, so that locks never wait.
-  const locker = open(1, requests)
-  const system = open(2, requests, 'corkboard_system')
-  const follower = open(2, requests, 'corkboard_system')
-  const notifier = open(1, requests)
-  const searcher = open(4, patience.search)
-  const background = open(3, bounded(patience.background))
-  const prober = open(1, patience.probe)
-  const pools = [sql, committer, locker, system, follower, notifier, searcher, background, prober]
-  const poolFor = { request: sql, background, probe: prober }
-  const statementPool = { request: system, follow: follower }
-  const held = new Set<string>()
+  const pools = openPools(options)
+  const takeLock = locksOn(pools.lock)
   const tokensEnded: (() => void)[] = []
   let writesRefusedAt = -Infinity
 
@@ -187,13 +132,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     return isUnavailable(error) ? storageUnavailable(error) : error
   }
 
-  async function run<T>(
-    role: string,
-    userId: string,
-    work: (tx: Transaction) => Promise<T>,
-    waiting: Waiting,
-  ): Promise<T> {
-    const operation = role === requestRole ? currentOperation() : undefined
+  async function orTranslated<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  async function run<T>(scope: Scope, work: (tx: Transaction) => Promise<T>, waiting: Waiting): Promise<T> {
     let ending = false
     let waitsSince: number | null = performance.now()
     const begun = () => {
@@ -201,19 +148,12 @@ export function openDatabase(options: DatabaseOptions): Database {
       waitsSince = null
     }
     try {
-      const { result, telling } = (await poolFor[waiting].begin(async (tx) => {
+      return await transact(pools[waiting], scope, async (tx) => {
         begun()
-        // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
-        const scope =
-          tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
-        const [result] = await Promise.all([work(tx), scope])
+        const result = await work(tx)
         ending = endingTokens.has(tx)
-        // Not awaited here either. If it fails, the commit that follows rolls back.
-        return { result, telling: operation ? record(tx, operation) : null }
-      })) as { result: T; telling: Telling | null }
-      const [told] = (await telling?.rows) ?? []
-      if (told?.told) operation!.recorded()
-      return result
+        return result
+      })
     } catch (error) {
       begun() // also for a wait that failed
       throw translate(error)
@@ -223,105 +163,62 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  async function callOn<T>(pool: typeof sql, call: (sql: Statement) => Promise<T>): Promise<T> {
-    try {
-      return await call((template, ...parameters) => pool(template, ...parameters))
-    } catch (error) {
-      throw translate(error)
-    }
-  }
-
   return {
-    asUser: (userId, work) => run(requestRole, userId, work, 'request'),
-    asSystem: (work, waiting = 'request') => run('corkboard_system', '', work, waiting),
-    callAsSystem: (call, pool = 'request') => callOn(statementPool[pool], call),
-    openSession: () =>
-      startSession((lost) =>
-        open(1, patience.session, 'corkboard_system', { onclose: lost, max_lifetime: null }),
-      ),
-    search: (call) => callOn(searcher, call),
+    asUser: (userId, work) => run({ role: requestRole, userId }, work, 'request'),
+    asSystem: (work, waiting = 'request') => run({ role: systemRole, userId: '' }, work, waiting),
+    callAsSystem: (call, pool = 'request') =>
+      orTranslated(() => call(statementsOn(pool === 'follow' ? pools.follow : pools.system))),
+    openSession: () => startSession((lost) => openSessionConnection(options.url, lost)),
+    search: (call) => orTranslated(() => call(statementsOn(pools.search))),
     async commit(call, { again = false, aside = false } = {}) {
-      const pool = again || aside ? sql : committer
+      const pool = again || aside ? pools.request : pools.commit
       return callCommit(pool, call, again).catch((error: unknown) => {
         translate(error)
         throw error
       })
     },
-    async listen(channel, heard) {
-      const { unlisten, ping } = await sql.listen(channel, heard)
-      // A failed ping needs no handling: a lost connection reconnects by itself.
-      const pulse = setInterval(() => void ping().catch(() => undefined), pulseMs)
-      pulse.unref()
-      return {
-        async close() {
-          clearInterval(pulse)
-          await unlisten().catch(() => undefined) // a lost connection does not listen any more
-        },
-      }
-    },
+    listen: (channel, heard) => listenOn(pools.request, channel, heard),
     async notify(channel, texts) {
-      await notifier`select pg_notify(${channel}, text) from unnest(${texts}::text[]) with ordinality as m(text, at) order by at`
+      await pools.notify`select pg_notify(${channel}, text) from unnest(${texts}::text[]) with ordinality as m(text, at) order by at`
     },
     onTokensEnded: (listener) => void tokensEnded.push(listener),
     takesWrites: () => performance.now() - writesRefusedAt > refusedForMs,
-    async lock(name) {
-      if (held.has(name)) return null
-      held.add(name)
-      const id = lockId(name)
-      try {
-        const [row] = await locker<{ taken: boolean }[]>`select pg_try_advisory_lock(${id}::bigint) as taken`
-        if (!row!.taken) held.delete(name)
-        return row!.taken ? { release } : null
-      } catch (error) {
-        held.delete(name)
-        throw translate(error)
-      }
-      async function release() {
-        // If this fails, the connection is lost, and the server has released the lock.
-        await locker`select pg_advisory_unlock(${id}::bigint)`.catch(() => undefined)
-        held.delete(name)
-      }
-    },
+    lock: (name) => orTranslated(() => takeLock(name)),
     async close() {
-      await Promise.all(pools.map((pool) => pool.end({ timeout: 5 })))
+      await Promise.all(Object.values(pools).map((pool) => pool.end({ timeout: 5 })))
     },
   }
 }
 
-const requestRole = 'corkboard_app'
+/** Returns a tag that runs statements on this pool. It has none of the pool's other methods. */
+const statementsOn =
+  (pool: Pool): Statement =>
+  (template, ...parameters) =>
+    pool(template, ...parameters)
 
-function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 }: Patience, role: string) {
-  return {
-    onnotice: () => undefined,
-    connect_timeout: connectMs / 1000,
-    wait_timeout: waitMs / 1000,
-    answer_timeout: (statementMs + graceMs) / 1000,
-    // A session that began read only may stay read only after the server accepts writes again.
-    retire: ({ code }: { code: string }) => code === readOnlyTransaction,
-    // Seconds. The driver's default waits up to 20 s, even if the database is back earlier.
-    backoff: (attempt: number) => Math.min(0.25, 0.01 * 2 ** attempt),
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
-    connection: {
-      application_name: 'corkboard',
-      role,
-      search_path: 'corkboard',
-      timezone: 'UTC',
-      default_transaction_isolation: 'read committed' as const, // the change feeds depend on it
-      statement_timeout: serverMs(statementMs),
-      idle_in_transaction_session_timeout: serverMs(idleMs),
-      lock_timeout: serverMs(5000),
-      // If a client disappears without closing its connection, the server ends the session and its locks within a
-      // minute.
-      tcp_keepalives_idle: serverSetting('20'),
-      tcp_keepalives_interval: serverSetting('10'),
-      tcp_keepalives_count: serverSetting('3'),
-    },
-  }
+interface Scope {
+  role: string
+  userId: string
 }
 
-/** The driver's types require numbers, but its wire format is text. */
-const serverSetting = (text: string) => text as unknown as number
-const serverMs = (ms: number) => serverSetting(String(ms))
+async function transact<T>(
+  pool: Pool,
+  { role, userId }: Scope,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const operation = role === requestRole ? currentOperation() : undefined
+  const { result, telling } = (await pool.begin(async (tx) => {
+    // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
+    const scope =
+      tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
+    const [result] = await Promise.all([work(tx), scope])
+    // Not awaited here either. If it fails, the commit that follows rolls back.
+    return { result, telling: operation ? record(tx, operation) : null }
+  })) as { result: T; telling: Telling | null }
+  const [told] = (await telling?.rows) ?? []
+  if (told?.told) operation!.recorded()
+  return result
+}
 
 /** Wraps the promise. `begin` awaits a promise that its callback returns, which would delay the commit. */
 interface Telling {
@@ -341,8 +238,44 @@ function record(tx: Transaction, operation: Operation): Telling | null {
   return { rows }
 }
 
+/** @returns a function that takes a lock, or returns null when the lock is already held, also by this process */
+function locksOn(sql: Pool): (name: string) => Promise<Lock | null> {
+  const held = new Set<string>()
+  return async (name) => {
+    if (held.has(name)) return null
+    held.add(name)
+    const id = lockId(name)
+    try {
+      const [row] = await sql<{ taken: boolean }[]>`select pg_try_advisory_lock(${id}::bigint) as taken`
+      if (!row!.taken) held.delete(name)
+      return row!.taken ? { release } : null
+    } catch (error) {
+      held.delete(name)
+      throw error
+    }
+    async function release() {
+      // If this fails, the connection is lost, and the server has released the lock.
+      await sql`select pg_advisory_unlock(${id}::bigint)`.catch(() => undefined)
+      held.delete(name)
+    }
+  }
+}
+
 /** Returns 64 bits of a hash as a signed integer, which advisory locks take. */
 const lockId = (name: string) => createHash('sha256').update(name).digest().readBigInt64BE().toString()
+
+async function listenOn(pool: Pool, channel: string, heard: (text: string) => void): Promise<Listener> {
+  const { unlisten, ping } = await pool.listen(channel, heard)
+  // A failed ping needs no handling: a lost connection reconnects by itself.
+  const pulse = setInterval(() => void ping().catch(() => undefined), pulseMs)
+  pulse.unref()
+  return {
+    async close() {
+      clearInterval(pulse)
+      await unlisten().catch(() => undefined) // a lost connection does not listen any more
+    },
+  }
+}
 
 const unavailableCodes = new Set([
   'ECONNREFUSED',
@@ -364,7 +297,6 @@ const unavailableCodes = new Set([
 /** SQLSTATE classes: connection errors, insufficient resources, server stopping or starting. */
 const unavailableClasses = ['08', '53', '57P']
 
-const readOnlyTransaction = '25006'
 const diskFull = '53100'
 
 /** True when the database could not be reached, disconnected, did not answer in time, or accepts no writes. */

@@ -37,16 +37,19 @@ export const authMethods = ['none', 'client_secret_basic', 'client_secret_post']
 
 const minute = 60
 const day = 86_400
-const ttlSeconds = {
-  accessToken: 60 * minute,
-  code: minute,
-  interaction: 60 * minute,
-  /** From its last use. */
-  refreshToken: 30 * day,
+/** Lifetimes in seconds. */
+const ttl = {
+  AccessToken: 60 * minute,
+  AuthorizationCode: minute,
   /** From the consent, whatever its use. */
-  grant: 365 * day,
+  Grant: 365 * day,
+  IdToken: minute,
+  Interaction: 60 * minute,
+  /** From its last use. */
+  RefreshToken: 30 * day,
   /** How long a client may read its registration. */
-  registration: 90 * day,
+  RegistrationAccessToken: 90 * day,
+  Session: minute,
 }
 
 export function openProvider(options: ProviderOptions): Provider {
@@ -83,16 +86,7 @@ function configuration(options: ProviderOptions) {
     },
     // Any origin may call the endpoints for programs: none of them uses cookies.
     clientBasedCORS: () => true,
-    cookies: {
-      keys: options.keys.cookies.map((key) => key.toString('base64url')),
-      names: {
-        session: 'corkboard_oauth',
-        interaction: 'corkboard_oauth_interaction',
-        resume: 'corkboard_oauth_resume',
-      },
-      long: { httpOnly: true, sameSite: 'lax', path: '/oauth' },
-      short: { httpOnly: true, sameSite: 'lax' },
-    },
+    cookies: cookies(options.keys.cookies),
     enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
     expiresWithSession: () => false,
     extraClientMetadata: {
@@ -101,50 +95,9 @@ function configuration(options: ProviderOptions) {
         if (key === 'software_id') bringInOrder(metadata)
       },
     },
-    features: {
-      clientIdMetadataDocument: {
-        enabled: true,
-        ack: 'draft-02',
-        allowFetch(_ctx: unknown, clientId: string) {
-          requirePath(clientId)
-          return options.mayFetch(clientId)
-        },
-        allowClient: () => true,
-        cacheDuration: { min: 60, max: day },
-      },
-      devInteractions: { enabled: false },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      registration: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        // If the client names several resources, the first; if none, the API.
-        defaultResource: (_ctx: unknown, _client: unknown, oneOf?: string[]) =>
-          oneOf?.[0] ?? apiResource(publicUrl),
-        getResourceServerInfo(_ctx: unknown, resource: string) {
-          if (!isOurs(resource, publicUrl)) throw new errors.InvalidTarget()
-          return {
-            scope: scopes.join(' '),
-            accessTokenFormat: 'opaque' as const,
-            accessTokenTTL: ttlSeconds.accessToken,
-          }
-        },
-        useGrantedResource: () => true,
-      },
-      revocation: { enabled: true },
-      rpInitiatedLogout: { enabled: false },
-      userinfo: { enabled: false },
-    },
+    features: features(options),
     fetch: fetchBy(options.egress),
-    async findAccount(_ctx: unknown, userId: string) {
-      const [found] = await database.asSystem(
-        (tx) => tx`
-          select from users u
-          where u.id = ${userId} and u.disabled_at is null
-            and not exists (select from service_accounts s where s.id = u.id)`,
-      )
-      return found && { accountId: userId, claims: () => ({ sub: userId }) }
-    },
+    findAccount: (_ctx: unknown, userId: string) => findAccount(database, userId),
     interactions: {
       policy: askEachTime(),
       url: (_ctx: unknown, { uid }: { uid: string }) =>
@@ -173,17 +126,64 @@ function configuration(options: ProviderOptions) {
       jwks: '/oauth/jwks',
     },
     scopes: [...scopes],
-    ttl: {
-      AccessToken: ttlSeconds.accessToken,
-      AuthorizationCode: ttlSeconds.code,
-      Grant: ttlSeconds.grant,
-      IdToken: minute,
-      Interaction: ttlSeconds.interaction,
-      RefreshToken: ttlSeconds.refreshToken,
-      RegistrationAccessToken: ttlSeconds.registration,
-      Session: minute,
-    },
+    ttl: { ...ttl },
   }
+}
+
+const cookies = (keys: Buffer[]) => ({
+  keys: keys.map((key) => key.toString('base64url')),
+  names: {
+    session: 'corkboard_oauth',
+    interaction: 'corkboard_oauth_interaction',
+    resume: 'corkboard_oauth_resume',
+  },
+  long: { httpOnly: true, sameSite: 'lax', path: '/oauth' },
+  short: { httpOnly: true, sameSite: 'lax' },
+})
+
+const features = ({ publicUrl, mayFetch }: ProviderOptions) => ({
+  clientIdMetadataDocument: {
+    enabled: true,
+    ack: 'draft-02',
+    allowFetch(_ctx: unknown, clientId: string) {
+      requirePath(clientId)
+      return mayFetch(clientId)
+    },
+    allowClient: () => true,
+    cacheDuration: { min: 60, max: day },
+  },
+  devInteractions: { enabled: false },
+  dPoP: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  registration: { enabled: true },
+  resourceIndicators: {
+    enabled: true,
+    // If the client names several resources, the first; if none, the API.
+    defaultResource: (_ctx: unknown, _client: unknown, oneOf?: string[]) =>
+      oneOf?.[0] ?? apiResource(publicUrl),
+    getResourceServerInfo(_ctx: unknown, resource: string) {
+      if (!isOurs(resource, publicUrl)) throw new errors.InvalidTarget()
+      return {
+        scope: scopes.join(' '),
+        accessTokenFormat: 'opaque' as const,
+        accessTokenTTL: ttl.AccessToken,
+      }
+    },
+    useGrantedResource: () => true,
+  },
+  revocation: { enabled: true },
+  rpInitiatedLogout: { enabled: false },
+  userinfo: { enabled: false },
+})
+
+async function findAccount(database: Pick<Database, 'asSystem'>, userId: string) {
+  const [found] = await database.asSystem(
+    (tx) => tx`
+      select from users u
+      where u.id = ${userId} and u.disabled_at is null
+        and not exists (select from service_accounts s where s.id = u.id)`,
+  )
+  return found && { accountId: userId, claims: () => ({ sub: userId }) }
 }
 
 interface GrantContext {

@@ -16,24 +16,38 @@ import { accessFrame, questionFrame } from './protocol.ts'
 import { mayWriteOn } from './room-notice.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
 
-/** Interval of the checks. Several revocations within `soonMs` cause one check. */
+/** Several revocations within `soonMs` cause one check. */
 const everyMs = 750
 const soonMs = 50
 
-export function follow(options: {
+export interface FollowOptions {
   hocuspocus: Hocuspocus<EditorContext>
   database: Database
   documents: Documents
   documentBytes: BytesByTier
   quota: DocumentQuota
   log: Logger
+  /** Interval of the checks. Default: `everyMs`. */
+  accessCheckMs?: number
   /** Called when a connection became read-only or writable. */
   rightsChanged(connection: Connection<EditorContext>): void
-}): { checkAccess(): Promise<void>; soon(): void; stop(): void } {
-  const { hocuspocus, database, documents, documentBytes, quota, log, rightsChanged } = options
-  let failing = false
+}
 
-  async function checkAccess(): Promise<void> {
+export class Following {
+  readonly #options: FollowOptions
+  /** Null while a check is running. */
+  #timer: NodeJS.Timeout | null = null
+  #wanted = false
+  #failing = false
+  #stopped = false
+
+  constructor(options: FollowOptions) {
+    this.#options = options
+    this.#checkIn(this.#options.accessCheckMs ?? everyMs)
+  }
+
+  async checkAccess(): Promise<void> {
+    const { hocuspocus, database, documentBytes, quota, rightsChanged } = this.#options
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
@@ -42,21 +56,50 @@ export function follow(options: {
       ({ context, document }) => `${context.account} ${context.tokenId} ${document.name}`,
     )
     const asked = [...byQuestion.values()]
-    const answers = await boardAccess(
-      database,
-      documentBytes,
-      asked.map(([first]) => {
-        const { context, document } = first!
-        return { account: context.account, tokenId: context.tokenId, boardId: document.name }
-      }),
-      'follow',
-    )
+    const questions = asked.map(([first]) => {
+      const { context, document } = first!
+      return { account: context.account, tokenId: context.tokenId, boardId: document.name }
+    })
+    const answers = await boardAccess(database, documentBytes, questions, 'follow')
     asked.forEach((group, at) => {
       for (const connection of group) if (apply(connection, answers[at]!, quota)) rightsChanged(connection)
     })
   }
 
-  async function noticeCommits(): Promise<void> {
+  /** Checks soon. If a check is running, another follows it. */
+  soon(): void {
+    if (this.#wanted || this.#stopped) return
+    this.#wanted = true
+    if (!this.#timer) return
+    clearTimeout(this.#timer)
+    this.#checkIn(soonMs)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+  }
+
+  #checkIn(ms: number): void {
+    this.#timer = setTimeout(() => void this.#check(), ms)
+  }
+
+  async #check(): Promise<void> {
+    this.#timer = null
+    this.#wanted = false
+    try {
+      await Promise.all([this.checkAccess(), this.#noticeCommits()])
+      this.#failing = false
+    } catch (error) {
+      if (!this.#failing)
+        this.#options.log.warn({ err: error }, 'checking open boards against the database failed; retrying')
+      this.#failing = true
+    }
+    if (!this.#stopped) this.#checkIn(this.#wanted ? soonMs : (this.#options.accessCheckMs ?? everyMs))
+  }
+
+  async #noticeCommits(): Promise<void> {
+    const { database, documents } = this.#options
     const boards = documents.all().filter((board) => board.editors > 0 || board.outstanding)
     if (boards.length === 0) return
     const rows = await database.callAsSystem(
@@ -67,39 +110,6 @@ export function follow(options: {
       'follow',
     )
     for (const row of rows) documents.find(row.board_id)?.compared(row.seq, row.indexed_seq)
-  }
-
-  let timer: NodeJS.Timeout | null = null
-  let stopped = false
-  let wanted = false
-  const tick = async () => {
-    timer = null
-    wanted = false
-    try {
-      await Promise.all([checkAccess(), noticeCommits()])
-      failing = false
-    } catch (error) {
-      if (!failing) log.warn({ err: error }, 'checking open boards against the database failed; retrying')
-      failing = true
-    }
-    if (!stopped) timer = setTimeout(() => void tick(), wanted ? soonMs : everyMs)
-  }
-  timer = setTimeout(() => void tick(), everyMs)
-
-  return {
-    checkAccess,
-    /** Checks soon. If a check is running, another follows it. */
-    soon() {
-      if (wanted || stopped) return
-      wanted = true
-      if (!timer) return
-      clearTimeout(timer)
-      timer = setTimeout(() => void tick(), soonMs)
-    },
-    stop() {
-      stopped = true
-      if (timer) clearTimeout(timer)
-    },
   }
 }
 

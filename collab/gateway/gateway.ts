@@ -1,10 +1,11 @@
 /**
  * The gateway: sockets at /collab and /collab/{boardId} that speak the Hocuspocus protocol. The document name is the
  * board's id. The token is an access token, or empty for a user whose cookie on the upgrade request holds a session. The
- * hooks run in the order of the list `extensions` in `openGateway`.
+ * hooks run in the order of the list `extensions`.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Hocuspocus, type Connection } from '@hocuspocus/server'
 import { WebSocketServer, type ServerOptions } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
@@ -21,7 +22,7 @@ import { closeDocument, type EditorContext } from './connection.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import { broadcastWindowMs } from '../documents/document.ts'
 import type { Documents } from '../documents/documents.ts'
-import { follow } from './follow.ts'
+import { Following } from './follow.ts'
 import { defaultBounds, type GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { OpenSockets, type FindSession, type SocketState } from './open-sockets.ts'
@@ -29,9 +30,9 @@ import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
+import { SocketReader, type SocketReaderOptions } from './socket-reader.ts'
 import { DocumentStore } from './store.ts'
 import { boardOfPath, refuseUpgrade } from './upgrade.ts'
-import { welcome } from './welcome.ts'
 
 export interface GatewayOptions {
   database: Database
@@ -51,37 +52,10 @@ export interface GatewayOptions {
   bounds?: Partial<GatewayBounds>
   /** Longest time between an edit and its index update. */
   debounceMs?: number
+  /** Interval of the checks of open sockets. Tests set it. */
+  accessCheckMs?: number
   /** Called when a socket is gone, with the code that the service or else the client closed it with. */
   onSocketClosed?(code: number): void
-}
-
-export interface Gateway {
-  hocuspocus: Hocuspocus<EditorContext>
-  /** Handles an upgrade request to a path of the gateway, and refuses others. */
-  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void
-  /**
-   * Checks all open sockets now. Closes those that lost their access, and makes read-only those that may no longer
-   * write.
-   */
-  checkAccess(): Promise<void>
-  /** Checks within 50 ms. Calls in the meantime share that check. */
-  checkAccessSoon(): void
-  closeBoard(boardId: string, reason: { code: number; reason: string }): void
-  /** Closes all canvases (1013), also those that are about to open. Resolves when their sockets are gone. */
-  closeCanvases(): Promise<void>
-  /** Whether the account has an open socket here. */
-  isPresent(account: string): boolean
-  /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
-  tell(account: string, text: string): void
-  /** Handles the awareness of another node. */
-  heard(message: { from: string; board: string; bytes: Uint8Array }): void
-  /** Removes the awareness of a node that has left or died. */
-  nodeGone(node: string): void
-  counts(): GatewayCounts
-  /** Figures that cost the same however many sockets are open. */
-  figures(): GatewayFigures
-  /** Refuses new sockets and closes all others (1012), many of them over some seconds. No edit is accepted afterwards. */
-  close(): Promise<void>
 }
 
 export interface GatewayCounts {
@@ -108,116 +82,180 @@ export interface GatewayFigures {
   updateBytes: number
 }
 
-export function openGateway(options: GatewayOptions): Gateway {
-  const { database, documents, documentBytes, quota, pool, log } = options
-  const bounds = { ...defaultBounds, ...options.bounds }
-  const sockets = new OpenSockets(bounds)
-  const receiver = new Receiver({ documents, sockets, bounds, pool, log })
-  const presence = new Presence(bounds, options.others)
-  const joined = (connection: Connection<EditorContext>, state: SocketState) => {
+export class Gateway {
+  readonly #options: GatewayOptions
+  readonly #bounds: GatewayBounds
+  readonly #sockets: OpenSockets
+  readonly #receiver: Receiver
+  readonly #following: Following
+  readonly #server: WebSocketServer
+  readonly #reading: SocketReaderOptions
+  readonly #upkeep: NodeJS.Timeout
+  #closing = false
+  readonly hocuspocus: Hocuspocus<EditorContext>
+  /** The accounts with open sockets here. */
+  readonly seating: Seating
+  /** Awareness of the open boards, with that of other nodes. */
+  readonly presence: Presence
+
+  constructor(options: GatewayOptions) {
+    const { documents } = options
+    const bounds = { ...defaultBounds, ...options.bounds }
+    this.#options = options
+    this.#bounds = bounds
+    this.#sockets = new OpenSockets(bounds)
+    this.#receiver = new Receiver({ ...options, sockets: this.#sockets, bounds })
+    this.presence = new Presence(bounds, options.others)
+    this.seating = new Seating({
+      ...{ sockets: this.#sockets, bounds },
+      joined: (connection, state) => this.#joined(connection, state),
+      left: (connection) => this.#receiver.leave(connection),
+    })
+    this.hocuspocus = this.#openHocuspocus()
+    documents.attach(this.hocuspocus)
+    this.#server = openSocketServer(bounds)
+    this.#following = new Following({
+      ...{ ...options, hocuspocus: this.hocuspocus },
+      rightsChanged: (connection) => this.presence.rightsChanged(connection),
+    })
+    this.#reading = {
+      ...{ ...options, bounds, hocuspocus: this.hocuspocus, sockets: this.#sockets },
+      ...{ receiver: this.#receiver, presence: this.presence },
+    }
+    this.#upkeep = setInterval(() => this.#keepUp(), bounds.keepAliveMs / 3)
+  }
+
+  /** Handles an upgrade request to a path of the gateway, and refuses others. */
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    const address = this.#options.addressOf(request)
+    const board = boardOfPath(request.url)
+    if (board === undefined) refuseUpgrade(stream, '404 Not Found')
+    else if (this.#closing || !this.#sockets.makeRoom(address))
+      refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
+    else {
+      const findSession = this.#options.sessionOf(request.headers)
+      this.#server.handleUpgrade(request, stream, head, (webSocket) =>
+        new SocketReader({ webSocket, stream, address, board, findSession }, this.#reading).start(),
+      )
+    }
+  }
+
+  /**
+   * Checks all open sockets now. Closes those that lost their access, and makes read-only those that may no longer
+   * write.
+   */
+  checkAccess(): Promise<void> {
+    return this.#following.checkAccess()
+  }
+
+  /** Checks within 50 ms. Calls in the meantime share that check. */
+  checkAccessSoon(): void {
+    this.#following.soon()
+  }
+
+  closeBoard(boardId: string, reason: { code: number; reason: string }): void {
+    closeDocument(this.#options.documents.find(boardId)?.document, reason)
+  }
+
+  /** Closes all canvases (1013), also those that are about to open. Resolves when their sockets are gone. */
+  closeCanvases(): Promise<void> {
+    return this.#sockets.closeCanvases()
+  }
+
+  counts(): GatewayCounts {
+    return { ...this.#sockets.counts(), ...this.seating.counts(), states: this.presence.states }
+  }
+
+  /** Figures that cost the same however many sockets are open. */
+  figures(): GatewayFigures {
+    return {
+      ...this.#sockets.figures(),
+      awareness: { ...this.presence.frames },
+      updateBytes: this.#receiver.queuedBytes,
+    }
+  }
+
+  /** Refuses new sockets and closes all others (1012), many of them over some seconds. No edit is accepted afterwards. */
+  async close(): Promise<void> {
+    const { clients } = this.#server
+    this.#closing = true
+    await closeSpread(clients, this.#bounds.closing)
+    this.#following.stop()
+    clearInterval(this.#upkeep)
+    const deadline = Date.now() + 2000
+    while (clients.size > 0 && Date.now() < deadline) await delay(10)
+    for (const webSocket of clients) webSocket.terminate()
+    this.presence.stop()
+  }
+
+  #openHocuspocus(): Hocuspocus<EditorContext> {
+    const { database, documents, documentBytes, debounceMs } = this.#options
+    const access = new QueryBatch({
+      query: (questions: AccessQuestion[]) => boardAccess(database, documentBytes, questions),
+      keyOf: ({ account, tokenId, boardId }) => `${account} ${tokenId} ${boardId}`,
+      accountOf: ({ account }) => account,
+    })
+    const hocuspocus = new Hocuspocus<EditorContext>({
+      extensions: [
+        authentication({
+          ...{
+            ...this.#options,
+            access,
+            sockets: this.#sockets,
+            seating: this.seating,
+            bounds: this.#bounds,
+          },
+          isClosing: () => this.#closing,
+        }),
+        this.seating.extension,
+        roomNotice,
+        this.#receiver.extension,
+        this.presence.extension,
+        new DocumentStore(documents),
+        documents.extension,
+      ],
+      debounce: Math.min(debounceMs ?? 1000, 2000),
+      maxDebounce: debounceMs ?? 2000,
+      unloadImmediately: true,
+      flushDelay: broadcastWindowMs,
+      quiet: true,
+      maxUnauthenticatedQueueSize: 1024 * 1024,
+      maxPendingDocuments: this.#bounds.maxBoardsPerSocket,
+    })
+    // Remove the last extension. It holds the configuration's empty default hooks, which Hocuspocus would await for each
+    // frame.
+    hocuspocus.configuration.extensions.pop()
+    return hocuspocus
+  }
+
+  /** Handles also what the connection's client sent before its board was open. */
+  #joined(connection: Connection<EditorContext>, state: SocketState): void {
     const { messageAddress: address } = connection
-    presence.joined(connection)
+    this.presence.joined(connection)
     const payload = state.early.get(address)
     state.early.delete(address)
-    if (payload) presence.receive(connection, payload)
+    if (payload) this.presence.receive(connection, payload)
     const vector = state.earlyVectors.get(address)
     state.earlyVectors.delete(address)
-    if (vector) void receiver.answer(state, connection, vector)
+    if (vector) void this.#receiver.answer(state, connection, vector)
   }
-  const seating = new Seating({ sockets, bounds, joined, left: (connection) => receiver.leave(connection) })
-  const access = new QueryBatch({
-    query: (questions: AccessQuestion[]) => boardAccess(database, documentBytes, questions),
-    keyOf: ({ account, tokenId, boardId }) => `${account} ${tokenId} ${boardId}`,
-    accountOf: ({ account }) => account,
-  })
-  let closing = false
-  const isClosing = () => closing
 
-  const hocuspocus = new Hocuspocus<EditorContext>({
-    extensions: [
-      authentication({ ...options, access, sockets, seating, bounds, isClosing }),
-      seating.extension,
-      roomNotice,
-      receiver.extension,
-      presence.extension,
-      new DocumentStore(documents),
-      documents.extension,
-    ],
-    debounce: Math.min(options.debounceMs ?? 1000, 2000),
-    maxDebounce: options.debounceMs ?? 2000,
-    unloadImmediately: true,
-    flushDelay: broadcastWindowMs,
-    quiet: true,
-    maxUnauthenticatedQueueSize: 1024 * 1024,
-    maxPendingDocuments: bounds.maxBoardsPerSocket,
-  })
-  // Remove the last extension. It holds the configuration's empty default hooks, which Hocuspocus would await for each
-  // frame.
-  hocuspocus.configuration.extensions.pop()
-  documents.attach(hocuspocus)
+  #keepUp(): void {
+    const now = Date.now()
+    for (const state of this.#sockets.all()) state.keepAlive(now)
+    this.presence.sweep()
+    this.#sockets.sweepRates()
+  }
+}
 
-  const serverOptions: ServerOptions & { closeTimeout: number } = {
+function openSocketServer({ maxFrameBytes }: GatewayBounds): WebSocketServer {
+  const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
-    maxPayload: bounds.maxFrameBytes,
+    maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     clientTracking: true,
     autoPong: false,
     closeTimeout: 5000,
   }
-  const server = new WebSocketServer(serverOptions)
-  const following = follow({
-    ...{ hocuspocus, database, documents, documentBytes, quota, log },
-    rightsChanged: (connection) => presence.rightsChanged(connection),
-  })
-
-  const { onSocketClosed } = options
-  const welcoming = { hocuspocus, sockets, receiver, presence, documents, bounds, log, onSocketClosed }
-  const upkeep = setInterval(() => {
-    const now = Date.now()
-    for (const state of sockets.all()) state.keepAlive(now)
-    presence.sweep()
-    sockets.sweepRates()
-  }, bounds.keepAliveMs / 3)
-
-  return {
-    hocuspocus,
-    upgrade(request, stream, head) {
-      const address = options.addressOf(request)
-      const board = boardOfPath(request.url)
-      if (board === undefined) refuseUpgrade(stream, '404 Not Found')
-      else if (closing || !sockets.makeRoom(address))
-        refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
-      else {
-        const findSession = options.sessionOf(request.headers)
-        server.handleUpgrade(request, stream, head, (webSocket) =>
-          welcome({ webSocket, stream, address, board, findSession }, welcoming),
-        )
-      }
-    },
-    checkAccess: following.checkAccess,
-    checkAccessSoon: following.soon,
-    closeBoard: (boardId, reason) => closeDocument(documents.find(boardId)?.document, reason),
-    closeCanvases: () => sockets.closeCanvases(),
-    isPresent: (account) => seating.isPresent(account),
-    tell: (account, text) => seating.tell(account, text),
-    heard: (message) => presence.heard(message),
-    nodeGone: (node) => presence.nodeGone(node),
-    figures: () => ({
-      ...sockets.figures(),
-      awareness: { ...presence.frames },
-      updateBytes: receiver.queuedBytes,
-    }),
-    counts: () => ({ ...sockets.counts(), ...seating.counts(), states: presence.states }),
-    async close() {
-      closing = true
-      await closeSpread(server.clients, bounds.closing)
-      following.stop()
-      clearInterval(upkeep)
-      const deadline = Date.now() + 2000
-      while (server.clients.size > 0 && Date.now() < deadline)
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      for (const webSocket of server.clients) webSocket.terminate()
-      presence.stop()
-    },
-  }
+  return new WebSocketServer(options)
 }

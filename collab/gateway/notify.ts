@@ -6,14 +6,14 @@
 import { presentNotification, type NotificationRow } from '../../core/notification.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
-import type { Gateway } from './gateway.ts'
+import type { Seating } from './seating.ts'
 import type { Notified } from '../bus/messages.ts'
 
 export async function bringNotifications(
-  { database, gateway, log }: { database: Database; gateway: Gateway; log: Logger },
+  { database, seating, log }: { database: Database; seating: Seating; log: Logger },
   notified: Notified[],
 ): Promise<void> {
-  const present = notified.filter(([account]) => gateway.isPresent(account))
+  const present = notified.filter(([account]) => seating.isPresent(account))
   if (present.length === 0) return
   try {
     const rows = await database.asSystem(
@@ -25,7 +25,7 @@ export async function bringNotifications(
           and (n.board_id is null or board_access(n.user_id, b.id, b.workspace_id) is not null)`,
     )
     for (const { account, ...row } of rows)
-      gateway.tell(account, JSON.stringify({ type: 'notification', notification: presentNotification(row) }))
+      seating.tell(account, JSON.stringify({ type: 'notification', notification: presentNotification(row) }))
   } catch (error) {
     log.warn(
       { err: error },

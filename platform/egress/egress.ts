@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { addressClasses } from './addresses.ts'
 import { buildOpener } from './connector.ts'
 import { exchange, type OutgoingRequest, type Outcome } from './exchange.ts'
-import { openPool } from './pool.ts'
+import { Pool } from './pool.ts'
 import { fetchAlong, type FetchOutcome, type FetchRequest, type Receive } from './fetch.ts'
 import { openResolver, type Resolve } from './resolve.ts'
 import { addressFault, readTarget } from './target.ts'
@@ -43,7 +43,7 @@ const resolveForCheckMs = 1000
 export function openEgress({ allow, resolve = openResolver(), ca }: EgressOptions): Egress {
   const classify = addressClasses(allow)
   const open = buildOpener({ classify, resolve, ca })
-  const pool = openPool(open)
+  const pool = new Pool(open)
   const read = kept((url) => readTarget(url, classify, allow.length > 0))
   return {
     async checkUrl(url) {

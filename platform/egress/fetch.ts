@@ -101,12 +101,7 @@ async function hop<T>(
     answer.body.on('error', () => undefined)
     const headers = oneValueEach(answer.headers)
     const location = isRedirect.has(answer.statusCode) ? headers['location'] : undefined
-    if (location !== undefined) {
-      const next = URL.parse(location, target.url.href)
-      return next
-        ? { location: next.href }
-        : { outcome: 'broken', error: 'the location of a redirect is not a URL' }
-    }
+    if (location !== undefined) return redirectTo(location, target.url)
     body = decoded(answer.body, headers['content-encoding'], request.maxBytes, (outcome, error) => {
       fault ??= { outcome, error }
     })
@@ -120,6 +115,16 @@ async function hop<T>(
     body?.destroy()
     await close()
   }
+}
+
+function redirectTo(
+  location: string,
+  from: URL,
+): { outcome: 'broken'; error: string } | { location: string } {
+  const next = URL.parse(location, from.href)
+  return next
+    ? { location: next.href }
+    : { outcome: 'broken', error: 'the location of a redirect is not a URL' }
 }
 
 const isRedirect = new Set([301, 302, 303, 307, 308])

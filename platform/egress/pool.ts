@@ -16,38 +16,35 @@ export interface Line {
   close(): void
 }
 
-export interface Pool {
-  /** Returns the line that was used last, or a new one. A new line connects with its first request. */
-  take(target: Target): Line
-  /** Returns a new line. */
-  fresh(target: Target): Line
-  close(): void
-}
-
 /** Many receivers close idle connections after 5 s. A connection idle for longer might close just as it is used. */
 const idleMs = 4000
 /** Connections are not reused when they are older, so that changes in DNS take effect. */
 const oldestMs = 60_000
 const most = { ofOneOrigin: 64, inAll: 512 }
 
-export function openPool(open: OpenConnection): Pool {
-  const idle = new Map<string, Line[]>()
-  let count = 0
-  let closed = false
+export class Pool {
+  readonly #open: OpenConnection
+  readonly #idle = new Map<string, Line[]>()
+  #count = 0
+  #closed = false
 
-  function forget(origin: string, line: Line): void {
-    const lines = idle.get(origin)
-    const at = lines?.indexOf(line) ?? -1
-    if (!lines || at < 0) return
-    lines.splice(at, 1)
-    count -= 1
-    if (lines.length === 0) idle.delete(origin)
+  constructor(open: OpenConnection) {
+    this.#open = open
   }
 
-  function make(target: Target): Line {
+  /** Returns the line that was used last, or a new one. A new line connects with its first request. */
+  take(target: Target): Line {
+    const line = this.#idle.get(target.origin)?.at(-1)
+    if (!line) return this.fresh(target)
+    this.#forget(target.origin, line)
+    return line
+  }
+
+  /** Returns a new line. */
+  fresh(target: Target): Line {
     const { origin } = target
     const startedAt = performance.now()
-    const connection = open(target)
+    const connection = this.#open(target)
     const client = new Client(origin, {
       connect: connection.connect,
       headersTimeout: 0,
@@ -58,39 +55,43 @@ export function openPool(open: OpenConnection): Pool {
     const line: Line = {
       client,
       connection,
-      keep() {
-        const lines = idle.get(origin) ?? []
-        const fits = count < most.inAll && lines.length < most.ofOneOrigin
-        if (closed || !fits || !connection.established() || performance.now() - startedAt > oldestMs)
-          return line.close()
-        lines.push(line)
-        count += 1
-        idle.set(origin, lines)
+      keep: () => {
+        const isOld = performance.now() - startedAt > oldestMs
+        if (isOld || !connection.established() || !this.#hasRoom(origin)) line.close()
+        else this.#keep(origin, line)
       },
-      close() {
-        forget(origin, line)
+      close: () => {
+        this.#forget(origin, line)
         connection.destroy() // undici does not close a connection that is still being established
         void client.destroy()
       },
     }
     // The receiver closed the connection, or the client did because it was idle.
-    client.on('disconnect', () => forget(origin, line))
+    client.on('disconnect', () => this.#forget(origin, line))
     return line
   }
 
-  return {
-    fresh: make,
-    take(target) {
-      const lines = idle.get(target.origin)
-      const line = lines?.pop()
-      if (!line) return make(target)
-      count -= 1
-      if (lines!.length === 0) idle.delete(target.origin)
-      return line
-    },
-    close() {
-      closed = true
-      for (const line of [...idle.values()].flat()) line.close()
-    },
+  close(): void {
+    this.#closed = true
+    for (const line of [...this.#idle.values()].flat()) line.close()
+  }
+
+  #hasRoom(origin: string): boolean {
+    const ofOrigin = this.#idle.get(origin)?.length ?? 0
+    return !this.#closed && this.#count < most.inAll && ofOrigin < most.ofOneOrigin
+  }
+
+  #keep(origin: string, line: Line): void {
+    this.#idle.getOrInsertComputed(origin, () => []).push(line)
+    this.#count += 1
+  }
+
+  #forget(origin: string, line: Line): void {
+    const lines = this.#idle.get(origin)
+    const at = lines?.lastIndexOf(line) ?? -1
+    if (!lines || at < 0) return
+    lines.splice(at, 1)
+    this.#count -= 1
+    if (lines.length === 0) this.#idle.delete(origin)
   }
 }

@@ -3,7 +3,17 @@ import { AwsV4Signer } from 'aws4fetch'
 import type { Readable } from 'node:stream'
 import { request, type Dispatcher } from 'undici'
 import { withKnownSize } from './known-size.ts'
-import { byPartNumber, storeUnavailable, type ObjectStore, type StoredObject } from './object-store.ts'
+import {
+  byPartNumber,
+  storeUnavailable,
+  type ByteRange,
+  type CompletedPart,
+  type CompleteOutcome,
+  type ObjectStore,
+  type PartPlan,
+  type PutOptions,
+  type StoredObject,
+} from './object-store.ts'
 
 export interface S3Options {
   endpoint: string
@@ -26,47 +36,76 @@ type Answer = Dispatcher.ResponseData
 const headersTimeoutMs = 60_000 // also for completing an upload of 10,000 parts
 const bodyIdleMs = 60_000
 
-export function openS3Store(options: S3Options): ObjectStore {
-  const { endpoint, region, bucket, accessKeyId, secretAccessKey } = options
-  const credentials = { accessKeyId, secretAccessKey, region, service: 's3' }
+export class S3Store implements ObjectStore {
+  readonly #options: S3Options
 
-  const urlOf = (key: string | undefined, query: Record<string, string> = {}) => {
-    const url = new URL(`${endpoint}/${bucket}${key === undefined ? '' : `/${key}`}`)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    return url.href
+  constructor(options: S3Options) {
+    this.#options = options
   }
 
-  async function send({ method, key, query, headers = {}, body }: Call): Promise<Answer> {
-    const signed = await new AwsV4Signer({ ...credentials, method, url: urlOf(key, query), headers }).sign()
+  async check() {
+    const { bucket, endpoint } = this.#options
+    const probe = '.corkboard-check'
     try {
-      return await request(signed.url, {
-        method,
-        headers: Object.fromEntries(signed.headers),
-        body: body ?? null,
-        headersTimeout: headersTimeoutMs,
-        bodyTimeout: bodyIdleMs,
-      })
+      await this.#succeed({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
+      await this.#succeed({ method: 'PUT', key: probe, headers: { 'content-length': '0' }, body: '' })
+      await this.#succeed({ method: 'DELETE', key: probe })
     } catch (error) {
-      throw failureOf(error, body)
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+      throw new Error(
+        `The bucket ${bucket} at ${endpoint} cannot be used: ${(cause as Error).message}. Check S3_ENDPOINT, S3_REGION, S3_BUCKET and the keys.`,
+        { cause: error },
+      )
     }
   }
 
-  /** @returns the body of a successful answer. @throws ServiceError for any other answer, but 404 when it `mayMiss` */
-  async function succeed(call: Call, { mayMiss = false } = {}): Promise<string> {
-    const answer = await send(call)
-    const text = await textOf(answer)
-    const isMissing = answer.statusCode === 404 && mayMiss
-    if (answer.statusCode >= 300 && !isMissing) throw refusal(call, answer, text)
-    return text
+  put(key: string, body: Readable, { bytes, contentType, granted }: PutOptions) {
+    return withKnownSize(body, bytes, async (sized, length) => {
+      await granted
+      const headers = { 'content-type': contentType, 'content-length': String(length) }
+      await this.#succeed({ method: 'PUT', key, headers, body: sized })
+      return length
+    })
   }
 
-  async function listPage(after: string | null) {
+  async head(key: string) {
+    const answer = await this.#send({ method: 'HEAD', key })
+    await answer.body.dump()
+    if (answer.statusCode === 404) return null
+    if (answer.statusCode >= 300) throw refusal({ method: 'HEAD', key }, answer, '')
+    return { bytes: Number(answer.headers['content-length']) }
+  }
+
+  async get(key: string, range?: ByteRange) {
+    const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {}
+    const answer = await this.#send({ method: 'GET', key, headers })
+    if (answer.statusCode < 300) return answer.body
+    const text = await textOf(answer)
+    if (answer.statusCode === 404) return null
+    throw refusal({ method: 'GET', key }, answer, text)
+  }
+
+  // One request per key: some S3 implementations require an MD5 of the body of a bulk delete, others do not.
+  async remove(keys: string[]) {
+    for (const key of keys) await this.#succeed({ method: 'DELETE', key }, { mayMiss: true })
+  }
+
+  async *list() {
+    let page = await this.#listPage(null)
+    yield* page.objects
+    while (page.next !== null) {
+      page = await this.#listPage(page.next)
+      yield* page.objects
+    }
+  }
+
+  async #listPage(after: string | null) {
     const query = {
       'list-type': '2',
       'max-keys': '1000',
       ...(after === null ? {} : { 'continuation-token': after }),
     }
-    const xml = await succeed({ method: 'GET', query })
+    const xml = await this.#succeed({ method: 'GET', query })
     const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(
       ([, entry = '']): StoredObject => ({
         key: element(entry, 'Key') ?? '',
@@ -79,105 +118,85 @@ export function openS3Store(options: S3Options): ObjectStore {
     }
   }
 
-  return {
-    async check() {
-      const probe = '.corkboard-check'
-      try {
-        await succeed({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
-        await succeed({ method: 'PUT', key: probe, headers: { 'content-length': '0' }, body: '' })
-        await succeed({ method: 'DELETE', key: probe })
-      } catch (error) {
-        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-        throw new Error(
-          `The bucket ${bucket} at ${endpoint} cannot be used: ${(cause as Error).message}. Check S3_ENDPOINT, S3_REGION, S3_BUCKET and the keys.`,
-          { cause: error },
-        )
-      }
-    },
+  async beginMultipart(key: string, contentType: string) {
+    const headers = { 'content-type': contentType }
+    const xml = await this.#succeed({ method: 'POST', key, query: { uploads: '' }, headers })
+    const uploadId = element(xml, 'UploadId')
+    if (!uploadId) throw storeUnavailable(new Error('the store returned no upload id'))
+    return uploadId
+  }
 
-    put: (key, body, { bytes, contentType, granted }) =>
-      withKnownSize(body, bytes, async (sized, length) => {
-        await granted
-        const headers = { 'content-type': contentType, 'content-length': String(length) }
-        await succeed({ method: 'PUT', key, headers, body: sized })
-        return length
-      }),
+  async signParts(key: string, uploadId: string, parts: PartPlan[], lifetimeSeconds: number) {
+    const urls = parts.map(async ({ partNumber, bytes }): Promise<[number, string]> => {
+      const query = { partNumber: String(partNumber), uploadId, 'X-Amz-Expires': String(lifetimeSeconds) }
+      // The length is signed too, so the store refuses a part of another size.
+      const headers = { 'content-length': String(bytes) }
+      const signed = await this.#sign(
+        { method: 'PUT', key, query, headers },
+        { signQuery: true, allHeaders: true },
+      )
+      return [partNumber, signed.url.href]
+    })
+    return new Map(await Promise.all(urls))
+  }
 
-    async head(key) {
-      const answer = await send({ method: 'HEAD', key })
-      await answer.body.dump()
-      if (answer.statusCode === 404) return null
-      if (answer.statusCode >= 300) throw refusal({ method: 'HEAD', key }, answer, '')
-      return { bytes: Number(answer.headers['content-length']) }
-    },
+  async complete(key: string, uploadId: string, parts: CompletedPart[]): Promise<CompleteOutcome> {
+    const listed = parts
+      .toSorted(byPartNumber)
+      .map(
+        ({ partNumber, etag }) =>
+          `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${escape(etag)}"</ETag></Part>`,
+      )
+    const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${listed.join('')}</CompleteMultipartUpload>`
+    const headers = { 'content-type': 'application/xml' }
+    const call: Call = { method: 'POST', key, query: { uploadId }, headers, body }
+    const answer = await this.#send(call)
+    const text = await textOf(answer)
+    // An error can have status 200, because S3 sends the status before it combines the parts.
+    const code = element(text, 'Code')
+    if (answer.statusCode < 300 && !code) return { outcome: 'stored' }
+    if (code === 'NoSuchUpload') return { outcome: 'unknown' }
+    if (wrongParts.has(code ?? '')) return { outcome: 'wrong-parts' }
+    throw refusal(call, answer, text)
+  }
 
-    async get(key, range) {
-      const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {}
-      const answer = await send({ method: 'GET', key, headers })
-      if (answer.statusCode < 300) return answer.body
-      const text = await textOf(answer)
-      if (answer.statusCode === 404) return null
-      throw refusal({ method: 'GET', key }, answer, text)
-    },
+  async abort(key: string, uploadId: string) {
+    await this.#succeed({ method: 'DELETE', key, query: { uploadId } }, { mayMiss: true })
+  }
 
-    // One request per key: some S3 implementations require an MD5 of the body of a bulk delete, others do not.
-    async remove(keys) {
-      for (const key of keys) await succeed({ method: 'DELETE', key }, { mayMiss: true })
-    },
+  async tidy() {}
 
-    async *list() {
-      let page = await listPage(null)
-      yield* page.objects
-      while (page.next !== null) {
-        page = await listPage(page.next)
-        yield* page.objects
-      }
-    },
+  /** @returns the body of a successful answer. @throws ServiceError for any other answer, but 404 when it `mayMiss` */
+  async #succeed(call: Call, { mayMiss = false } = {}): Promise<string> {
+    const answer = await this.#send(call)
+    const text = await textOf(answer)
+    const isMissing = answer.statusCode === 404 && mayMiss
+    if (answer.statusCode >= 300 && !isMissing) throw refusal(call, answer, text)
+    return text
+  }
 
-    async beginMultipart(key, contentType) {
-      const headers = { 'content-type': contentType }
-      const xml = await succeed({ method: 'POST', key, query: { uploads: '' }, headers })
-      const uploadId = element(xml, 'UploadId')
-      if (!uploadId) throw storeUnavailable(new Error('the store returned no upload id'))
-      return uploadId
-    },
-
-    async signParts(key, uploadId, parts, lifetimeSeconds) {
-      const urls = parts.map(async ({ partNumber, bytes }): Promise<[number, string]> => {
-        const query = { partNumber: String(partNumber), uploadId, 'X-Amz-Expires': String(lifetimeSeconds) }
-        // The length is signed too, so the store refuses a part of another size.
-        const headers = { 'content-length': String(bytes) }
-        const part = { method: 'PUT', url: urlOf(key, query), headers, signQuery: true, allHeaders: true }
-        return [partNumber, (await new AwsV4Signer({ ...credentials, ...part }).sign()).url.href]
+  async #send(call: Call): Promise<Answer> {
+    const { method, body } = call
+    const { url, headers } = await this.#sign(call)
+    try {
+      return await request(url, {
+        method,
+        headers: Object.fromEntries(headers),
+        body: body ?? null,
+        headersTimeout: headersTimeoutMs,
+        bodyTimeout: bodyIdleMs,
       })
-      return new Map(await Promise.all(urls))
-    },
+    } catch (error) {
+      throw failureOf(error, body)
+    }
+  }
 
-    async complete(key, uploadId, parts) {
-      const listed = parts
-        .toSorted(byPartNumber)
-        .map(
-          ({ partNumber, etag }) =>
-            `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${escape(etag)}"</ETag></Part>`,
-        )
-      const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${listed.join('')}</CompleteMultipartUpload>`
-      const headers = { 'content-type': 'application/xml' }
-      const call: Call = { method: 'POST', key, query: { uploadId }, headers, body }
-      const answer = await send(call)
-      const text = await textOf(answer)
-      // An error can have status 200, because S3 sends the status before it combines the parts.
-      const code = element(text, 'Code')
-      if (answer.statusCode < 300 && !code) return { outcome: 'stored' }
-      if (code === 'NoSuchUpload') return { outcome: 'unknown' }
-      if (wrongParts.has(code ?? '')) return { outcome: 'wrong-parts' }
-      throw refusal(call, answer, text)
-    },
-
-    async abort(key, uploadId) {
-      await succeed({ method: 'DELETE', key, query: { uploadId } }, { mayMiss: true })
-    },
-
-    tidy: () => Promise.resolve(),
+  #sign({ method, key, query = {}, headers = {} }: Call, how: { signQuery?: true; allHeaders?: true } = {}) {
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = this.#options
+    const url = new URL(`${endpoint}/${bucket}${key === undefined ? '' : `/${key}`}`)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const credentials = { accessKeyId, secretAccessKey, region, service: 's3' }
+    return new AwsV4Signer({ ...credentials, method, url: url.href, headers, ...how }).sign()
   }
 }
 

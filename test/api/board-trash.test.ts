@@ -1,20 +1,10 @@
 /** Boards that are deleted and come back. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { openEditor, until } from '../support/editor.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard, makeCards } from './board.ts'
 
-let service: TestService
-let user: TestUser
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-})
-afterAll(async () => {
-  leaveAll()
-  await service.stop()
-})
+const { service, user } = await serviceOfFile({ workers: false })
 
 const millisecond = () => new Promise((resolve) => setTimeout(resolve, 2))
 const read = async (id: string, who = user) => (await who.api.get(`/boards/${id}`)).body.board

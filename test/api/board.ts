@@ -40,6 +40,21 @@ export async function listCards(user: TestUser, boardId: string, query = ''): Pr
   return cards
 }
 
+/** The cards of one board, as a client writes and lists them. */
+export function cardsOn(user: TestUser, boardId: string) {
+  const path = `/boards/${boardId}/cards`
+  const create = (fields: Record<string, unknown>) =>
+    user.api.post(path, { kind: 'note', x: 0, y: 0, ...fields })
+  return {
+    path,
+    create,
+    created: async (fields: Record<string, unknown>): Promise<Shown> => (await create(fields)).body.cards[0],
+    patch: (id: string, fields: Record<string, unknown>) => user.api.patch(`${path}/${id}`, fields),
+    shown: async (id: string) =>
+      (await listCards(user, boardId, '&include=props,identifiers')).find((card) => card.id === id)!,
+  }
+}
+
 /** The body of a 2xx. */
 export function succeeded<Body>(answer: ApiAnswer<Body>): Body {
   if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`)

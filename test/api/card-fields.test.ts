@@ -1,39 +1,16 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { verifyBoard, boardIds } from '../../collab/log/verify.ts'
 import { cardFields, fieldEntries, fileFields, kinds } from '../../core/card.ts'
 import { leaveAll, openEditor } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
-import { listCards, makeBoard, makeCard, type Shown } from './board.ts'
+import type { TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
+import { cardsOn, listCards, makeBoard, makeCard, type Shown } from './board.ts'
 import { makeFiles } from './file.ts'
 
-let service: TestService
-let user: TestUser
-let board: Shown
-let path: string
-
-beforeAll(async () => {
-  service = await startService({ workers: false })
-  user = await service.user()
-  board = await makeBoard(user)
-  path = `/boards/${board.id}/cards`
-})
-
-/** Whatever was written: documents and index agree. */
-afterAll(async () => {
-  leaveAll()
-  for (const id of await boardIds(service.database))
-    expect(await verifyBoard(service.database, id)).toEqual([])
-  await service.stop()
-})
-
-const create = (fields: Record<string, unknown>) =>
-  user.api.post(path, { kind: 'note', x: 0, y: 0, ...fields })
-const created = async (fields: Record<string, unknown>): Promise<Shown> =>
-  (await create(fields)).body.cards[0]
-const patch = (id: string, fields: Record<string, unknown>) => user.api.patch(`${path}/${id}`, fields)
-const shown = async (id: string) =>
-  (await listCards(user, board.id, '&include=props,identifiers')).find((card) => card.id === id)!
+const { service, user } = await serviceOfFile({ workers: false })
+const board = await makeBoard(user)
+const { path, create, created, patch, shown } = cardsOn(user, board.id)
 
 test('[C1] a card is created with its defaults, an id of the server, and reads the same', async () => {
   const answer = await user.api.post(path, { kind: 'note', id: 'mine', created_at: 'x', other: {} })

@@ -1,22 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+/** Cards that move from one board to another. */
+import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { boundingBox } from '../../core/layout/box.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 
-let service: TestService
-let user: TestUser
+const { service, user } = await serviceOfFile({ config: { freeCardCap: 5 }, debounceMs: 50 })
 
-beforeAll(async () => {
-  service = await startService({ config: { freeCardCap: 5 }, debounceMs: 50 })
-  user = await service.user()
-})
-
-afterEach(() => leaveAll())
-
-afterAll(() => service.stop())
+afterEach(leaveAll)
 
 const move = (from: string, to: string, ids: string[], by = user) =>
   by.api.post(`/boards/${from}/cards/move`, { to_board_id: to, card_ids: ids })
@@ -229,71 +222,6 @@ test('[CM7] ids that are not on the board are named, each once; nothing else hap
   expect((await move(from, to, [one])).body).toMatchObject({ moved: 0, cards: [], not_found: [one] })
   expect(await idsOf(from)).toEqual([two])
   expect(await idsOf(to)).toEqual([one])
-})
-
-test('[CM8] cards keep their places where those are free, else how they lie to each other, clear of what is there', async () => {
-  const { from, to, cards } = await scene([
-    { x: 100, y: 50 },
-    { x: 150, y: 500, rotation: 45 },
-  ])
-  const ids = cards.map(({ id }) => id)
-  expect((await move(from, to, ids)).body.cards.map(({ x, y }: Shown) => [x, y])).toEqual([
-    [100, 50],
-    [150, 500],
-  ])
-  const again = await makeCards(user, from, [
-    { x: 100, y: 50 },
-    { x: 150, y: 500, rotation: 45 },
-  ])
-  const { body } = await move(
-    from,
-    to,
-    again.map(({ id }) => id),
-  )
-  const [a, b] = body.cards
-  expect([b.x - a.x, b.y - a.y]).toEqual([50, 450])
-  const there = await listCards(user, to)
-  expect(there).toHaveLength(4)
-  for (const [n, one] of there.entries())
-    for (const other of there.slice(n + 1)) expect(overlap(one, other)).toBe(false)
-  await verified(from, to)
-})
-
-function overlap(a: Shown, b: Shown): boolean {
-  const [p, q] = [boundingBox(a as any), boundingBox(b as any)]
-  return p.x < q.x + q.w && q.x < p.x + p.w && p.y < q.y + q.h && q.y < p.y + p.h
-}
-
-test('[CM9] 1,000 cards that are spread over the whole board find places on one that is not empty', async () => {
-  const { from, to } = await scene([{}])
-  await user.api.delete(`/boards/${from}/cards`, { card_ids: await idsOf(from) })
-  const spread = Array.from({ length: 1000 }, (_, n) => ({
-    kind: 'note',
-    x: n % 2 === 0 ? -1_000_000 + n * 500 : 900_000 - n * 500,
-    y: (n * 7919) % 900_000,
-  }))
-  const cards = await makeCards(user, from, spread)
-  const blocking = spread.slice(0, 3).map(({ x, y }) => ({ x, y }))
-  await makeCards(user, to, blocking)
-  const answer = await move(
-    from,
-    to,
-    cards.map(({ id }) => id),
-  )
-  expect(answer.body).toMatchObject({ moved: 1000, live: true })
-  const there = await listCards(user, to)
-  expect(there).toHaveLength(1003)
-  const sorted = there
-    .map((card) => ({ card, box: boundingBox(card as any) }))
-    .sort((a, b) => a.box.x - b.box.x)
-  const clashes = sorted.flatMap(({ card, box }, n) => {
-    const found: string[] = []
-    for (let m = n + 1; m < sorted.length && sorted[m]!.box.x < box.x + box.w; m++)
-      if (overlap(card, sorted[m]!.card)) found.push(card.id)
-    return found
-  })
-  expect(clashes).toEqual([])
-  await verified(from, to)
 })
 
 test('[CM10] bad input is 400 that names the field, and changes nothing', async () => {

@@ -1,19 +1,11 @@
 /** What programs keep on cards: props and identifiers. */
 import { expect, test } from 'vitest'
 import { serviceOfFile } from '../support/test-file.ts'
-import { listCards, makeBoard, type Shown } from './board.ts'
+import { cardsOn, listCards, makeBoard, type Shown } from './board.ts'
 
 const { user } = await serviceOfFile({ workers: false })
 const board = await makeBoard(user)
-const path = `/boards/${board.id}/cards`
-
-const create = (fields: Record<string, unknown>) =>
-  user.api.post(path, { kind: 'note', x: 0, y: 0, ...fields })
-const created = async (fields: Record<string, unknown>): Promise<Shown> =>
-  (await create(fields)).body.cards[0]
-const patch = (id: string, fields: Record<string, unknown>) => user.api.patch(`${path}/${id}`, fields)
-const shown = async (id: string) =>
-  (await listCards(user, board.id, '&include=props,identifiers')).find((card) => card.id === id)!
+const { path, create, created, patch, shown } = cardsOn(user, board.id)
 
 test('[C12] props are replaced whole, cleared by null, and shown in a list only on request', async () => {
   const props = { a: { b: [1, 'x', null, true] }, empty: {} }

@@ -7,16 +7,12 @@ import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
-import { listCards, makeBoard, makeCard, succeeded, type Shown } from './board.ts'
+import { listCards, makeBoard, makeCard, type Shown } from './board.ts'
+import { groupsOf, groupsPath, shared } from './group.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
-const groupsPath = (boardId: string) => `/boards/${boardId}/groups`
-const makeGroup = async (boardId: string, fields: object = {}): Promise<Shown> =>
-  succeeded(await user.api.post(groupsPath(boardId), { name: 'Group', ...fields })).group
-const listGroups = async (boardId: string): Promise<Shown[]> =>
-  succeeded(await user.api.get(groupsPath(boardId))).groups
-const shared = (fields: object) => new Y.Map<unknown>(Object.entries(fields))
+const { makeGroup, listGroups } = groupsOf(user)
 
 test('[U10] a group that was made a moment ago takes cards, also by another process, whatever that has in memory', async () => {
   const second = await startService({ testDatabase: service.testDatabase, workers: false })

@@ -4,15 +4,11 @@ import { openEditor, until } from '../support/editor.ts'
 import { startService } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
+import { groupsOf, groupsPath, shared } from './group.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
-const groupsPath = (boardId: string) => `/boards/${boardId}/groups`
-const makeGroup = async (boardId: string, fields: object = {}): Promise<Shown> =>
-  succeeded(await user.api.post(groupsPath(boardId), { name: 'Group', ...fields })).group
-const listGroups = async (boardId: string): Promise<Shown[]> =>
-  succeeded(await user.api.get(groupsPath(boardId))).groups
-const shared = (fields: object) => new Y.Map<unknown>(Object.entries(fields))
+const { makeGroup, listGroups } = groupsOf(user)
 
 test('[U1] a group is created with its defaults, or as it is sent, and is listed the same', async () => {
   const board = await makeBoard(user)

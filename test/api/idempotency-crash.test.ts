@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { until } from '../support/editor.ts'
+import { gatedDatabase } from '../support/gated-database.ts'
+import { lockBoard } from '../support/held-lock.ts'
 import type { ApiAnswer, ApiClient } from '../support/http.ts'
-import { launch, makeDataDir } from '../support/instance.ts'
-import { testSecretKey } from '../support/service.ts'
+import { launch, makeDataDir, testDataDir } from '../support/instance.ts'
+import { startService, testSecretKey } from '../support/service.ts'
 import { png, serves } from '../support/site.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'
 import { makeBoard } from './board.ts'
@@ -35,6 +37,117 @@ async function settledAnswer(post: Post, key: Record<string, string>): Promise<A
   await until(async () => (answer = await send(user.api, post, key)).status !== 409, 'no 409 sticks', 20_000)
   return answer
 }
+
+/** Somebody works under a key. */
+const underWay = () =>
+  until(
+    async () =>
+      (
+        await service.admin`
+          select from pg_locks l
+          where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+            and l.database = (select oid from pg_database where datname = current_database())`
+      ).length > 0,
+    'the key is held',
+  )
+const cardsOn = async (boardId: string) =>
+  (await service.admin`select card_id from card_index where board_id = ${boardId}`).length
+
+test('[ID6] a process killed before its commit: the retry on another one succeeds once', async () => {
+  const dataDir = await testDataDir()
+  const env = {
+    DATABASE_URL: service.databaseUrl,
+    SECRET_KEY: testSecretKey,
+    PORT: '0',
+    RATE_LIMIT_PER_HOUR: '100000',
+  }
+  const board = await makeBoard(user)
+  const path = `/boards/${board.id}/cards`
+  const card = { kind: 'note', title: 'after a kill', x: 0, y: 0 }
+  for (let round = 0; round < 2; round++) {
+    const child = launch(dataDir, env)
+    let url = ''
+    await until(
+      () => (url = /Server listening at (http:\/\/127\.0\.0\.1:\d+)/.exec(child.stdout())?.[1] ?? '') !== '',
+      'it listens',
+      20_000,
+    )
+    const headers = keyed()
+    // The board is held, so that the commit cannot come.
+    const release = await lockBoard(service.admin, board.id)
+    const cut = fetch(`${url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(card),
+    }).then(
+      () => 'answered',
+      () => 'cut off',
+    )
+    await underWay()
+    expect((await user.api.post<any>(path, card, headers)).body.code).toBe('idempotency_in_progress')
+    child.signal('SIGKILL')
+    expect(await cut).toBe('cut off')
+    await child.ended
+    await release()
+    let answer!: ApiAnswer<any>
+    await until(
+      async () => (answer = await user.api.post(path, card, headers)).status !== 409,
+      'no 409 sticks',
+    )
+    expect(answer.status, answer.text).toBe(201)
+    expect(await cardsOn(board.id)).toBe(round + 1)
+    expect((await user.api.post(path, card, headers)).text).toBe(answer.text)
+  }
+}, 60_000)
+
+test('[ID6, ID8] a process that dies after the commit: the retry gets what was made, and makes nothing', async () => {
+  const database = gatedDatabase(service.databaseUrl)
+  const testDatabase = { url: service.databaseUrl, admin: service.admin, drop: async () => {} }
+  const dying = await startService({ testDatabase, database, workers: false, answerTimeoutMs: 5000 })
+  const board = await makeBoard(user)
+  const path = `/boards/${board.id}/cards`
+  const cards = {
+    cards: [
+      { kind: 'note', title: 'b', x: 0, y: 0 },
+      { kind: 'note', title: 'a', x: 9, y: 9 },
+    ],
+  }
+  const headers = keyed()
+  // It commits, and is never heard of again.
+  database.next((call, commit) => commit(call)) // learns where the board stands
+  database.next(async (call, commit) => {
+    await commit(call)
+    return new Promise(() => undefined)
+  })
+  const lost = new AbortController()
+  const cut = fetch(`${dying.url}/api/v1${path}`, {
+    method: 'POST',
+    signal: lost.signal,
+    headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(cards),
+  }).catch(() => undefined)
+  await until(async () => (await cardsOn(board.id)) === 2, 'it is committed')
+  expect((await user.api.post<any>(path, cards, headers)).body.code).toBe('idempotency_in_progress')
+  lost.abort()
+  await cut
+  await service.admin`
+    select pg_terminate_backend(l.pid) from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 1 and l.pid <> pg_backend_pid()
+      and l.database = (select oid from pg_database where datname = current_database())`
+  let answer!: ApiAnswer<any>
+  await until(
+    async () => (answer = await user.api.post(path, cards, headers)).status !== 409,
+    'no 409 sticks',
+  )
+  expect([answer.status, isReplay(answer)]).toEqual([201, true])
+  expect(answer.body.cards.map(({ title, x }: any) => [title, x])).toEqual([
+    ['b', 0],
+    ['a', 9],
+  ])
+  expect((await user.api.post(path, cards, headers)).text).toBe(answer.text)
+  expect(await cardsOn(board.id)).toBe(2)
+  await Promise.all([dying.close(), database.close()])
+}, 60_000)
 
 test('[ID13] every POST whose answer is lost after its commit is answered the same, and changes nothing more', async () => {
   const posts = await everyPost(service, user, `${site.url}/a`)

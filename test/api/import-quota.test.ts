@@ -1,12 +1,66 @@
-/** An import to a board whose owner's storage of documents is full. */
+/** Imports to boards whose owner reaches a limit: cards, files, or documents. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { serves } from '../support/site.ts'
-import { listCards, makeBoard, makeCards } from './board.ts'
+import { png, serves } from '../support/site.ts'
+import { listCards, makeBoard, makeCards, succeeded } from './board.ts'
 import { html, importsOfFile } from './importing.ts'
 
 const quota = 300_000
-const { service, at, run } = await importsOfFile({ documentBytes: { free: quota, pro: quota } })
+const { service, site, at, run } = await importsOfFile({ documentBytes: { free: quota, pro: quota } })
+
+test('[IM14] a cap that is reached midway fails the items after it, and they are not fetched', async () => {
+  const free = await service.user({ tier: 'free' })
+  const board = await makeBoard(free)
+  await makeCards(
+    free,
+    board.id,
+    Array.from({ length: 97 }, () => ({})),
+  )
+  const urls = Array.from({ length: 8 }, (_, n) => (n === 1 ? `${site.url}/missing` : at(serves(png(9, 9)))))
+  const before = site.requests.length
+  const body = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+    {},
+    free,
+  )
+  expect(body.results.map(({ status, code }: any) => code ?? status)).toEqual([
+    'created',
+    'upstream_rejected',
+    'created',
+    'created',
+    ...Array(4).fill('limit_reached'),
+  ])
+  expect(site.requests.length - before).toBe(4)
+  expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(3)
+  const dry = await run(board.id, [{ url: at(serves('x')) }], { dry_run: true }, free)
+  expect(dry.results[0].code).toBe('limit_reached')
+})
+
+test('[IM14] a quota that is reached midway fails the items after it', async () => {
+  const small = await service.user({ tier: 'free' })
+  const board = await makeBoard(small)
+  const { storage } = succeeded(await small.api.get('/me'))
+  await service.admin`
+    insert into images (image_key, workspace_id, board_id, content_type, bytes, created_by)
+    values ('ffull', ${board['workspace_id']}, ${board.id}, 'image/png', ${storage.limit - 150_000}, ${small.userId})`
+  const urls = [
+    at(serves(Buffer.concat([png(9, 9), Buffer.alloc(1000)]))),
+    at(serves(Buffer.concat([png(9, 9), Buffer.alloc(200_000_000 / 10)]))),
+    ...Array.from({ length: 20 }, () => at(serves(Buffer.concat([png(9, 9), Buffer.alloc(99_000)])))),
+  ]
+  const body = await run(
+    board.id,
+    urls.map((url) => ({ url })),
+    {},
+    small,
+  )
+  expect(body.results[0].status).toBe('created')
+  expect(body.results[1].code).toBe('limit_reached')
+  expect(body.results.at(-1).code).toBe('limit_reached')
+  expect(body.failed).toBeGreaterThan(10)
+  expect(body.created + body.failed).toBe(22)
+})
 
 test('[IM14] items for which the documents have no room fail with `limit_reached`, the others come, and a later run brings the rest', async () => {
   const owner = await service.user()

@@ -2,7 +2,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { png, serves, type Serve } from '../support/site.ts'
-import { listCards, makeBoard, makeCard, makeCards, nowhere, succeeded } from './board.ts'
+import { listCards, makeBoard, makeCard, nowhere } from './board.ts'
 import { html, importsOfFile } from './importing.ts'
 
 const { service, site, user, at, run } = await importsOfFile()
@@ -342,60 +342,6 @@ test('[IM13] 100 items are fetched several at a time and land in their order', a
     select count(*)::int as operations from (select distinct created_at from card_index where board_id = ${board.id}) d`
   expect(event!['operations']).toBe(1)
 }, 30_000)
-
-test('[IM14] a cap that is reached midway fails the items after it, and they are not fetched', async () => {
-  const free = await service.user({ tier: 'free' })
-  const board = await makeBoard(free)
-  await makeCards(
-    free,
-    board.id,
-    Array.from({ length: 97 }, () => ({})),
-  )
-  const urls = Array.from({ length: 8 }, (_, n) => (n === 1 ? `${site.url}/missing` : at(serves(png(9, 9)))))
-  const before = site.requests.length
-  const body = await run(
-    board.id,
-    urls.map((url) => ({ url })),
-    {},
-    free,
-  )
-  expect(body.results.map(({ status, code }: any) => code ?? status)).toEqual([
-    'created',
-    'upstream_rejected',
-    'created',
-    'created',
-    ...Array(4).fill('limit_reached'),
-  ])
-  expect(site.requests.length - before).toBe(4)
-  expect(await service.admin`select from images where board_id = ${board.id}`).toHaveLength(3)
-  const dry = await run(board.id, [{ url: at(serves('x')) }], { dry_run: true }, free)
-  expect(dry.results[0].code).toBe('limit_reached')
-})
-
-test('[IM14] a quota that is reached midway fails the items after it', async () => {
-  const small = await service.user({ tier: 'free' })
-  const board = await makeBoard(small)
-  const { storage } = succeeded(await small.api.get('/me'))
-  await service.admin`
-    insert into images (image_key, workspace_id, board_id, content_type, bytes, created_by)
-    values ('ffull', ${board['workspace_id']}, ${board.id}, 'image/png', ${storage.limit - 150_000}, ${small.userId})`
-  const urls = [
-    at(serves(Buffer.concat([png(9, 9), Buffer.alloc(1000)]))),
-    at(serves(Buffer.concat([png(9, 9), Buffer.alloc(200_000_000 / 10)]))),
-    ...Array.from({ length: 20 }, () => at(serves(Buffer.concat([png(9, 9), Buffer.alloc(99_000)])))),
-  ]
-  const body = await run(
-    board.id,
-    urls.map((url) => ({ url })),
-    {},
-    small,
-  )
-  expect(body.results[0].status).toBe('created')
-  expect(body.results[1].code).toBe('limit_reached')
-  expect(body.results.at(-1).code).toBe('limit_reached')
-  expect(body.failed).toBeGreaterThan(10)
-  expect(body.created + body.failed).toBe(22)
-})
 
 test('[IM15] bad input is 400 that names the item, and nothing happens', async () => {
   const board = await makeBoard(user)

@@ -1,24 +1,19 @@
-import { randomBytes } from 'node:crypto'
+/** Uploads in one request. */
 import { connect } from 'node:net'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { allDeliveries } from '../support/deliveries.ts'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { until } from '../support/editor.ts'
+import { startService, type TestUser } from '../support/service.ts'
+import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard } from './board.ts'
 import { picture, png, pngOf, storedKeys, upload } from './file.ts'
 
 const mebibyte = 1024 * 1024
-let service: TestService
-let user: TestUser
-let boardId: string
-
-beforeAll(async () => {
-  service = await startService({ config: { storageBytes: { free: 100_000, pro: 10 ** 12 } } })
-  user = await service.user()
-  boardId = (await makeBoard(user)).id
+const { service, user } = await serviceOfFile({
+  config: { storageBytes: { free: 100_000, pro: 10 ** 12 } },
 })
-afterAll(() => service.stop())
+const { id: boardId } = await makeBoard(user)
 
 const used = async (who: TestUser) => (await who.api.get('/me')).body.storage
 
@@ -254,149 +249,4 @@ test('[UP18] who still sends when an upload is refused gets the answer, on a con
   expect(await send(user, boardId, 'image/png')).toBe(201)
   expect(connections).toBe(1)
   await pool.close()
-})
-
-test('[UP12] a card that names a file its writer cannot read is 404', async () => {
-  const stranger = await service.user()
-  const { body } = await upload(service, stranger, (await makeBoard(stranger)).id)
-  const own = await upload(service, user, boardId)
-  const path = `/boards/${boardId}/cards`
-  for (const field of ['image_key', 'file_key', 'poster_key']) {
-    const refused = await user.api.post(path, {
-      cards: [{ kind: 'note' }, { kind: 'video', [field]: body.image_key }],
-    })
-    expect([refused.status, refused.body.error]).toEqual([404, `cards[1].${field}: ${noSuchFile}`])
-  }
-  const made = await user.api.post(path, {
-    cards: [{ kind: 'image' }, { kind: 'image', image_key: own.body.image_key }],
-  })
-  expect(made.status).toBe(201)
-  const [card] = made.body.cards
-  expect((await user.api.patch(`${path}/${card.id}`, { image_key: body.image_key })).status).toBe(404)
-  expect((await user.api.patch(path, { cards: [{ id: card.id, image_key: body.image_key }] })).status).toBe(
-    404,
-  )
-  expect((await user.api.patch(`${path}/${card.id}`, { image_key: own.body.image_key })).status).toBe(200)
-  expect((await user.api.get(path)).body.cards.map((one: any) => one.image_key)).toEqual([
-    own.body.image_key,
-    own.body.image_key,
-  ])
-})
-
-const noSuchFile =
-  "this file does not exist, or you can't read it. Upload it first (POST /uploads) or leave the field out."
-const nobodysKey = () => `f${randomBytes(18).toString('base64url')}.png`
-async function foreignKey(): Promise<string> {
-  const stranger = await service.user()
-  return (await upload(service, stranger, (await makeBoard(stranger)).id)).body.image_key
-}
-
-test('[UP40] a key of no file and one that the writer cannot read are the same 404, wherever a card names one anew', async () => {
-  const board = await makeBoard(user)
-  const path = `/boards/${board.id}/cards`
-  const identifiers = [{ scope: 'up', value: '40' }]
-  const on_conflict = 'identifier'
-  const [card, second] = (
-    await user.api.post(path, { cards: [{ kind: 'image', identifiers }, { kind: 'image' }] })
-  ).body.cards
-  const before = (await user.api.get(path)).body.cards
-  const refusals = async (field: string, key: string) => {
-    const named = { [field]: key }
-    const answers = [
-      ['', await user.api.post(path, { kind: 'image', ...named })],
-      ['', await user.api.post(path, { kind: 'image', x: 0, y: 0, ...named })],
-      ['cards[1].', await user.api.post(path, { cards: [{ kind: 'note' }, { kind: 'image', ...named }] })],
-      ['', await user.api.patch(`${path}/${card.id}`, { title: 'x', ...named })],
-      [
-        'cards[1].',
-        await user.api.patch(path, {
-          cards: [
-            { id: second.id, title: 'x' },
-            { id: card.id, ...named },
-          ],
-        }),
-      ],
-      ['', await user.api.post(path, { kind: 'image', on_conflict, identifiers, ...named })],
-      [
-        'cards[1].',
-        await user.api.post(path, {
-          on_conflict,
-          cards: [
-            { kind: 'image', identifiers },
-            { kind: 'image', ...named },
-          ],
-        }),
-      ],
-    ] as const
-    for (const [where, { status, body }] of answers)
-      expect([status, body.code, body.error]).toEqual([404, 'not_found', `${where}${field}: ${noSuchFile}`])
-    return answers.map(([, { status, text }]) => [status, text])
-  }
-  for (const field of ['image_key', 'file_key', 'poster_key'])
-    expect(await refusals(field, nobodysKey())).toEqual(await refusals(field, await foreignKey()))
-  expect((await user.api.get(path)).body.cards).toEqual(before)
-})
-
-test('[UP41] a dead key that a card has already may be sent again; to another card it may not go', async () => {
-  const identifiers = [{ scope: 'up', value: '41' }]
-  for (const key of [nobodysKey(), await foreignKey()]) {
-    const board = await makeBoard(user)
-    const path = `/boards/${board.id}/cards`
-    const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
-    editor.addCard('has', { kind: 'image', image_key: key, identifiers })
-    editor.addCard('none', { kind: 'image' })
-    await editor.saved()
-    const named = { image_key: key, title: 'again' }
-    const patched = await user.api.patch(`${path}/has`, named)
-    expect([patched.status, patched.body.card]).toMatchObject([200, named])
-    const two = {
-      cards: [
-        { id: 'has', ...named },
-        { id: 'none', ...named },
-      ],
-    }
-    expect(await user.api.patch(path, two)).toMatchObject({
-      status: 404,
-      body: { error: `cards[1].image_key: ${noSuchFile}` },
-    })
-    expect((await user.api.patch(path, { cards: two.cards.slice(0, 1) })).status).toBe(200)
-    expect((await user.api.patch(`${path}/has`, { poster_key: key })).status).toBe(404)
-    const matched = await user.api.post(path, {
-      kind: 'image',
-      on_conflict: 'identifier',
-      identifiers,
-      ...named,
-    })
-    expect([matched.status, matched.body]).toMatchObject([
-      201,
-      { updated: 1, cards: [{ id: 'has', ...named }] },
-    ])
-    expect((await user.api.patch(`${path}/has`, { image_key: null })).status).toBe(200)
-    expect((await user.api.patch(`${path}/has`, named)).status).toBe(404)
-    expect((await user.api.delete(`${path}/has`)).status).toBe(200)
-  }
-  leaveAll()
-})
-
-test('[UP42] a removed card comes back with its dead keys, and with any that are sent along', async () => {
-  for (const key of [nobodysKey(), await foreignKey()]) {
-    const board = await makeBoard(user)
-    const path = `/boards/${board.id}/cards`
-    const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
-    editor.addCard('card', { kind: 'image', image_key: key })
-    await editor.saved()
-    const { card } = (await user.api.delete(`${path}/card`)).body
-    expect(card).toMatchObject({ image_key: key, restore_token: expect.any(String) })
-    for (const extra of [{}, { poster_key: nobodysKey() }, { on_conflict: 'identifier' }]) {
-      const { status, body } = await user.api.post(path, { ...card, ...extra })
-      expect([status, body.cards[0].image_key]).toEqual([201, key])
-    }
-    expect((await user.api.post(path, { ...card, restore_token: undefined })).status).toBe(404)
-    expect(
-      (await user.api.post(path, { cards: [card, { kind: 'image', image_key: key }] })).body,
-    ).toMatchObject({
-      error: `cards[1].image_key: ${noSuchFile}`,
-    })
-  }
-  leaveAll()
 })

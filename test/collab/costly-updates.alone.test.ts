@@ -1,28 +1,28 @@
-/** Updates that are expensive to integrate, and logs that are expensive to load. */
+/** Updates that are expensive to integrate. */
 import * as fc from 'fast-check'
 import * as encoding from 'lib0/encoding'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cutUpdate, smallUpdateBytes } from '../../collab/updates/cut.ts'
 import { defaultBounds } from '../../collab/gateway/gateway-bounds.ts'
-import { frame, keepFormats } from '../../collab/log/log.ts'
+import { keepFormats } from '../../collab/log/log.ts'
 import { metered, stepsFor, TurnOver, type Meter } from '../../collab/updates/meter.ts'
+import { makeBoard } from '../api/board.ts'
 import { ascendingRightOrigins, deleteBomb } from '../hostile/attacks/updates.ts'
 import { costlyUpdates, crafted, item } from '../support/crafted-updates.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { processFaults } from '../support/process-faults.ts'
 import { disconnectAll, enter, syncFrame } from '../support/raw-client.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-const bounds = {
+// Its indexes are not verified at the end: that takes each document's integration anew.
+const service = await startService({
   debounceMs: 50,
   loading: { maxLoadSteps: 2_000_000, mergeMs: 3000 },
   compactMs: 3000,
   compactRows: 20,
-}
-// Its indexes are not verified at the end: that takes each document's integration anew.
-const service = await startService(bounds)
+})
 const user = await service.user()
 afterAll(async () => {
   leaveAll()
@@ -36,8 +36,7 @@ afterEach(() => {
   disconnectAll()
 })
 
-const newBoard = async (owner = user): Promise<string> =>
-  (await owner.api.post('/boards', { name: 'Target' })).body.board.id
+const newBoard = async (): Promise<string> => (await makeBoard(user)).id
 const enterBoard = (boardId: string, token = user.token) => enter(service.url, { boardId, token })
 
 function cpuMs(work: () => void): number {
@@ -397,72 +396,5 @@ describe('costly updates', () => {
     )
     expect(cpuMs(() => Y.applyUpdate(document, deletion))).toBeLessThan(300) // 1.5 s and more, tidied up
     expect(document.getText('text').length).toBe(0)
-  })
-})
-
-describe('costly logs', () => {
-  // A service of their own: what is in these logs can't be held against an index in reasonable time.
-  let own: TestService
-  let owner: TestUser
-  beforeAll(async () => {
-    own = await startService(bounds)
-    owner = await own.user()
-  })
-  afterAll(async () => {
-    leaveAll()
-    await own.stop()
-  })
-
-  /** As a log may be that was written before updates were metered. */
-  async function writeCostlyLog(boardId: string, count: number): Promise<void> {
-    const [base, costly] = costlyUpdates(count)
-    await own.admin`
-      with document as (
-        update board_documents set seq = seq + 1, log_rows = log_rows + 1 where board_id = ${boardId} returning seq
-      )
-      insert into board_updates (board_id, seq, updates, actors, created_at)
-      select ${boardId}, seq, ${Buffer.concat(frame([base, costly]))}, '{}', now() from document`
-  }
-
-  test('[X55] a board whose log takes too long is refused without another attempt, and others open', async () => {
-    const boardId = await newBoard(owner)
-    await writeCostlyLog(boardId, 4000)
-    const refused = await owner.api.patch(`/boards/${boardId}/cards/none`, { title: 'x' })
-    expect([refused.status, refused.body.error?.code ?? refused.body.code]).toEqual([
-      503,
-      'session_unavailable',
-    ])
-    const again = await owner.api.patch(`/boards/${boardId}/cards/none`, { title: 'x' })
-    expect(again.status).toBe(503)
-    const fine = await openEditor(own.url, { boardId: await newBoard(owner), token: owner.token })
-    fine.addCard('fine')
-    await fine.saved()
-  })
-
-  test('[X56] a log that takes too long to compact is set aside, and others are compacted', async () => {
-    const costly = await newBoard(owner)
-    const editor = await openEditor(own.url, { boardId: costly, token: owner.token })
-    await writeCostlyLog(costly, 8000)
-    const other = await own.user()
-    const plainId = await newBoard(other)
-    const plain = await openEditor(own.url, { boardId: plainId, token: other.token })
-    for (let n = 0; n < 25; n++) {
-      editor.addCard(`c${n}`)
-      await editor.saved()
-    }
-    for (let n = 0; n < 25; n++) {
-      plain.addCard(`c${n}`)
-      await plain.saved()
-    }
-    await until(
-      async () => {
-        const [row] = await own.admin`select snapshot_seq from board_documents where board_id = ${plainId}`
-        return Number(row!['snapshot_seq']) > 0
-      },
-      'the other log is compacted',
-      30_000,
-    )
-    const [row] = await own.admin`select snapshot_seq from board_documents where board_id = ${costly}`
-    expect(Number(row!['snapshot_seq'])).toBe(0)
   })
 })

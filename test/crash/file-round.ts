@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../platform/clock.ts'
-import { openDiskStore } from '../../platform/storage/disk-store.ts'
+import { DiskStore } from '../../platform/storage/disk-store.ts'
 import { openPartUrls } from '../../platform/storage/part-urls.ts'
 import { addUser } from '../../sql/accounts/accounts.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
@@ -166,7 +166,7 @@ export class FileRun {
     await this.#service.kill()
     this.#service.launch()
     await this.#service.ready()
-    const store = openDiskStore({
+    const store = new DiskStore({
       folder: join(this.#service.dataDir, 'files'),
       urls: openPartUrls(['k'.repeat(32)]),
       clock: systemClock,

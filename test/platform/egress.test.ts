@@ -4,7 +4,7 @@ import { openEgress } from '../../platform/egress/egress.ts'
 import { addressClasses } from '../../platform/egress/addresses.ts'
 import { buildOpener } from '../../platform/egress/connector.ts'
 import { exchange } from '../../platform/egress/exchange.ts'
-import { openPool } from '../../platform/egress/pool.ts'
+import { Pool } from '../../platform/egress/pool.ts'
 import { readTarget, type Target } from '../../platform/egress/target.ts'
 import { until } from '../support/editor.ts'
 import { listen, onRequest } from '../support/listener.ts'
@@ -209,7 +209,7 @@ test('[G5] a connection that turns out to lead elsewhere is closed before anythi
     resolve: () => Promise.resolve(['127.0.0.1']),
   })
   const target = readTarget(`http://name.example:${receiver.port}/`, classify, true) as Target
-  const outcome = await exchange(openPool(open), target, post(target.url.href))
+  const outcome = await exchange(new Pool(open), target, post(target.url.href))
   expect(outcome).toMatchObject({ outcome: 'refused' })
   await until(() => receiver.connections() === 1 && receiver.open() === 0, 'closed')
   expect(receiver.received().length).toBe(0)

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../platform/clock.ts'
-import { openDiskStore } from '../../platform/storage/disk-store.ts'
+import { DiskStore } from '../../platform/storage/disk-store.ts'
 import { openPartUrls } from '../../platform/storage/part-urls.ts'
-import { openS3Store } from '../../platform/storage/s3-store.ts'
-import { openSupabaseStore } from '../../platform/storage/supabase-store.ts'
+import { S3Store } from '../../platform/storage/s3-store.ts'
+import { SupabaseStore } from '../../platform/storage/supabase-store.ts'
 import { readConfig } from '../../server/config.ts'
 import { launch, testDataDir } from '../support/instance.ts'
 import { s3Credentials, type Bucket } from '../support/s3-double.ts'
@@ -24,16 +24,14 @@ test('[OS9] an S3 bucket that is not there, a wrong key and a dead server each g
     [{ ...right, accessKeyId: 'nobody' }, 'InvalidAccessKeyId'],
     [dead, 'ECONNREFUSED'],
   ] as const) {
-    const error = await openS3Store(options)
-      .check()
-      .catch((failure: unknown) => failure as Error)
+    const error = await new S3Store(options).check().catch((failure: unknown) => failure as Error)
     expect((error as Error).message).toMatch(
       /^The bucket \S+ at \S+ cannot be used: .*Check S3_ENDPOINT.*\.$/,
     )
     expect((error as Error).message).toContain(told)
     expect((error as Error).message).not.toContain('\n')
   }
-  const unusable = openS3Store(dead)
+  const unusable = new S3Store(dead)
   await expect(unusable.head('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
 })
 
@@ -46,14 +44,14 @@ test('[OS9] a Supabase bucket that is not there, a wrong key and a dead server e
     { ...right, serviceKey: 'wrong' },
     { ...right, url: 'http://127.0.0.1:1' },
   ]) {
-    await expect(openSupabaseStore(options).check()).rejects.toThrow(
+    await expect(new SupabaseStore(options).check()).rejects.toThrow(
       /^The Supabase bucket \S+ at \S+ cannot be found: .*Check SUPABASE_URL, SUPABASE_SERVICE_KEY and S3_BUCKET\.$/,
     )
   }
-  const unusable = openSupabaseStore({ ...right, url: 'http://127.0.0.1:1' })
+  const unusable = new SupabaseStore({ ...right, url: 'http://127.0.0.1:1' })
   await expect(unusable.head('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
   await expect(unusable.get('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
-  await expect(openSupabaseStore(right).beginMultipart('key', 'video/mp4')).rejects.toMatchObject({
+  await expect(new SupabaseStore(right).beginMultipart('key', 'video/mp4')).rejects.toMatchObject({
     code: 'storage_unavailable',
   })
 })
@@ -84,8 +82,8 @@ test('[OS9] with Supabase the keys of its S3 endpoint are checked too, when ther
     secretAccessKey: 'wrong',
   }
   const options = { url: double.url, serviceKey, bucket: bucketName }
-  await expect(openSupabaseStore({ ...options, s3 }).check()).rejects.toThrow(/SignatureDoesNotMatch/)
-  await openSupabaseStore({ ...options, s3: null }).check()
+  await expect(new SupabaseStore({ ...options, s3 }).check()).rejects.toThrow(/SignatureDoesNotMatch/)
+  await new SupabaseStore({ ...options, s3: null }).check()
 })
 
 test('[OS9] the start ends with that line, and nothing else', { timeout: 120_000 }, async () => {
@@ -132,7 +130,7 @@ test('[OS9] a folder that cannot be made gives one line', async () => {
   await writeFile(join(folder, 'files'), 'a file where the folder should be')
   await chmod(join(folder, 'files'), 0o600)
   const urls = openPartUrls(['k'.repeat(32)])
-  const store = openDiskStore({
+  const store = new DiskStore({
     folder: join(folder, 'files'),
     urls,
     clock: systemClock,

@@ -2,119 +2,39 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import { locks } from '../../sql/locks.ts'
 import { makeBoard, succeeded } from '../api/board.ts'
 import { png, upload } from '../api/file.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
-import { costlyUpdates } from '../support/crafted-updates.ts'
-import { cloneDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
-import { holdLock, lockBoard } from '../support/held-lock.ts'
+import { openEditor, until } from '../support/editor.ts'
+import { holdLock } from '../support/held-lock.ts'
 import { repository } from '../support/instance.ts'
 import { scrape, type Scrape } from '../support/metrics.ts'
-import { authFrame, connect, disconnectAll } from '../support/raw-client.ts'
-import { openReceiver } from '../support/receiver.ts'
-import { startService, type TestService } from '../support/service.ts'
-import { swallowingProxy } from '../support/swallowing-proxy.ts'
-import { makeWebhook } from '../support/webhook.ts'
+import { startService } from '../support/service.ts'
 import { spin } from '../support/worker-tasks.ts'
-
-const metricsToken = 'a token for scrapes'.replaceAll(' ', '-')
-const metricsPort = await freePort()
-const testDatabase = await cloneDatabase()
-const proxy = await swallowingProxy(Number(new URL(testDatabase.url).port))
-const config = { egressAllow: ['127.0.0.1/32'], appEventPollSeconds: 60 }
-const here = await startService({ testDatabase, queueTickMs: 50, config: { ...config, metricsToken } })
-const user = await here.user()
-const board = await makeBoard(user)
-const path = `/boards/${board.id}/cards`
-/** Started by the first test that needs it. */
-let there: TestService | null = null
-
-afterAll(async () => {
-  leaveAll()
-  disconnectAll()
-  proxy.relay()
-  await there?.stop()
-  await here.stop()
-  await proxy.stop()
-  await testDatabase.drop()
-})
-
-const scrapeHere = () => scrape(here.homeUrl, metricsToken)
-const scrapeThere = () => scrape(`http://127.0.0.1:${metricsPort}`)
-const open = (service = here) => openEditor(service.homeUrl, { boardId: board.id, token: user.token })
-const write = (fields: object = {}) => user.api.post(path, { kind: 'note', x: 0, y: 0, ...fields })
-const leave = (editor: Editor) => () => editor.leave()
-
-async function startThere(): Promise<TestService> {
-  // Its way to the database can be silenced, and there is no Redis at this address.
-  const behindProxy = { ...testDatabase, url: proxy.through(testDatabase.url) }
-  const own = { metricsPort, redisUrl: 'redis://127.0.0.1:1' }
-  there = await startService({ testDatabase: behindProxy, workers: false, config: own })
-  return there
-}
-
-async function hookTo(answer: 200 | 500 | null): Promise<() => Promise<void>> {
-  const receiver = await openReceiver(() => answer)
-  const id = await makeWebhook(here, user, receiver.url)
-  await write()
-  return async () => {
-    await here.admin`delete from webhooks where id = ${id}`
-    for (const response of receiver.hanging) response.writeHead(200).end()
-    await receiver.close()
-  }
-}
-
-/** Takes threads of the worker pool for one account: one runs, others wait, and the last ones are refused. */
-function fillThreads(pieces: number): () => void {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  for (let n = 0; n < pieces; n++)
-    void here.live.pool.queue.run(user.userId, () => promise).catch(() => undefined)
-  return resolve
-}
-
-/** Editors' edits and API writes wait for a commit while their board is locked. */
-async function waitForLock(): Promise<() => Promise<void>> {
-  const editor = await open()
-  const release = await lockBoard(here.admin, board.id)
-  editor.addCard(crypto.randomUUID())
-  const written = write()
-  return async () => {
-    await release()
-    succeeded(await written)
-    await editor.saved()
-    editor.leave()
-  }
-}
-
-/** An update that takes an account more time than it has left. It is applied in turns, with rests between them. */
-async function costlyUpdate(): Promise<() => Promise<void>> {
-  const other = await here.user()
-  const { id: boardId } = await makeBoard(other)
-  const editor = await openEditor(here.homeUrl, { boardId, token: other.token })
-  for (const update of costlyUpdates(1800)) Y.applyUpdate(editor.document, update)
-  return async () => {
-    await editor.saved(30_000)
-    editor.leave()
-  }
-}
-
-/** A canvas whose client does not answer the close frame. */
-async function hangUp(): Promise<() => void> {
-  const client = await connect(here.homeUrl)
-  client.send(authFrame(board.id, user.token))
-  await until(() => here.gateway.counts().connections === 1, 'the canvas is open')
-  client.socket.pause()
-  here.gateway.closeBoard(board.id, closeCodes.tryLater)
-  const { body } = await write()
-  expect(body.live).toBe(false)
-  return () => client.socket.terminate()
-}
+import {
+  metricsToken,
+  metricsPort,
+  testDatabase,
+  proxy,
+  here,
+  user,
+  board,
+  there,
+  scrapeHere,
+  scrapeThere,
+  open,
+  write,
+  leave,
+  startThere,
+  hookTo,
+  fillThreads,
+  waitForLock,
+  costlyUpdate,
+  hangUp,
+} from './metrics-scene.ts'
 
 type Undo = (() => unknown) | void
 

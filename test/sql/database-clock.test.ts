@@ -83,7 +83,7 @@ const ofThisMachine = [
   'collab/gateway/gateway.ts',
   'collab/gateway/presence.ts',
   'collab/gateway/socket.ts',
-  'collab/gateway/welcome.ts',
+  'collab/gateway/socket-reader.ts',
   'collab/log/verify.ts',
   'platform/clock.ts',
   'platform/storage/disk-store.ts', // compares with the times of files

@@ -1,4 +1,4 @@
-/** What becomes of a pool that loses its connections: at its end, while it connects, under load. */
+/** Pools of connections: whose connection is whose, and what becomes of a pool that loses its connections. */
 import { once } from 'node:events'
 import net from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -15,6 +15,7 @@ import {
   lost,
   pidOf,
   pool,
+  pools,
   server,
   settled,
   terminate,
@@ -267,4 +268,31 @@ describe('under load', () => {
     expect(lost).toBeGreaterThan(0)
     await expectWorking(sql)
   })
+})
+
+test('[D10] a transaction that begins on a full pipe has its connection to itself', async () => {
+  const sql = postgres(`${server.url}?max_pipeline=3`, { max: 1 })
+  pools.push(sql)
+  const rolledBack = async (t: TransactionSql): Promise<void> => {
+    await t`insert into effects values ('pipe', 1)`
+    throw new Error('roll back')
+  }
+  for (let ahead = 0; ahead < 8; ahead++) {
+    const queries = Array.from({ length: ahead }, () => sql`select 1`.execute())
+    const { error } = await settled(sql.begin(rolledBack))
+    expect(error?.message).toBe('roll back')
+    await Promise.all(queries)
+    expect(await sql`select from effects where tx = 'pipe'`).toEqual([])
+  }
+  await expectWorking(sql)
+})
+
+test('[D15] after a COPY to a slow reader its connection answers the next statement', async () => {
+  const sql = pool({ max: 1, answer_timeout: 5 })
+  const rows = await sql`copy (select repeat('x', 500000)) to stdout`.readable()
+  await vi.waitUntil(() => rows.readableLength > 0)
+  let bytes = 0
+  for await (const chunk of rows as AsyncIterable<Buffer>) bytes += chunk.length
+  expect(bytes).toBe(500_001)
+  expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }])
 })

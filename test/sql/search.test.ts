@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLog } from '../../server/log.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
-import { searchIndexer, type SearchIndexer } from '../../workers/search/search.ts'
+import { SearchIndexer } from '../../workers/search/search.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
 let testDatabase: TestDatabase
@@ -17,7 +17,7 @@ const indexed = (boards: string[]) => indexer.catchUp(boards, { account: 'anybod
 beforeAll(async () => {
   testDatabase = await cloneDatabase()
   database = openDatabase({ url: testDatabase.url })
-  indexer = searchIndexer({ database, log })
+  indexer = new SearchIndexer({ database, log })
 })
 afterAll(async () => {
   await database.close()
@@ -235,7 +235,7 @@ test('[Q16] what many boards have pending is indexed together: each has its shar
 test('[Q13] with several processes that keep the index, and writes at the same time, it ends equal to the cards', async () => {
   const owner = await makeUser()
   const { boards } = await makeWorkspace(owner, 3)
-  const others = [searchIndexer({ database, log }), searchIndexer({ database, log }), indexer]
+  const others = [new SearchIndexer({ database, log }), new SearchIndexer({ database, log }), indexer]
   const writing = { now: true }
   const writes = (async () => {
     for (let turn = 0; turn < 60; turn++) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify from 'fastify'
 import { systemClock } from '../../platform/clock.ts'
-import { openDiskStore } from '../../platform/storage/disk-store.ts'
+import { DiskStore } from '../../platform/storage/disk-store.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
 import { openPartUrls } from '../../platform/storage/part-urls.ts'
 import { sendError } from '../../api/http/error-reply.ts'
@@ -22,7 +22,7 @@ export async function openDiskDriver(): Promise<StoreUnderTest & { folder: strin
   app.setErrorHandler(sendError)
   const urls = openPartUrls(['a key for tests, of more than 32 characters'])
   const publicUrl = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-  const store = openDiskStore({ folder, urls, clock: systemClock, publicUrl })
+  const store = new DiskStore({ folder, urls, clock: systemClock, publicUrl })
   await registerPartUploads(app, { store, urls, clock: systemClock })
   await app.listen({ port: 0, host: '127.0.0.1' })
   return {

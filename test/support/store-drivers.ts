@@ -6,8 +6,8 @@
  *   TEST_SUPABASE_URL, TEST_SUPABASE_SERVICE_KEY, TEST_SUPABASE_BUCKET, and for multipart
  *   TEST_SUPABASE_S3_ACCESS_KEY_ID, TEST_SUPABASE_S3_SECRET_ACCESS_KEY, TEST_SUPABASE_S3_REGION
  */
-import { openS3Store } from '../../platform/storage/s3-store.ts'
-import { openSupabaseStore } from '../../platform/storage/supabase-store.ts'
+import { S3Store } from '../../platform/storage/s3-store.ts'
+import { SupabaseStore } from '../../platform/storage/supabase-store.ts'
 import { openDiskDriver, type StoreUnderTest } from './disk-driver.ts'
 import { listenWith, s3Credentials, s3Handler, type Bucket } from './s3-double.ts'
 import { serviceKey, supabaseHandler } from './supabase-double.ts'
@@ -22,7 +22,7 @@ export const newBucket = (): Bucket => ({ objects: new Map(), uploads: new Map()
 
 export async function openS3Double(bucket: Bucket = newBucket()): Promise<StoreUnderTest & { url: string }> {
   const server = await listenWith(s3Handler(bucketName, bucket))
-  const store = openS3Store({ endpoint: server.url, bucket: bucketName, ...s3Credentials })
+  const store = new S3Store({ endpoint: server.url, bucket: bucketName, ...s3Credentials })
   return { store, ...server }
 }
 
@@ -31,7 +31,7 @@ export async function openSupabaseDouble(
 ): Promise<StoreUnderTest & { url: string }> {
   const server = await listenWith(supabaseHandler(bucketName, bucket))
   const s3 = { endpoint: `${server.url}/storage/v1/s3`, bucket: bucketName, ...s3Credentials }
-  return { store: openSupabaseStore({ url: server.url, serviceKey, bucket: bucketName, s3 }), ...server }
+  return { store: new SupabaseStore({ url: server.url, serviceKey, bucket: bucketName, s3 }), ...server }
 }
 
 const env = (name: string, fallback?: string) => {
@@ -46,7 +46,7 @@ const realS3: Driver = {
   open: () =>
     Promise.resolve({
       close,
-      store: openS3Store({
+      store: new S3Store({
         endpoint: env('TEST_S3_ENDPOINT'),
         region: env('TEST_S3_REGION', 'us-east-1'),
         bucket: env('TEST_S3_BUCKET'),
@@ -68,7 +68,7 @@ const realSupabase: Driver = {
       accessKeyId: env('TEST_SUPABASE_S3_ACCESS_KEY_ID'),
       secretAccessKey: env('TEST_SUPABASE_S3_SECRET_ACCESS_KEY'),
     }
-    const store = openSupabaseStore({ url, serviceKey: env('TEST_SUPABASE_SERVICE_KEY'), bucket, s3 })
+    const store = new SupabaseStore({ url, serviceKey: env('TEST_SUPABASE_SERVICE_KEY'), bucket, s3 })
     return Promise.resolve({ close, store })
   },
 }

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openEgress } from '../../platform/egress/egress.ts'
 import { openLog } from '../../server/log.ts'
 import { makeBoard, succeeded, type Shown } from '../api/board.ts'
+import { createWebhook } from '../api/webhook.ts'
 import { until } from '../support/editor.ts'
 import { freePort } from '../support/free-port.ts'
 import { repository } from '../support/instance.ts'
@@ -88,7 +89,7 @@ const single = ({ headers }: Arrived) => headers['x-service-signature']
 test('[W80] the signatures hold over the bytes that arrive, with emoji and U+2028, and each attempt has a timestamp of its own', async () => {
   const user = await service.user()
   const receiver = await receive(() => (receiver.arrived.length === 1 ? 500 : 200))
-  const { id, secret } = await makeWebhook(user, receiver.url)
+  const { id, secret } = await createWebhook(user, { url: receiver.url, events: ['*'] })
   const name = 'café 😀 👩‍🚀 \u2028\u2029 "\\" \u0001 𝒳'
   const board = await makeBoard(user, { name })
   await until(() => receiver.arrived.length === 1, 'the first attempt')
@@ -127,7 +128,7 @@ test('[W81] after a rotation strict receivers of either secret get everything, a
   const user = await service.user()
   let accepts = ''
   const receiver = await receive((one) => (single(one) === contractSignature(accepts, one) ? 200 : 401))
-  const { id, secret: old } = await makeWebhook(user, receiver.url, ['board.created'])
+  const { id, secret: old } = await createWebhook(user, { url: receiver.url, events: ['board.created'] })
   const { secret: fresh } = succeeded(await user.api.post(`/webhooks/${id}/rotate-secret`)) as any
   const succeededOnes = async () =>
     (await deliveries(user, id)).filter(({ status }: any) => status === 'succeeded').length
@@ -193,7 +194,7 @@ test.each([
     const user = await service.user()
     const port = await freePort()
     movedMs = 0
-    const { id, secret } = await makeWebhook(user, `http://127.0.0.1:${port}/`)
+    const { id, secret } = await createWebhook(user, { url: `http://127.0.0.1:${port}/`, events: ['*'] })
     const child = spawn(program, [join(folder, file)], {
       env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -297,7 +298,7 @@ test('[W83] receivers that never come to an end, pour, break off or lead elsewhe
   const healthy = await receive()
   const webhooks = new Map<string, Shown>()
   for (const [name, url] of [...urls, ['healthy', healthy.url] as const])
-    webhooks.set(name, await makeWebhook(user, url))
+    webhooks.set(name, await createWebhook(user, { url, events: ['*'] }))
 
   const before = process.memoryUsage().rss
   const startedAt = performance.now()
@@ -342,7 +343,7 @@ test('[W84] no secret and no token is in the log, in an answer, in the delivery 
   movedMs = 0
   const user = await service.user()
   const receiver = await receive(() => (receiver.arrived.length % 2 ? 500 : 200))
-  const made = await makeWebhook(user, receiver.url)
+  const made = await createWebhook(user, { url: receiver.url, events: ['*'] })
   const { secret: second } = succeeded(await user.api.post(`/webhooks/${made.id}/rotate-secret`)) as any
   await makeBoard(user)
   await user.api.post(`/webhooks/${made.id}/test`)
@@ -354,7 +355,7 @@ test('[W84] no secret and no token is in the log, in an answer, in the delivery 
   await user.api.post('/webhooks', { workspace_id: user.workspaceId, url: made.secret, events: [second] })
 
   // The key was changed: that is said, and nothing else.
-  const broken = await makeWebhook(user, receiver.url, ['board.deleted'])
+  const broken = await createWebhook(user, { url: receiver.url, events: ['board.deleted'] })
   await service.admin`update webhooks set secret = overlay(secret placing '\\x00000000'::bytea from 2) where id = ${broken.id}`
   await user.api.post(`/webhooks/${broken.id}/test`)
   await until(

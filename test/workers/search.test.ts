@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Logger } from '../../platform/log.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
-import { searchIndexer, type SearchIndexer } from '../../workers/search/search.ts'
+import { SearchIndexer } from '../../workers/search/search.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 
@@ -17,7 +17,7 @@ const log: Logger = {
   error: (fields) => void logged.push(fields),
 }
 /** As a process that starts makes it. */
-const openIndexer = (): SearchIndexer => searchIndexer({ database, log })
+const openIndexer = (): SearchIndexer => new SearchIndexer({ database, log })
 
 beforeEach(async () => {
   logged = []

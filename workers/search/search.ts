@@ -12,17 +12,6 @@ import { errorCode, isUnavailable, type Database } from '../../sql/database.ts'
 import { startLoop, type Loop } from '../loop.ts'
 import { readBatch, readWords, setAside, writeWords, type Entry } from './search-batch.ts'
 
-export interface SearchIndexer {
-  /** Indexes the pending changes of these boards, for at most `timeoutMs`. Accounts take turns. */
-  catchUp(boardIds: string[], options: CatchUpOptions): Promise<void>
-  /** Starts the loop that indexes pending changes every second. */
-  start(): Loop
-  /** Turns of searches that wait for the index. */
-  readonly queue: FairQueue
-  /** The number of cards and boards that this process has set aside. */
-  readonly setAside: number
-}
-
 export interface CatchUpOptions {
   /** The account that waits for it. */
   account: string
@@ -36,105 +25,115 @@ const catchingUp = { atOnce: 1, waiting: 1000, waitingPerAccount: 100 }
 /** The loop rests as long as it worked, because commits need the database, too. It rests at most this long. */
 const longestRestMs = 1000
 
-export function searchIndexer({ database, log }: { database: Database; log: Logger }): SearchIndexer {
-  const lane = new FairQueue(catchingUp)
+export class SearchIndexer {
+  readonly #database: Database
+  readonly #log: Logger
+  /** Turns of searches that wait for the index. */
+  readonly queue = new FairQueue(catchingUp)
   /** Boards of the batches that this process is working on. */
-  const inHand = new Set<string>()
+  readonly #inHand = new Set<string>()
   /** Halves of batches that failed. */
-  const failed: Entry[][] = []
-  let lastAccount = '00000000-0000-0000-0000-000000000000'
-  let setAsideCount = 0
+  readonly #failed: Entry[][] = []
+  #lastAccount = '00000000-0000-0000-0000-000000000000'
+  #setAside = 0
+
+  constructor({ database, log }: { database: Database; log: Logger }) {
+    this.#database = database
+    this.#log = log
+  }
+
+  /** The number of cards and boards that this process has set aside. */
+  get setAside(): number {
+    return this.#setAside
+  }
+
+  /** Indexes the pending changes of these boards, for at most `timeoutMs`. Accounts take turns. */
+  async catchUp(boardIds: string[], { account, timeoutMs }: CatchUpOptions): Promise<void> {
+    if (boardIds.length === 0) return
+    const signal = AbortSignal.timeout(timeoutMs)
+    const timeUp = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    const work = async () => {
+      while (!signal.aborted) {
+        const state = await this.queue.run(account, () => this.#turn(boardIds), { signal })
+        if (state === 'idle') return
+        if (state === 'busy') await pause(20)
+      }
+    }
+    const worked = work().catch((error: unknown) => {
+      if (!signal.aborted && !(error instanceof QueueFull)) throw error
+    })
+    await Promise.race([worked, timeUp])
+  }
+
+  /** Starts the loop that indexes pending changes every second. */
+  start(): Loop {
+    return startLoop('search', 1000, this.#log, async (stopping) => {
+      for (let state: State = 'done'; state === 'done' && !stopping.aborted;) {
+        const startMs = performance.now()
+        state = await this.#turn(null)
+        if (state === 'done') await pause(Math.min(longestRestMs, performance.now() - startMs))
+      }
+    })
+  }
 
   /** Tries one half of a failed batch, then one batch of pending changes. */
-  async function turn(boardIds: string[] | null): Promise<State> {
+  async #turn(boardIds: string[] | null): Promise<State> {
     try {
-      const part = takeFailed(boardIds)
-      if (part) await attempt(part)
-      const batch = await database.asSystem((tx) =>
-        readBatch(tx, { boardIds, except: [...inHand], lastAccount }),
+      const part = this.#takeFailed(boardIds)
+      if (part) await this.#attempt(part)
+      const batch = await this.#database.asSystem((tx) =>
+        readBatch(tx, { boardIds, except: [...this.#inHand], lastAccount: this.#lastAccount }),
       )
-      lastAccount = batch.lastAccount
-      for (const { board } of batch.entries) inHand.add(board.id)
-      for (const entries of untriedFirst(batch.entries)) await attempt(entries)
+      this.#lastAccount = batch.lastAccount
+      for (const { board } of batch.entries) this.#inHand.add(board.id)
+      for (const entries of untriedFirst(batch.entries)) await this.#attempt(entries)
       if (part || batch.entries.length > 0) return 'done'
-      return boardIds?.some((id) => inHand.has(id)) ? 'busy' : 'idle'
+      return boardIds?.some((id) => this.#inHand.has(id)) ? 'busy' : 'idle'
     } catch (error) {
       // All entries are still pending in the database.
-      failed.length = 0
-      inHand.clear()
+      this.#failed.length = 0
+      this.#inHand.clear()
       throw error
     }
   }
 
-  function takeFailed(boardIds: string[] | null): Entry[] | null {
-    const at = failed.findIndex(
+  #takeFailed(boardIds: string[] | null): Entry[] | null {
+    const at = this.#failed.findIndex(
       (entries) => boardIds === null || entries.some(({ board }) => boardIds.includes(board.id)),
     )
-    return at < 0 ? null : failed.splice(at, 1)[0]!
+    return at < 0 ? null : this.#failed.splice(at, 1)[0]!
   }
 
-  async function attempt(entries: Entry[]): Promise<void> {
+  async #attempt(entries: Entry[]): Promise<void> {
     try {
-      const words = await readWords(database.asSystem, entries)
-      await database.asSystem((tx) => writeWords(tx, entries, words))
+      const words = await readWords(this.#database.asSystem, entries)
+      await this.#database.asSystem((tx) => writeWords(tx, entries, words))
     } catch (error) {
       if (!isAboutEntries(error)) throw error
       if (entries.length > 1) {
         const half = Math.ceil(entries.length / 2)
-        failed.push(entries.slice(0, half), entries.slice(half))
+        this.#failed.push(entries.slice(0, half), entries.slice(half))
         return
       }
-      await setEntryAside(entries[0]!, error)
+      await this.#setEntryAside(entries[0]!, error)
     }
     for (const { board } of entries) {
       board.left -= 1
-      if (board.left === 0) inHand.delete(board.id)
+      if (board.left === 0) this.#inHand.delete(board.id)
     }
   }
 
-  async function setEntryAside(entry: Entry, error: unknown): Promise<void> {
+  async #setEntryAside(entry: Entry, error: unknown): Promise<void> {
     const { board, cardId } = entry
-    const isMine = await database.asSystem((tx) => setAside(tx, entry, messageOf(error)))
+    const isMine = await this.#database.asSystem((tx) => setAside(tx, entry, messageOf(error)))
     if (!isMine) return
-    setAsideCount += 1
-    log.error(
+    this.#setAside += 1
+    this.#log.error(
       { err: error, boardId: board.id, cardId: cardId || null, account: board.account },
       'indexing the words of a card or board failed; search skips its new text until it changes',
     )
-  }
-
-  return {
-    async catchUp(boardIds, { account, timeoutMs }) {
-      if (boardIds.length === 0) return
-      const signal = AbortSignal.timeout(timeoutMs)
-      const timeUp = new Promise<void>((resolve) =>
-        signal.addEventListener('abort', () => resolve(), { once: true }),
-      )
-      async function work(): Promise<void> {
-        while (!signal.aborted) {
-          const state = await lane.run(account, () => turn(boardIds), { signal })
-          if (state === 'idle') return
-          if (state === 'busy') await pause(20)
-        }
-      }
-      const worked = work().catch((error: unknown) => {
-        if (!signal.aborted && !(error instanceof QueueFull)) throw error
-      })
-      await Promise.race([worked, timeUp])
-    },
-    start() {
-      return startLoop('search', 1000, log, async (stopping) => {
-        for (let state: State = 'done'; state === 'done' && !stopping.aborted;) {
-          const startMs = performance.now()
-          state = await turn(null)
-          if (state === 'done') await pause(Math.min(longestRestMs, performance.now() - startMs))
-        }
-      })
-    },
-    queue: lane,
-    get setAside() {
-      return setAsideCount
-    },
   }
 }
 

@@ -1,0 +1,268 @@
+/** Reads one socket from its opening to its end: parses its frames, meters them, and passes them on. */
+import type { Duplex } from 'node:stream'
+import type { Connection, Hocuspocus } from '@hocuspocus/server'
+import { WebSocket, type RawData } from 'ws'
+import { closeCodes } from '../../core/errors.ts'
+import type { Logger } from '../../platform/log.ts'
+import { refusals } from './authenticate.ts'
+import type { EditorContext } from './connection.ts'
+import type { Documents } from '../documents/documents.ts'
+import {
+  boardOf,
+  emptyAwareness,
+  frameType,
+  isBoardAddress,
+  readFrame,
+  refusalFrame,
+  syncStep,
+  type Frame,
+} from './protocol.ts'
+import type { GatewayBounds } from './gateway-bounds.ts'
+import { Intake } from './intake.ts'
+import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
+import type { Presence } from './presence.ts'
+import type { Rates } from './rates.ts'
+import type { Receiver } from './receive.ts'
+import { EditorSocket } from './socket.ts'
+
+export interface SocketReaderOptions {
+  hocuspocus: Hocuspocus<EditorContext>
+  sockets: OpenSockets
+  receiver: Receiver
+  presence: Presence
+  documents: Documents
+  bounds: GatewayBounds
+  log: Logger
+  /** Called when a socket is gone. The code may be any that a client sent. */
+  onSocketClosed?: ((code: number) => void) | undefined
+}
+
+export interface Newcomer {
+  webSocket: WebSocket
+  stream: Duplex
+  address: string
+  /** The only board that may be opened on the socket; null for any. */
+  board: string | null
+  findSession: FindSession
+}
+
+/** Sending this many bytes of awareness costs as much as one more question. */
+const bytesPerQuestion = 64 * 1024
+/** Reading this many bytes costs as much as one more frame. */
+const bytesPerFrame = 4096
+/** The cost of a ping in frames: its answer is a separate write. */
+const controlFrameCost = 5
+/** Bytes of awareness, and of state vectors, that one socket may keep until its boards are open. */
+const maxEarlyBytes = 64 * 1024
+
+export class SocketReader {
+  readonly #options: SocketReaderOptions
+  readonly #newcomer: Newcomer
+  readonly #socket: EditorSocket
+  readonly #state: SocketState
+  readonly #client: ReturnType<Hocuspocus<EditorContext>['handleConnection']>
+  readonly #intake: Intake<Frame | null>
+  readonly #deadline: NodeJS.Timeout
+  /** Bytes that the socket sent since it was opened, or since its last attempt to authenticate ended. */
+  #strangerBytes = 0
+
+  constructor(newcomer: Newcomer, options: SocketReaderOptions) {
+    this.#newcomer = newcomer
+    this.#options = options
+    const { webSocket, stream, address, findSession } = newcomer
+    const { hocuspocus, sockets, receiver, documents, bounds } = options
+    const tooSlow = () => {
+      for (const { document } of this.#state.connections.values()) documents.find(document.name)?.missed()
+    }
+    this.#socket = new EditorSocket(webSocket, stream, bounds, { acknowledge: receiver.acknowledge, tooSlow })
+    this.#state = sockets.add(this.#socket, address, findSession)
+    this.#state.keepAlive = (now) => this.#keepAlive(now)
+    const context = { state: this.#state } as never
+    this.#client = hocuspocus.handleConnection(this.#socket as never, upgradeRequest, context)
+    this.#deadline = setTimeout(() => {
+      if (sockets.isStranger(this.#state)) closeSocket(this.#state, closeCodes.unauthorized)
+    }, bounds.authenticationMs)
+    this.#intake = new Intake<Frame | null>({
+      take: (frame) => this.#take(frame),
+      waitMs: (frame) => (frame ? waitMs(this.#state.rates, frame) : 0),
+      isOpen: () => webSocket.readyState === WebSocket.OPEN,
+      pause: () => webSocket.pause(),
+      resume: () => webSocket.resume(),
+    })
+  }
+
+  start(): void {
+    const { webSocket } = this.#newcomer
+    const { sockets, bounds, log, onSocketClosed } = this.#options
+    this.#countStrangerBytes()
+    webSocket.on('message', (data: RawData, isBinary: boolean) => {
+      const bytes = data as Buffer
+      if (isBinary)
+        this.#intake.receive(
+          readFrame(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), bounds),
+        )
+      else closeSocket(this.#state, closeCodes.badFrame)
+    })
+    webSocket.on('ping', (data) => {
+      if (this.#takeControlFrame()) this.#socket.pong(data)
+    })
+    webSocket.on('pong', () => {
+      if (this.#takeControlFrame() && this.#state.connections.size > 0)
+        this.#client.lastMessageReceivedAt = Date.now()
+    })
+    webSocket.on('close', (code, reason) => {
+      clearTimeout(this.#deadline)
+      sockets.remove(this.#state)
+      onSocketClosed?.(this.#socket.closedWith ?? code)
+      this.#client.handleClose({ code, reason: reason.toString() })
+    })
+    webSocket.on('error', (error) => log.debug({ err: error }, 'a socket had an error'))
+  }
+
+  /**
+   * Counts every byte that an unauthenticated socket sends, whether in complete frames or not, because ws has one size
+   * limit for all sockets.
+   */
+  #countStrangerBytes(): void {
+    const { sockets, bounds } = this.#options
+    const { stream } = this.#newcomer
+    const count = (chunk: Buffer) => {
+      if (!sockets.isStranger(this.#state)) {
+        stream.off('data', count)
+        return
+      }
+      this.#strangerBytes += chunk.byteLength
+      if (this.#strangerBytes <= bounds.maxStrangerBytes || this.#intake.isHeld) return
+      closeSocket(this.#state, closeCodes.tooBig)
+      this.#intake.hold()
+      stream.end()
+    }
+    stream.on('data', count)
+  }
+
+  /** Meters a ping or pong. Above the rate the socket is not read for a while. */
+  #takeControlFrame(): boolean {
+    const { frames } = this.#state.rates
+    if (frames.take(controlFrameCost)) return true
+    if (!this.#intake.isHeld) this.#intake.rest(frames.waitMs)
+    return false
+  }
+
+  #take(frame: Frame | null): Promise<unknown> | null {
+    const { board } = this.#newcomer
+    const state = this.#state
+    if (!frame) {
+      closeSocket(state, closeCodes.badFrame)
+      return null
+    }
+    if (isMetered(frame)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
+    const connection = state.connections.get(frame.address)
+    if (connection?.document.hasConnection(connection)) return this.#takeFor(connection, frame)
+    if (board !== null && boardOf(frame.address) !== board) closeSocket(state, closeCodes.otherBoard)
+    else if (isBoardAddress(frame.address)) this.#takeEarly(frame)
+    else this.#refuse(frame)
+    return null
+  }
+
+  /** Handles a frame for a board that is open on the socket. */
+  #takeFor(connection: Connection<EditorContext>, frame: Frame): Promise<unknown> | null {
+    const { receiver, presence } = this.#options
+    const { document } = connection
+    this.#client.lastMessageReceivedAt = Date.now()
+    if (frame.step === syncStep.missing || frame.step === syncStep.update) {
+      return receiver.receive(this.#state, frame, connection)
+    }
+    if (frame.type === frameType.awareness) {
+      presence.receive(connection, frame.payload)
+      return null
+    }
+    if (frame.step === syncStep.stateVector) return receiver.answer(this.#state, connection, frame.payload)
+    const { queries } = this.#state.rates
+    if (frame.type === frameType.queryAwareness) {
+      queries.spend(1 + presence.bytesOf(document) / bytesPerQuestion)
+      presence.sendAll(connection)
+      return null
+    }
+    queries.spend(1)
+    this.#client.handleMessage(frame.bytes)
+    return connection.waitForPendingMessages()
+  }
+
+  /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues updates. */
+  #takeEarly(frame: Frame): void {
+    const { bounds, sockets } = this.#options
+    const state = this.#state
+    if (frame.step === syncStep.missing) {
+      closeSocket(state, closeCodes.badFrame) // an answer, but the service has not asked yet
+    } else if (frame.step === syncStep.stateVector) {
+      const isKept = keepEarly(state.earlyVectors, frame)
+      if (!isKept || state.earlyVectors.size > bounds.maxBoardsPerSocket)
+        closeSocket(state, closeCodes.tooEarly)
+    } else if (frame.type === frameType.awareness) keepEarly(state.early, frame)
+    else if (frame.type !== frameType.queryAwareness) {
+      if (frame.type === frameType.auth && sockets.isStranger(state)) this.#waitForAttempt()
+      this.#client.handleMessage(frame.bytes)
+    }
+  }
+
+  /** Stops reading an unauthenticated socket until its attempt to authenticate has ended. */
+  #waitForAttempt(): void {
+    this.#intake.hold()
+    this.#state.attempted = () => {
+      this.#state.attempted = null
+      this.#strangerBytes = 0
+      this.#intake.release()
+    }
+  }
+
+  /** Refuses a frame, as for a board that does not exist or that the account may not see. */
+  #refuse(frame: Frame): void {
+    if (frame.type === frameType.auth) {
+      this.#socket.send(refusalFrame(frame.address, refusals.board))
+      this.#state.refusals += 1
+    }
+    if (frame.type !== frameType.auth || this.#state.refusals > this.#options.bounds.maxRefusals)
+      closeSocket(this.#state, closeCodes.badFrame)
+  }
+
+  #keepAlive(now: number): void {
+    const { keepAliveMs } = this.#options.bounds
+    const [open] = this.#state.connections.keys()
+    if (open === undefined) return
+    if (now - this.#socket.sentAt >= keepAliveMs) this.#socket.send(emptyAwareness(open))
+    if (now - this.#client.lastMessageReceivedAt >= keepAliveMs) this.#newcomer.webSocket.ping()
+  }
+}
+
+/** Whether a frame is metered. Updates are not: they wait for their commits. */
+const isMetered = ({ step }: Frame): boolean => step !== syncStep.missing && step !== syncStep.update
+
+/** Whether a frame needs an answer, or passes through Hocuspocus' hooks. */
+const isQuestion = (frame: Frame): boolean => isMetered(frame) && frame.type !== frameType.awareness
+
+function waitMs({ frames, queries }: Rates, frame: Frame): number {
+  const ms = isMetered(frame) ? frames.waitMs : 0
+  const longest = isQuestion(frame) ? Math.max(ms, queries.waitMs) : ms
+  // Add a random delay. Otherwise all sockets of an account would continue at the same moment, and the first one would
+  // always win.
+  return longest && longest + Math.random() * spreadMs
+}
+
+const spreadMs = 20
+
+/**
+ * Keeps the newest payload for each board until the board is open. Drops one that does not fit. For awareness that does
+ * no harm: the provider renews its state.
+ *
+ * @returns whether the payload was kept
+ */
+function keepEarly(early: Map<string, Uint8Array>, { address, payload }: Frame): boolean {
+  early.delete(address)
+  const bytes = [...early.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (bytes + payload.byteLength > maxEarlyBytes) return false
+  early.set(address, payload.slice())
+  return true
+}
+
+/** The URL and headers are placeholders: nothing reads them after the upgrade. */
+const upgradeRequest = new Request('http://localhost/collab')
