@@ -7,9 +7,10 @@ import { LoopWatchdog } from '../platform/work/loop-watchdog.ts'
 import { openBasis, type Basis, type ComposeOptions } from './basis.ts'
 import { secretKeysOf, type Config } from './config.ts'
 import { DatabaseFiguresReader } from './metrics/database-figures.ts'
+import type { SharedQueue } from './metrics/figures.ts'
 import { openApp } from './open-app.ts'
 import { openCollab, type Collab } from './open-collab.ts'
-import { openWorkers } from './open-workers.ts'
+import { openWorkers, type Workers } from './open-workers.ts'
 import { registerAll } from './register-all.ts'
 import { checkSecretKey } from './secret-key.ts'
 
@@ -32,14 +33,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   const workers = openWorkers(basis, live, closeBoard)
   let leaving = false
   const registered = await registerAll(basis, { collab, workers, closeBoard, isLeaving: () => leaving })
-  const queues = {
-    ...registered.queues,
-    ...{ threads: pool.queue, search_index: workers.indexer.queue, loading: collab.loader.slices },
-    compaction: compactor.queue,
-  }
-  const fromDatabase = new DatabaseFiguresReader(database)
-  const measured = { ...collab, ...workers, watchdog, fromDatabase, queues }
-  const metricsServer = basis.metrics.serve(app, config, measured)
+  const metricsServer = serveMetrics(basis, { ...collab, ...workers, watchdog }, registered.queues)
 
   let processMark: ProcessMark | null = null
   let closed: Promise<void> | null = null
@@ -86,6 +80,24 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   if (options.workers !== false) workers.start()
   const url = basis.listeningUrl()
   return { app, database, live, files: storage.store, gateway, compactor, url, drain, close }
+}
+
+/** `queues`: those that requests wait in. @returns null when metrics have no port of their own */
+function serveMetrics(
+  { app, config, database, metrics, pool }: Basis,
+  parts: Collab & Workers & { watchdog: LoopWatchdog },
+  queues: Record<string, SharedQueue>,
+) {
+  const { compactor, indexer, loader } = parts
+  return metrics.serve(app, config, {
+    ...parts,
+    fromDatabase: new DatabaseFiguresReader(database),
+    queues: {
+      ...queues,
+      ...{ threads: pool.queue, search_index: indexer.queue, loading: loader.slices },
+      compaction: compactor.queue,
+    },
+  })
 }
 
 /** Stops accepting connections now. Resolves when all requests are answered, or cut off. */

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts'
 import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { openPartUrls } from '../platform/storage/part-urls.ts'
 import { S3Store } from '../platform/storage/s3-store.ts'
-import { SupabaseStore } from '../platform/storage/supabase-store.ts'
+import { openSupabaseStore } from '../platform/storage/supabase-store.ts'
 import { secretKeysOf, type Config } from './config.ts'
 import type { PartUploadOptions } from './part-uploads.ts'
 
@@ -38,6 +38,6 @@ export function openStorage(config: Config, { clock, publicUrl, log }: StorageCo
           {},
           'multipart uploads are refused; to accept them, set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY of the Supabase project',
         )
-      return { store: new SupabaseStore(storage), partUploads: null }
+      return { store: openSupabaseStore(storage), partUploads: null }
   }
 }

@@ -124,21 +124,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pools = openPools(options)
   const takeLock = locksOn(pools.lock)
   const tokensEnded: (() => void)[] = []
-  let writesRefusedAt = -Infinity
-
-  /** Returns the error to throw for a driver error, and records that the server refuses writes. */
-  function translate(error: unknown): unknown {
-    if (refusesWrites(error)) writesRefusedAt = performance.now()
-    return isUnavailable(error) ? storageUnavailable(error) : error
-  }
-
-  async function orTranslated<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw translate(error)
-    }
-  }
+  const faults = new DriverFaults()
 
   async function run<T>(scope: Scope, work: (tx: Transaction) => Promise<T>, waiting: Waiting): Promise<T> {
     let ending = false
@@ -156,7 +142,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       })
     } catch (error) {
       begun() // also for a wait that failed
-      throw translate(error)
+      throw faults.translate(error)
     } finally {
       // Also after an error, because a commit without an answer may have succeeded.
       if (ending) for (const listener of tokensEnded) listener()
@@ -167,13 +153,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     asUser: (userId, work) => run({ role: requestRole, userId }, work, 'request'),
     asSystem: (work, waiting = 'request') => run({ role: systemRole, userId: '' }, work, waiting),
     callAsSystem: (call, pool = 'request') =>
-      orTranslated(() => call(statementsOn(pool === 'follow' ? pools.follow : pools.system))),
+      faults.pass(() => call(statementsOn(pool === 'follow' ? pools.follow : pools.system))),
     openSession: () => startSession((lost) => openSessionConnection(options.url, lost)),
-    search: (call) => orTranslated(() => call(statementsOn(pools.search))),
+    search: (call) => faults.pass(() => call(statementsOn(pools.search))),
     async commit(call, { again = false, aside = false } = {}) {
       const pool = again || aside ? pools.request : pools.commit
       return callCommit(pool, call, again).catch((error: unknown) => {
-        translate(error)
+        faults.translate(error)
         throw error
       })
     },
@@ -182,11 +168,33 @@ export function openDatabase(options: DatabaseOptions): Database {
       await pools.notify`select pg_notify(${channel}, text) from unnest(${texts}::text[]) with ordinality as m(text, at) order by at`
     },
     onTokensEnded: (listener) => void tokensEnded.push(listener),
-    takesWrites: () => performance.now() - writesRefusedAt > refusedForMs,
-    lock: (name) => orTranslated(() => takeLock(name)),
+    takesWrites: () => faults.takesWrites,
+    lock: (name) => faults.pass(() => takeLock(name)),
     async close() {
       await Promise.all(Object.values(pools).map((pool) => pool.end({ timeout: 5 })))
     },
+  }
+}
+
+/** Makes errors for callers from those of the driver. Records when the server last refused a write. */
+class DriverFaults {
+  #writesRefusedAt = -Infinity
+
+  get takesWrites(): boolean {
+    return performance.now() - this.#writesRefusedAt > refusedForMs
+  }
+
+  translate(error: unknown): unknown {
+    if (refusesWrites(error)) this.#writesRefusedAt = performance.now()
+    return isUnavailable(error) ? storageUnavailable(error) : error
+  }
+
+  async pass<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.translate(error)
+    }
   }
 }
 

@@ -58,29 +58,7 @@ export interface GatewayOptions {
   onSocketClosed?(code: number): void
 }
 
-export interface GatewayCounts {
-  sockets: number
-  /** Sockets on which nobody has authenticated yet. */
-  strangers: number
-  /** Open boards, counted once for each socket. */
-  connections: number
-  /** Accounts with at least one open board. */
-  accounts: number
-  /** Bytes that were sent but that clients have not read yet. */
-  unreadBytes: number
-  /** Awareness states in memory. */
-  states: number
-}
-
-export interface GatewayFigures {
-  sockets: number
-  /** Sockets on which nobody has authenticated yet. */
-  strangers: number
-  /** Awareness frames since the start. */
-  awareness: { received: number; sent: number }
-  /** Bytes of updates that wait to be applied. */
-  updateBytes: number
-}
+export type GatewayCounts = ReturnType<Gateway['counts']>
 
 export class Gateway {
   readonly #options: GatewayOptions
@@ -162,15 +140,17 @@ export class Gateway {
     return this.#sockets.closeCanvases()
   }
 
-  counts(): GatewayCounts {
+  /** `strangers`: sockets on which nobody has authenticated. `states`: awareness in memory. `accounts` have a board open. */
+  counts() {
     return { ...this.#sockets.counts(), ...this.seating.counts(), states: this.presence.states }
   }
 
   /** Figures that cost the same however many sockets are open. */
-  figures(): GatewayFigures {
+  figures() {
+    const { frames: awareness } = this.presence
     return {
       ...this.#sockets.figures(),
-      awareness: { ...this.presence.frames },
+      awareness: { ...awareness },
       updateBytes: this.#receiver.queuedBytes,
     }
   }

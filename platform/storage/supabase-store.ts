@@ -6,13 +6,7 @@ import { StorageClient } from '@supabase/storage-js'
 import { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { withKnownSize } from './known-size.ts'
-import {
-  storeUnavailable,
-  type ByteRange,
-  type ObjectStore,
-  type PutOptions,
-  type StoredObject,
-} from './object-store.ts'
+import { storeUnavailable, type ObjectStore, type StoredObject } from './object-store.ts'
 import { S3Store, type S3Options } from './s3-store.ts'
 
 export interface SupabaseOptions {
@@ -31,120 +25,106 @@ interface StorageFault {
   statusCode?: string
 }
 
-export class SupabaseStore implements ObjectStore {
-  readonly #options: SupabaseOptions
-  readonly #client: StorageClient
-  readonly #parts: S3Store | null
+export function openSupabaseStore(options: SupabaseOptions): ObjectStore {
+  const { url, serviceKey, bucket, s3 } = options
+  const headers = { apikey: serviceKey, authorization: `Bearer ${serviceKey}` }
+  const client = new StorageClient(`${url}/storage/v1`, headers)
+  const files = () => client.from(bucket)
+  const parts = s3 && new S3Store(s3)
 
-  constructor(options: SupabaseOptions) {
-    const { url, serviceKey, s3 } = options
-    this.#options = options
-    const headers = { apikey: serviceKey, authorization: `Bearer ${serviceKey}` }
-    this.#client = new StorageClient(`${url}/storage/v1`, headers)
-    this.#parts = s3 && new S3Store(s3)
-  }
+  const inParts = () => parts ?? refuseParts()
 
-  async check() {
-    const { bucket, url } = this.#options
-    const refuse = (what: string, error: StorageFault) =>
-      new Error(
-        `The Supabase bucket ${bucket} at ${url} cannot be ${what}: ${error.message}. Check SUPABASE_URL, SUPABASE_SERVICE_KEY and S3_BUCKET.`,
-        { cause: error },
-      )
-    const found = await this.#client.getBucket(bucket)
-    if (found.error) throw refuse('found', found.error)
-    const probe = 'corkboard-check'
-    const kind = { upsert: true, contentType: 'image/png' }
-    const written = await this.#files().upload(probe, new Uint8Array([1]), kind)
-    if (written.error) throw refuse('written', written.error)
-    const removed = await this.#files().remove([probe])
-    if (removed.error) throw refuse('written', removed.error)
-    await this.#parts?.check()
-  }
+  return {
+    async check() {
+      await checkBucket(client, options)
+      await parts?.check()
+    },
 
-  put(key: string, body: Readable, { bytes, contentType, granted }: PutOptions) {
-    return withKnownSize(body, bytes, async (sized, length) => {
-      await granted
-      const { error } = await this.#files().upload(key, length === 0 ? new Uint8Array() : sized, {
-        upsert: true,
-        contentType,
-        headers: { 'content-length': String(length) },
-      })
-      if (error) throw sized.errored ?? storeUnavailable(error)
-      return length
-    })
-  }
+    put: (key, body, { bytes, contentType, granted }) =>
+      withKnownSize(body, bytes, async (sized, length) => {
+        await granted
+        const { error } = await files().upload(key, length === 0 ? new Uint8Array() : sized, {
+          upsert: true,
+          contentType,
+          headers: { 'content-length': String(length) },
+        })
+        if (error) throw sized.errored ?? storeUnavailable(error)
+        return length
+      }),
 
-  async head(key: string) {
-    const { data, error } = await this.#files().info(key)
-    if (error) return missingOrFault(error)
-    return { bytes: Number(data.size) }
-  }
+    async head(key) {
+      const { data, error } = await files().info(key)
+      if (error) return missingOrFault(error)
+      return { bytes: Number(data.size) }
+    },
 
-  async get(key: string, range?: ByteRange) {
-    const files = this.#files()
-    if (range) files.setHeader('range', `bytes=${range.start}-${range.end}`)
-    const { data, error } = await files.download(key).asStream()
-    if (error) return missingOrFault(error)
-    return Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
-  }
+    async get(key, range) {
+      const from = range ? files().setHeader('range', `bytes=${range.start}-${range.end}`) : files()
+      const { data, error } = await from.download(key).asStream()
+      if (error) return missingOrFault(error)
+      return Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
+    },
 
-  async remove(keys: string[]) {
-    for (let at = 0; at < keys.length; at += removePageSize) {
-      const { error } = await this.#files().remove(keys.slice(at, at + removePageSize))
-      if (error && !isMissing(error)) throw storeUnavailable(error)
-    }
-  }
-
-  list() {
-    return this.#listFolder('')
-  }
-
-  async *#listFolder(folder: string): AsyncGenerator<StoredObject> {
-    for (let offset = 0; ; offset += listPageSize) {
-      const { data, error } = await this.#files().list(folder, {
-        limit: listPageSize,
-        offset,
-        sortBy: { column: 'name', order: 'asc' },
-      })
-      if (error) throw storeUnavailable(error)
-      for (const { id, name, metadata } of data) {
-        const key = folder === '' ? name : `${folder}/${name}`
-        if (id === null) yield* this.#listFolder(key)
-        else yield { key, bytes: (metadata as { size?: number } | null)?.size ?? 0 }
+    async remove(keys) {
+      for (let at = 0; at < keys.length; at += removePageSize) {
+        const { error } = await files().remove(keys.slice(at, at + removePageSize))
+        if (error && !isMissing(error)) throw storeUnavailable(error)
       }
-      if (data.length < listPageSize) return
-    }
+    },
+
+    list: () => listFolder(files(), ''),
+
+    beginMultipart: async (key, contentType) => inParts().beginMultipart(key, contentType),
+    signParts: async (...args) => inParts().signParts(...args),
+    complete: async (...args) => inParts().complete(...args),
+    abort: async (...args) => inParts().abort(...args),
+    tidy: () => Promise.resolve(),
   }
+}
 
-  async beginMultipart(...given: Parameters<ObjectStore['beginMultipart']>) {
-    return this.#inParts().beginMultipart(...given)
-  }
+function refuseParts(): never {
+  throw new ServiceError(
+    'storage_unavailable',
+    'Multipart uploads are not configured on this server, because its storage has no S3 keys. Upload the file in one request.',
+  )
+}
 
-  async signParts(...given: Parameters<ObjectStore['signParts']>) {
-    return this.#inParts().signParts(...given)
-  }
+type Files = ReturnType<StorageClient['from']>
 
-  async complete(...given: Parameters<ObjectStore['complete']>) {
-    return this.#inParts().complete(...given)
-  }
-
-  async abort(...given: Parameters<ObjectStore['abort']>) {
-    return this.#inParts().abort(...given)
-  }
-
-  async tidy() {}
-
-  #files() {
-    return this.#client.from(this.#options.bucket)
-  }
-
-  #inParts(): S3Store {
-    if (this.#parts) return this.#parts
-    throw new ServiceError(
-      'storage_unavailable',
-      'Multipart uploads are not configured on this server, because its storage has no S3 keys. Upload the file in one request.',
+/** @throws Error with one line for the operator */
+async function checkBucket(client: StorageClient, { url, bucket }: SupabaseOptions): Promise<void> {
+  const refuse = (what: string, error: StorageFault) =>
+    new Error(
+      `The Supabase bucket ${bucket} at ${url} cannot be ${what}: ${error.message}. Check SUPABASE_URL, SUPABASE_SERVICE_KEY and S3_BUCKET.`,
+      { cause: error },
     )
+  const files = client.from(bucket)
+  const found = await client.getBucket(bucket)
+  if (found.error) throw refuse('found', found.error)
+  const probe = 'corkboard-check'
+  const written = await files.upload(probe, new Uint8Array([1]), {
+    upsert: true,
+    contentType: 'image/png',
+  })
+  if (written.error) throw refuse('written', written.error)
+  const removed = await files.remove([probe])
+  if (removed.error) throw refuse('written', removed.error)
+}
+
+async function* listFolder(files: Files, folder: string): AsyncGenerator<StoredObject> {
+  for (let offset = 0; ; offset += listPageSize) {
+    const { data, error } = await files.list(folder, {
+      limit: listPageSize,
+      offset,
+      sortBy: { column: 'name', order: 'asc' },
+    })
+    if (error) throw storeUnavailable(error)
+    for (const { id, name, metadata } of data) {
+      const key = folder === '' ? name : `${folder}/${name}`
+      if (id === null) yield* listFolder(files, key)
+      else yield { key, bytes: (metadata as { size?: number } | null)?.size ?? 0 }
+    }
+    if (data.length < listPageSize) return
   }
 }
 

@@ -40,6 +40,8 @@ export async function listCards(user: TestUser, boardId: string, query = ''): Pr
   return cards
 }
 
+export const cardsPath = (board: Shown) => `/boards/${board.id}/cards`
+
 /** The cards of one board, as a client writes and lists them. */
 export function cardsOn(user: TestUser, boardId: string) {
   const path = `/boards/${boardId}/cards`
@@ -54,6 +56,9 @@ export function cardsOn(user: TestUser, boardId: string) {
       (await listCards(user, boardId, '&include=props,identifiers')).find((card) => card.id === id)!,
   }
 }
+
+export const findCard = async (user: TestUser, board: Shown, id: string, query = '') =>
+  (await listCards(user, board.id, query)).find((card) => card.id === id)
 
 /** The body of a 2xx. */
 export function succeeded<Body>(answer: ApiAnswer<Body>): Body {

@@ -1,18 +1,13 @@
 /** The feed of cards. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { listCards, makeBoard, makeCard, makeCards, nowhere } from './board.ts'
 import { cardFeed, cursorOf, everything, follow, ids, settled } from './feed.ts'
 
-let service: TestService
-let user: TestUser
 let now = Date.now()
-
-beforeAll(async () => {
-  service = await startService({ workers: false, debounceMs: 50, clock: { now: () => now } })
-  user = await service.user()
-})
+const service = await startService({ workers: false, debounceMs: 50, clock: { now: () => now } })
+const user = await service.user()
 afterAll(async () => {
   leaveAll()
   await service.stop()

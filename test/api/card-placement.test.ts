@@ -1,5 +1,5 @@
 /** Where cards lie: new ones without a place, those of a layout, and those that come from another board. */
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { boundingBox } from '../../core/layout/box.ts'
 import { layoutNames } from '../../core/layout/solve.ts'
@@ -11,6 +11,9 @@ import { listCards, makeBoard, makeCards, succeeded, type Shown } from './board.
 import { overlaps, places, scattered } from './layout.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
+/** Another process on the same database. */
+const second = await startService({ testDatabase: service.testDatabase, workers: false })
+afterAll(() => second.stop())
 
 const sized = (n: number) => ({
   kind: 'note',
@@ -93,7 +96,6 @@ test('[C35] 1,000 cards are placed without overlap while an editor moves and add
 })
 
 test('[C36] cards that two processes place on one board at the same time do not overlap', async () => {
-  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const board = await makeBoard(user)
   const clients = [service, second].map(({ url }) => new ApiClient(url, user.token))
   const placed = await Promise.all(
@@ -108,11 +110,9 @@ test('[C36] cards that two processes place on one board at the same time do not 
   )
   expect(overlaps(placed.flat())).toEqual([])
   expect((await clients[1]!.get(`/boards/${board.id}/cards`)).body.total).toBe(placed.flat().length)
-  await second.stop()
 })
 
 test('[C43] a board that a process has in memory reads with what another has written', async () => {
-  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const board = await makeBoard(user)
   const [here, there] = [service, second].map(({ url }) => new ApiClient(url, user.token)) as [
     ApiClient,
@@ -124,7 +124,6 @@ test('[C43] a board that a process has in memory reads with what another has wri
     expect((await writer.post(path, { kind: 'note', x: n * 300, y: 0 })).status).toBe(201)
     expect((await reader.get(path)).body.total).toBe(n)
   }
-  await second.stop()
 })
 
 test('[C37] a restored card without coordinates is placed by the size it had', async () => {

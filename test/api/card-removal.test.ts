@@ -4,15 +4,12 @@ import * as Y from 'yjs'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import type { TestUser } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
-import { listCards, makeBoard, makeCard, makeCards, succeeded, type Shown } from './board.ts'
+import { cardsPath, findCard, makeBoard, makeCard, makeCards, succeeded, type Shown } from './board.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
-const cardsPath = (board: Shown) => `/boards/${board.id}/cards`
 const open = (board: Shown): Promise<Editor> =>
   openEditor(service.url, { boardId: board.id, token: user.token })
-const find = async (board: Shown, id: string, query = '') =>
-  (await listCards(user, board.id, query)).find((card) => card.id === id)
 
 test('[C26] removing a card gives it back whole, and naming the way to restore it; a second time is 404', async () => {
   const board = await makeBoard(user)
@@ -31,7 +28,7 @@ test('[C26] removing a card gives it back whole, and naming the way to restore i
     restore_with: expect.stringContaining(`/boards/${board.id}/cards`),
     live: true,
   })
-  expect(await find(board, card.id)).toBeUndefined()
+  expect(await findCard(user, board, card.id)).toBeUndefined()
   expect((await user.api.get(`${cardsPath(board)}?source=index`)).body.cards).toEqual([])
   expect((await user.api.delete(path)).status).toBe(404)
 })
@@ -85,7 +82,7 @@ test('[C28] a card posted back is on the board again under a new id; without its
       updated_at: expect.any(String),
     })
     expect(restored.id).not.toBe(card.id)
-    expect(await find(board, restored.id, '&include=props,identifiers')).toEqual(restored)
+    expect(await findCard(user, board, restored.id, '&include=props,identifiers')).toEqual(restored)
   }
 })
 
@@ -114,7 +111,7 @@ async function ownedByEditor(board: Shown): Promise<{ editor: Editor; raw: any }
   card.set('adjust', { contrast: 1.5, curve: [0, 0.5, 1] })
   card.set('later', [{ deep: { deeper: true } }])
   await editor.saved()
-  const raw = (await find(board, 'own', '&include=raw'))!['raw']
+  const raw = (await findCard(user, board, 'own', '&include=raw'))!['raw']
   expect(raw).toMatchObject({
     grid: { rows: [1, { a: [2, 3] }] },
     content: '<paragraph align="left"><bold>some words</bold></paragraph>',
@@ -129,7 +126,7 @@ test('[C29] with its restore_token a card of a kind that only the app makes come
   expect(card).toMatchObject({ kind: 'grid', title: 'Grid', w: 500 })
   await until(() => editor.cards.size === 0, 'the card is gone for the editor')
   const back = succeeded(await user.api.post(cardsPath(board), card)).cards[0]
-  expect((await find(board, back.id, '&include=raw'))!['raw']).toEqual(raw)
+  expect((await findCard(user, board, back.id, '&include=raw'))!['raw']).toEqual(raw)
   await until(() => editor.cards.has(back.id), 'the editor has it again')
   const shared = editor.cards.get(back.id)!
   expect(shared.get('content')).toBeInstanceOf(Y.XmlFragment)
@@ -137,12 +134,12 @@ test('[C29] with its restore_token a card of a kind that only the app makes come
   expect(shared.get('body')).toBeInstanceOf(Y.Text)
   ;(shared.get('body') as Y.Text).insert(0, 'typed ')
   await editor.saved()
-  expect(await find(board, back.id)).toMatchObject({ body: 'typed some words' })
+  expect(await findCard(user, board, back.id)).toMatchObject({ body: 'typed some words' })
 
   const { restore_token: _token, ...plain } = card
   expect((await user.api.post(cardsPath(board), plain)).status).toBe(400)
   const asNote = succeeded(await user.api.post(cardsPath(board), { ...plain, kind: 'note' })).cards[0]
-  expect((await find(board, asNote.id, '&include=raw'))!['raw']).not.toHaveProperty('grid')
+  expect((await findCard(user, board, asNote.id, '&include=raw'))!['raw']).not.toHaveProperty('grid')
 })
 
 test('[C30] a restore takes what is posted over what was kept, on any board; a new body removes the old content', async () => {
@@ -161,7 +158,7 @@ test('[C30] a restore takes what is posted over what was kept, on any board; a n
     }),
   ).cards[0]
   expect(changed).toMatchObject({ kind: 'note', title: null, body: 'other', rotation: 0, x: 9, y: 9, w: 500 })
-  const { raw } = (await find(to, changed.id, '&include=raw'))!
+  const { raw } = (await findCard(user, to, changed.id, '&include=raw'))!
   expect(raw).toMatchObject({ grid: { rows: [1, { a: [2, 3] }] } })
   expect(raw).not.toHaveProperty('content')
   const { restore_token } = card

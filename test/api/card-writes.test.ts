@@ -2,16 +2,13 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { serviceOfFile } from '../support/test-file.ts'
-import { listCards, makeBoard, makeCard, makeCards, type Shown } from './board.ts'
+import { cardsPath, findCard, listCards, makeBoard, makeCard, makeCards, type Shown } from './board.ts'
 import { makeFiles } from './file.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
-const cardsPath = (board: Shown) => `/boards/${board.id}/cards`
 const open = (board: Shown): Promise<Editor> =>
   openEditor(service.url, { boardId: board.id, token: user.token })
-const find = async (board: Shown, id: string, query = '') =>
-  (await listCards(user, board.id, query)).find((card) => card.id === id)
 
 test('[C17] a batch holds 1 to 1,000 cards, is written whole or not at all, and is answered in its order', async () => {
   const board = await makeBoard(user)
@@ -145,7 +142,7 @@ test('[C21] a bulk patch changes up to 1,000 cards, names those that are not the
     [patches[999], { id: made[0]!.id, group_id: 'none' }],
   ])
     expect((await user.api.patch(path, { cards })).status).toBe(400)
-  expect(await find(board, made[999]!.id)).toMatchObject({ title: '999', y: 0 })
+  expect(await findCard(user, board, made[999]!.id)).toMatchObject({ title: '999', y: 0 })
   const twice = await user.api.patch(path, {
     cards: [
       { id: made[5]!.id, title: 'a', html: '<p>a</p>', color: 'red' },
@@ -183,7 +180,7 @@ test('[C23] html that an editor wrote is sanitised when it is read', async () =>
   const editor = await open(board)
   editor.addCard('dirty', { html: '<p onclick=x>a<script>b</script></p>' })
   await editor.saved()
-  expect(await find(board, 'dirty')).toMatchObject({ html: '<p>a</p>' })
+  expect(await findCard(user, board, 'dirty')).toMatchObject({ html: '<p>a</p>' })
   const patched = await user.api.patch(`${cardsPath(board)}/dirty`, { title: 'x' })
   expect(patched.body.card.html).toBe('<p>a</p>')
   const removed = await user.api.delete(`${cardsPath(board)}/dirty`)
@@ -225,7 +222,7 @@ test('[C25] with body_base no word is lost while an editor types and the API wri
   }
   clearInterval(typing)
   await editor.saved()
-  const words = (await find(board, card.id))!['body'].split(/\s+/)
+  const words = (await findCard(user, board, card.id))!['body'].split(/\s+/)
   expect(words.toSorted()).toEqual(
     [
       'start',
@@ -336,7 +333,7 @@ test('[C33] writers of one card at the same time all take effect: fields of thei
     ),
   )
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-  const after = (await find(board, card.id, '&include=props'))!
+  const after = (await findCard(user, board, card.id, '&include=props'))!
   for (const field of fields) expect(after[field], field).toMatch(/^[123]$/)
   expect(Object.keys(after['props'])).toHaveLength(1)
 })

@@ -1,18 +1,13 @@
 /** The feed of boards, and pages of both feeds. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { leaveAll } from '../support/editor.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 import { cardFeed, cursorOf, everything, follow, ids, settled } from './feed.ts'
 
-let service: TestService
-let user: TestUser
 let now = Date.now()
-
-beforeAll(async () => {
-  service = await startService({ workers: false, debounceMs: 50, clock: { now: () => now } })
-  user = await service.user()
-})
+const service = await startService({ workers: false, debounceMs: 50, clock: { now: () => now } })
+const user = await service.user()
 afterAll(async () => {
   leaveAll()
   await service.stop()

@@ -1,5 +1,5 @@
 /** Groups that editors, programs and processes write at the same time. */
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { layoutNames } from '../../core/layout/solve.ts'
@@ -11,11 +11,13 @@ import { listCards, makeBoard, makeCard, type Shown } from './board.ts'
 import { groupsOf, groupsPath, shared } from './group.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
+/** Another process on the same database. */
+const second = await startService({ testDatabase: service.testDatabase, workers: false })
+afterAll(() => second.stop())
 
 const { makeGroup, listGroups } = groupsOf(user)
 
 test('[U10] a group that was made a moment ago takes cards, also by another process, whatever that has in memory', async () => {
-  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const there = new ApiClient(second.url, user.token)
   for (const warm of [false, true]) {
     const board = await makeBoard(user)
@@ -37,11 +39,9 @@ test('[U10] a group that was made a moment ago takes cards, also by another proc
       (await there.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0, group_id: 'typed' })).status,
     ).toBe(201)
   }
-  await second.stop()
 })
 
 test('[U11] cards that are written into a group while it is removed are in none afterwards, with one process and with two', async () => {
-  const second = await startService({ testDatabase: service.testDatabase, workers: false })
   const clients = [service, second].map(({ url }) => new ApiClient(url, user.token))
   const outcomes = new Set<number>()
   for (let round = 0; round < 16; round++) {
@@ -67,7 +67,6 @@ test('[U11] cards that are written into a group while it is removed are in none 
     expect(cards).toHaveLength(1 + written)
   }
   expect(outcomes).toEqual(new Set([200, 201, 400]))
-  await second.stop()
 })
 
 test('[U13] random steps of two editors and the API on groups, cards and layouts converge, and the index is right', async () => {

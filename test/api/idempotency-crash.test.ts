@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { until } from '../support/editor.ts'
 import { gatedDatabase } from '../support/gated-database.ts'
-import { lockBoard } from '../support/held-lock.ts'
+import { lockBoard, underWay } from '../support/held-lock.ts'
 import type { ApiAnswer, ApiClient } from '../support/http.ts'
 import { launch, makeDataDir, testDataDir } from '../support/instance.ts'
 import { startService, testSecretKey } from '../support/service.ts'
@@ -38,18 +38,6 @@ async function settledAnswer(post: Post, key: Record<string, string>): Promise<A
   return answer
 }
 
-/** Somebody works under a key. */
-const underWay = () =>
-  until(
-    async () =>
-      (
-        await service.admin`
-          select from pg_locks l
-          where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-            and l.database = (select oid from pg_database where datname = current_database())`
-      ).length > 0,
-    'the key is held',
-  )
 const cardsOn = async (boardId: string) =>
   (await service.admin`select card_id from card_index where board_id = ${boardId}`).length
 
@@ -83,7 +71,7 @@ test('[ID6] a process killed before its commit: the retry on another one succeed
       () => 'answered',
       () => 'cut off',
     )
-    await underWay()
+    await underWay(service.admin)
     expect((await user.api.post<any>(path, card, headers)).body.code).toBe('idempotency_in_progress')
     child.signal('SIGKILL')
     expect(await cut).toBe('cut off')

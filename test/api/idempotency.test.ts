@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/editor.ts'
-import { holdLock, lockBoard } from '../support/held-lock.ts'
+import { holdLock, lockBoard, underWay } from '../support/held-lock.ts'
 import { ApiClient, type ApiAnswer } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, succeeded } from './board.ts'
@@ -21,18 +21,6 @@ afterAll(() => service.stop())
 
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 const isReplay = ({ headers }: ApiAnswer<unknown>) => headers.get('idempotent-replay') === 'true'
-/** Somebody works under a key. */
-const underWay = () =>
-  until(
-    async () =>
-      (
-        await service.admin`
-          select from pg_locks l
-          where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-            and l.database = (select oid from pg_database where datname = current_database())`
-      ).length > 0,
-    'the key is held',
-  )
 const cardsOn = async (boardId: string) =>
   (await service.admin`select card_id from card_index where board_id = ${boardId}`).length
 const boardsNamed = async (name: string) =>
@@ -179,7 +167,7 @@ test('[ID7] backends terminated in the middle: the retry succeeds once, and no 4
     const card = { kind: 'note', title: `round ${round}`, x: 0, y: 0 }
     const release = await lockBoard(service.admin, board.id)
     const first = owner.api.post(path, card, headers)
-    await underWay()
+    await underWay(service.admin)
     expect((await owner.api.post<any>(path, card, headers)).body.code).toBe('idempotency_in_progress')
     await service.admin`
       select pg_terminate_backend(pid) from pg_stat_activity

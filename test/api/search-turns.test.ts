@@ -5,14 +5,11 @@ import { holdLock } from '../support/held-lock.ts'
 import type { TestUser } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCards, succeeded } from './board.ts'
+import { searchesBy } from './searching.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
-const find = async (q: string, rest = '', who = user): Promise<any> =>
-  succeeded(await who.api.get(`/search?q=${encodeURIComponent(q)}${rest}`))
-const ids = (page: { items: { id: string }[] }) => page.items.map(({ id }) => id)
-const cardIds = async (q: string, rest = '', who = user) => ids((await find(q, rest, who)).cards)
-const boardIds = async (q: string, rest = '', who = user) => ids((await find(q, rest, who)).boards)
+const { find, cardIds, boardIds } = searchesBy(user)
 
 /** Searches wait for the index until the returned function is called. */
 async function lockIndex(): Promise<() => Promise<void>> {

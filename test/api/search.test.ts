@@ -4,14 +4,11 @@ import { startService, type TestUser } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard, makeCards, nowhere, succeeded } from './board.ts'
 import { makeFiles } from './file.ts'
+import { ids, searchesBy } from './searching.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
 
-const find = async (q: string, rest = '', who = user): Promise<any> =>
-  succeeded(await who.api.get(`/search?q=${encodeURIComponent(q)}${rest}`))
-const ids = (page: { items: { id: string }[] }) => page.items.map(({ id }) => id)
-const cardIds = async (q: string, rest = '', who = user) => ids((await find(q, rest, who)).cards)
-const boardIds = async (q: string, rest = '', who = user) => ids((await find(q, rest, who)).boards)
+const { find, cardIds, boardIds } = searchesBy(user)
 
 test('[Q1] boards are found by name, cards by title and body, each list with its page; a kind leaves the other empty', async () => {
   const board = await makeBoard(user, { name: 'Harbour survey' })

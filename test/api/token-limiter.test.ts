@@ -1,27 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { TokenLimiter } from '../../api/http/token-limiter.ts'
-import { openDatabase, type Database } from '../../sql/database.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/test-file.ts'
 
 const hourMs = 3_600_000
 const log = { info() {}, warn() {}, error() {}, debug() {} }
 const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
-let testDatabase: TestDatabase
-let database: Database
-let userId: string
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = openDatabase({ url: testDatabase.url })
-  const [user] = await testDatabase.admin`insert into users (email) values ('a@example.test') returning id`
-  userId = user!['id']
-})
-afterAll(async () => {
-  await database.close()
-  await testDatabase.drop()
-})
+const { testDatabase, database } = await databaseOfFile()
+const [user] = await testDatabase.admin`insert into users (email) values ('a@example.test') returning id`
+const userId = user!['id']
 
 const limiter = () => new TokenLimiter({ database, clock, log })
 

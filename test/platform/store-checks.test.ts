@@ -6,7 +6,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { DiskStore } from '../../platform/storage/disk-store.ts'
 import { openPartUrls } from '../../platform/storage/part-urls.ts'
 import { S3Store } from '../../platform/storage/s3-store.ts'
-import { SupabaseStore } from '../../platform/storage/supabase-store.ts'
+import { openSupabaseStore } from '../../platform/storage/supabase-store.ts'
 import { readConfig } from '../../server/config.ts'
 import { launch, testDataDir } from '../support/instance.ts'
 import { s3Credentials, type Bucket } from '../support/s3-double.ts'
@@ -44,14 +44,14 @@ test('[OS9] a Supabase bucket that is not there, a wrong key and a dead server e
     { ...right, serviceKey: 'wrong' },
     { ...right, url: 'http://127.0.0.1:1' },
   ]) {
-    await expect(new SupabaseStore(options).check()).rejects.toThrow(
+    await expect(openSupabaseStore(options).check()).rejects.toThrow(
       /^The Supabase bucket \S+ at \S+ cannot be found: .*Check SUPABASE_URL, SUPABASE_SERVICE_KEY and S3_BUCKET\.$/,
     )
   }
-  const unusable = new SupabaseStore({ ...right, url: 'http://127.0.0.1:1' })
+  const unusable = openSupabaseStore({ ...right, url: 'http://127.0.0.1:1' })
   await expect(unusable.head('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
   await expect(unusable.get('some-key')).rejects.toMatchObject({ code: 'storage_unavailable' })
-  await expect(new SupabaseStore(right).beginMultipart('key', 'video/mp4')).rejects.toMatchObject({
+  await expect(openSupabaseStore(right).beginMultipart('key', 'video/mp4')).rejects.toMatchObject({
     code: 'storage_unavailable',
   })
 })
@@ -82,8 +82,8 @@ test('[OS9] with Supabase the keys of its S3 endpoint are checked too, when ther
     secretAccessKey: 'wrong',
   }
   const options = { url: double.url, serviceKey, bucket: bucketName }
-  await expect(new SupabaseStore({ ...options, s3 }).check()).rejects.toThrow(/SignatureDoesNotMatch/)
-  await new SupabaseStore({ ...options, s3: null }).check()
+  await expect(openSupabaseStore({ ...options, s3 }).check()).rejects.toThrow(/SignatureDoesNotMatch/)
+  await openSupabaseStore({ ...options, s3: null }).check()
 })
 
 test('[OS9] the start ends with that line, and nothing else', { timeout: 120_000 }, async () => {

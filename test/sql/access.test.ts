@@ -2,22 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openDatabase, type Database } from '../../sql/database.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/test-file.ts'
 import { makeWorld, userCount, type Grant, type WorkspacePlan } from './world.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = openDatabase({ url: testDatabase.url })
-})
-afterAll(async () => {
-  await database.close()
-  await testDatabase.drop()
-})
+const { testDatabase, database } = await databaseOfFile()
 
 type Access = 'write' | 'read' | null
 

@@ -2,22 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase, type Database } from '../../sql/database.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, test } from 'vitest'
+import { databaseOfFile } from '../support/test-file.ts'
 import { makeWorld } from './world.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = openDatabase({ url: testDatabase.url })
-})
-afterAll(async () => {
-  await database.close()
-  await testDatabase.drop()
-})
+const { testDatabase, database } = await databaseOfFile()
 
 const ourRoles = ['corkboard_app', 'corkboard_system']
 

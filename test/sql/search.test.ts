@@ -2,27 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openLog } from '../../server/log.ts'
-import { openDatabase, type Database } from '../../sql/database.ts'
 import { SearchIndexer } from '../../workers/search/search.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/test-file.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-let indexer: SearchIndexer
 const log = openLog('silent', [])
+const { testDatabase, database } = await databaseOfFile()
+const indexer = new SearchIndexer({ database, log })
 const indexed = (boards: string[]) => indexer.catchUp(boards, { account: 'anybody', timeoutMs: 60_000 })
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = openDatabase({ url: testDatabase.url })
-  indexer = new SearchIndexer({ database, log })
-})
-afterAll(async () => {
-  await database.close()
-  await testDatabase.drop()
-})
 
 const hits = (
   account: string,

@@ -1,5 +1,6 @@
 /** Holds locks in a separate transaction, which stays open until the test releases it. */
 import type { Sql } from 'postgres'
+import { until } from './editor.ts'
 
 /** @returns a function that releases the locks */
 export async function holdLock(
@@ -20,4 +21,17 @@ export const lockBoard = (admin: Sql, boardId: string) =>
   holdLock(
     admin,
     (connection) => connection`select from board_documents where board_id = ${boardId} for update`,
+  )
+
+/** Resolves when a request works under an idempotency key. */
+export const underWay = (admin: Sql) =>
+  until(
+    async () =>
+      (
+        await admin`
+          select from pg_locks l
+          where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+            and l.database = (select oid from pg_database where datname = current_database())`
+      ).length > 0,
+    'the key is held',
   )

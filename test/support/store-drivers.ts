@@ -7,7 +7,7 @@
  *   TEST_SUPABASE_S3_ACCESS_KEY_ID, TEST_SUPABASE_S3_SECRET_ACCESS_KEY, TEST_SUPABASE_S3_REGION
  */
 import { S3Store } from '../../platform/storage/s3-store.ts'
-import { SupabaseStore } from '../../platform/storage/supabase-store.ts'
+import { openSupabaseStore } from '../../platform/storage/supabase-store.ts'
 import { openDiskDriver, type StoreUnderTest } from './disk-driver.ts'
 import { listenWith, s3Credentials, s3Handler, type Bucket } from './s3-double.ts'
 import { serviceKey, supabaseHandler } from './supabase-double.ts'
@@ -31,7 +31,7 @@ export async function openSupabaseDouble(
 ): Promise<StoreUnderTest & { url: string }> {
   const server = await listenWith(supabaseHandler(bucketName, bucket))
   const s3 = { endpoint: `${server.url}/storage/v1/s3`, bucket: bucketName, ...s3Credentials }
-  return { store: new SupabaseStore({ url: server.url, serviceKey, bucket: bucketName, s3 }), ...server }
+  return { store: openSupabaseStore({ url: server.url, serviceKey, bucket: bucketName, s3 }), ...server }
 }
 
 const env = (name: string, fallback?: string) => {
@@ -68,7 +68,7 @@ const realSupabase: Driver = {
       accessKeyId: env('TEST_SUPABASE_S3_ACCESS_KEY_ID'),
       secretAccessKey: env('TEST_SUPABASE_S3_SECRET_ACCESS_KEY'),
     }
-    const store = new SupabaseStore({ url, serviceKey: env('TEST_SUPABASE_SERVICE_KEY'), bucket, s3 })
+    const store = openSupabaseStore({ url, serviceKey: env('TEST_SUPABASE_SERVICE_KEY'), bucket, s3 })
     return Promise.resolve({ close, store })
   },
 }

@@ -3,7 +3,8 @@
  */
 import { afterAll, expect } from 'vitest'
 import { boardIds, verifyBoard } from '../../collab/log/verify.ts'
-import { cloneDatabase } from './database.ts'
+import { openDatabase, type Database } from '../../sql/database.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
 import { leaveAll, until } from './editor.ts'
 import { gatedDatabase, type GatedDatabase } from './gated-database.ts'
 import { processFaults } from './process-faults.ts'
@@ -51,6 +52,17 @@ export async function nodesOfFile(
     await testDatabase.drop()
   })
   return { here, there, user: await here.user() }
+}
+
+/** Opens a migrated database without a service. */
+export async function databaseOfFile(): Promise<{ testDatabase: TestDatabase; database: Database }> {
+  const testDatabase = await cloneDatabase()
+  const database = openDatabase({ url: testDatabase.url })
+  afterAll(async () => {
+    await database.close()
+    await testDatabase.drop()
+  })
+  return { testDatabase, database }
 }
 
 /** Starts the service with an account, on a database whose commits the test can delay. */

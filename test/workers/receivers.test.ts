@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { openEgress } from '../../platform/egress/egress.ts'
 import { openLog } from '../../server/log.ts'
 import { makeBoard, succeeded, type Shown } from '../api/board.ts'
@@ -18,9 +18,8 @@ import { until } from '../support/editor.ts'
 import { freePort } from '../support/free-port.ts'
 import { repository } from '../support/instance.ts'
 import { listen, onRequest } from '../support/listener.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { startService, type TestUser } from '../support/service.ts'
 
-let service: TestService
 let movedMs = 0
 const clock = { now: () => Date.now() + movedMs }
 const names = new Map<string, () => string[]>()
@@ -28,21 +27,18 @@ const log = new PassThrough()
 let logged = ''
 log.on('data', (chunk: Buffer) => (logged += chunk.toString('utf8')))
 
-beforeAll(async () => {
-  service = await startService({
-    clock,
-    log: openLog('debug', [], log),
-    // What a test names resolves, and changes, as the test says.
-    egress: openEgress({
-      allow: ['127.0.0.1'],
-      resolve: (name) => {
-        const addresses = names.get(name)?.()
-        return addresses
-          ? Promise.resolve(addresses)
-          : Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' }))
-      },
-    }),
-  })
+const service = await startService({
+  clock,
+  log: openLog('debug', [], log),
+  // What a test names resolves, and changes, as the test says.
+  egress: openEgress({
+    allow: ['127.0.0.1'],
+    resolve: async (name) => {
+      const addresses = names.get(name)?.()
+      if (addresses) return addresses
+      throw Object.assign(new Error(name), { code: 'ENOTFOUND' })
+    },
+  }),
 })
 afterAll(() => service.stop())
 
