@@ -4,6 +4,7 @@ import { frame } from '../../collab/log/log.ts'
 import { makeBoard } from '../api/board.ts'
 import { costlyUpdates } from '../support/crafted-updates.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { processFaults } from '../support/process-faults.ts'
 import { startService } from '../support/service.ts'
 
 // Its indexes are not verified at the end: what is in these logs can't be held against an index in reasonable time.
@@ -15,7 +16,10 @@ const service = await startService({
 })
 const user = await service.user()
 afterEach(leaveAll)
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  expect(processFaults()).toEqual([])
+})
 
 /** As a log may be that was written before updates were metered. */
 async function writeCostlyLog(boardId: string, count: number): Promise<void> {
