@@ -242,7 +242,7 @@ function record(tx: Transaction, operation: Operation): Telling | null {
   const query = tx<{ told: boolean }[]>`
     select record_operation(${told.operation}::text::json, ${told.result}::text::json) as told`
   const rows = query.execute()
-  rows.catch(() => undefined) // `run` awaits `rows` after a commit; after a rollback it has thrown another error
+  rows.catch(() => undefined) // `transact` awaits `rows` after a commit; after a rollback it has thrown another error
   return { rows }
 }
 
