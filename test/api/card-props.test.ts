@@ -1,7 +1,7 @@
 /** What programs keep on cards: props and identifiers. */
 import { expect, test } from 'vitest'
 import { serviceOfFile } from '../support/test-file.ts'
-import { cardsOn, listCards, makeBoard, type Shown } from './board.ts'
+import { cardsOn, listCards, makeBoard } from './board.ts'
 
 const { user } = await serviceOfFile({ workers: false })
 const board = await makeBoard(user)

@@ -5,7 +5,7 @@ import { startService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 import { cardFeed, cursorOf, everything, follow, ids, settled } from './feed.ts'
 
-let now = Date.now()
+const now = Date.now()
 const service = await startService({ workers: false, debounceMs: 50, clock: { now: () => now } })
 const user = await service.user()
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /** Groups that editors, programs and processes write at the same time. */
 import { afterAll, expect, test } from 'vitest'
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { layoutNames } from '../../core/layout/solve.ts'
 import { openEditor, until } from '../support/editor.ts'

@@ -1,5 +1,5 @@
 /** Two nodes with metrics, and ways to make metrics grow: `here` serves them behind a token, `there` on a port of its own. */
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import { makeBoard, succeeded } from '../api/board.ts'

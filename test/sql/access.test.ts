@@ -1,6 +1,5 @@
 /** Who reaches what, as the database decides it: policies, predicates and the commit function. */
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openDatabase, type Database } from '../../sql/database.ts'

@@ -10,7 +10,6 @@ import {
   lost,
   pidOf,
   pool,
-  server,
   settled,
   terminate,
   untilQuerying,

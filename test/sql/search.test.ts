@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import { openLog } from '../../server/log.ts'
 import { SearchIndexer } from '../../workers/search/search.ts'
+import type { TestDatabase } from '../support/database.ts'
 import { databaseOfFile } from '../support/test-file.ts'
 
 const log = openLog('silent', [])

@@ -63,12 +63,6 @@ async function receive(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, arrived }
 }
 
-async function makeWebhook(user: TestUser, url: string, events = ['*']): Promise<Shown & { secret: string }> {
-  const body = { workspace_id: user.workspaceId, url, events }
-  const { webhook, secret } = succeeded(await user.api.post('/webhooks', body)) as any
-  return { ...webhook, secret }
-}
-
 const deliveries = async (user: TestUser, id: string): Promise<Shown[]> =>
   (succeeded(await user.api.get(`/webhooks/${id}/deliveries?limit=500`)) as any).deliveries
 
