@@ -52,29 +52,30 @@ export interface PoolOptions {
   statementTimeoutMs?: number
 }
 
+const open = (url: string, max: number, bounds: Patience, role = requestRole, more = {}) =>
+  postgres(url, { ...settingsFor(bounds, role), max, ...more })
+
 export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: PoolOptions) {
   const bounded = (bounds: Patience): Patience =>
     given === undefined ? bounds : { ...bounds, statementMs: given, idleMs: given }
   const requests = bounded(patience.request)
-  const open = (max: number, bounds: Patience, role = requestRole) =>
-    postgres(url, { ...settingsFor(bounds, role), max })
   return {
-    request: open(poolSize, requests),
-    commit: open(commitLanes, requests),
+    request: open(url, poolSize, requests),
+    commit: open(url, commitLanes, requests),
     // Locks belong to the session of this connection. It does no other work, so that locks never wait.
-    lock: open(1, requests),
-    system: open(2, requests, systemRole),
-    follow: open(2, requests, systemRole),
-    notify: open(1, requests),
-    search: open(4, patience.search),
-    background: open(3, bounded(patience.background)),
-    probe: open(1, patience.probe),
+    lock: open(url, 1, requests),
+    system: open(url, 2, requests, systemRole),
+    follow: open(url, 2, requests, systemRole),
+    notify: open(url, 1, requests),
+    search: open(url, 4, patience.search),
+    background: open(url, 3, bounded(patience.background)),
+    probe: open(url, 1, patience.probe),
   }
 }
 
 /** Opens one connection that does not reconnect. */
 export const openSessionConnection = (url: string, lost: () => void) =>
-  postgres(url, { ...settingsFor(patience.session, systemRole), max: 1, onclose: lost, max_lifetime: null })
+  open(url, 1, patience.session, systemRole, { onclose: lost, max_lifetime: null })
 
 export const requestRole = 'corkboard_app'
 export const systemRole = 'corkboard_system'

@@ -1,10 +1,15 @@
 /** Boards that are deleted and come back. */
-import { expect, test } from 'vitest'
-import { openEditor, until } from '../support/editor.ts'
-import { serviceOfFile } from '../support/test-file.ts'
+import { afterAll, expect, test } from 'vitest'
+import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { startService } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards } from './board.ts'
 
-const { service, user } = await serviceOfFile({ workers: false })
+const service = await startService({ workers: false })
+const user = await service.user()
+afterAll(async () => {
+  leaveAll()
+  await service.stop()
+})
 
 const millisecond = () => new Promise((resolve) => setTimeout(resolve, 2))
 const read = async (id: string, who = user) => (await who.api.get(`/boards/${id}`)).body.board

@@ -82,8 +82,8 @@ const ofThisMachine = [
   'collab/documents/open-boards.ts',
   'collab/gateway/gateway.ts',
   'collab/gateway/presence.ts',
-  'collab/gateway/socket.ts',
   'collab/gateway/socket-reader.ts',
+  'collab/gateway/socket.ts',
   'collab/log/verify.ts',
   'platform/clock.ts',
   'platform/storage/disk-store.ts', // compares with the times of files

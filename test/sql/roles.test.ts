@@ -146,6 +146,7 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   const root = join(import.meta.dirname, '../..')
   const folders = ['core', 'platform', 'sql', 'collab', 'api', 'workers', 'server']
   const using: string[] = []
+  const opening: string[] = []
   for (const folder of folders) {
     for (const entry of await readdir(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.ts')) continue
@@ -153,9 +154,11 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
       const source = await readFile(path, 'utf8')
       if (/(from|import\(|require\()\s*['"](postgres|pg|pg-[^'"]*)(\/[^'"]*)?['"]/.test(source))
         using.push(path.slice(root.length + 1))
+      if (/from '[./\w]*\/pools\.ts'/.test(source)) opening.push(path.slice(root.length + 1))
     }
   }
   expect(using).toContain('sql/database.ts')
+  expect(opening).toEqual(['sql/database.ts'])
   expect(using.filter((path) => !path.startsWith('sql/'))).toEqual([])
   expect(Object.keys(database).toSorted()).toEqual([
     'asSystem',
@@ -177,12 +180,18 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
       return tag`select 1`
     })
 
-  const source = await readFile(join(root, 'sql/database.ts'), 'utf8')
+  const [helper, pools] = await Promise.all(
+    ['database.ts', 'pools.ts'].map((name) => readFile(join(root, 'sql', name), 'utf8')),
+  )
   // All pools are opened in one place, with the role of a request; but for those of the service's own statements, and
   // its session.
-  expect(source.match(/postgres\(options/g)).toHaveLength(1)
-  expect(source).toMatch(/const open = \(max: number, bounds: Patience, role = requestRole, more = {}\)/)
-  expect(source).toMatch(/const requestRole = 'corkboard_app'/)
-  expect(source.match(/open\([^()]*'corkboard_system'/g)).toHaveLength(3)
-  expect(source).not.toMatch(/export[^\n]*\bsql\b/)
+  expect(pools!.match(/\bpostgres\(/g)).toHaveLength(1)
+  expect(pools).toMatch(
+    /const open = \(url: string, max: number, bounds: Patience, role = requestRole, more = {}\)/,
+  )
+  expect(pools).toMatch(/const requestRole = 'corkboard_app'/)
+  expect(pools).toMatch(/const systemRole = 'corkboard_system'/)
+  expect(pools!.match(/open\([^()]*systemRole/g)).toHaveLength(3)
+  expect(helper).not.toMatch(/\bpostgres\(/)
+  expect(helper).not.toMatch(/export[^\n]*\bsql\b/)
 })
