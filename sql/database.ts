@@ -204,8 +204,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { result, telling } = (await poolFor[waiting].begin(async (tx) => {
         begun()
         // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
-        const scope =
-          tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
+        const scope = tx`
+          select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true),
+            set_config('corkboard.trace', ${operation?.trace ?? ''}, true)`.execute()
         const [result] = await Promise.all([work(tx), scope])
         ending = endingTokens.has(tx)
         // Not awaited here either. If it fails, the commit that follows rolls back.
