@@ -305,11 +305,9 @@ test(
     const target = await emptyDatabase()
     const restore = (keys: Record<string, string>) =>
       corkboard(dataDir, ['restore', '--resume', '--from', path], { DATABASE_URL: target.url, ...keys })
-    for (const other of ['', otherKey]) {
-      const refused = await restore({ SECRET_KEY: newer, SECRET_KEY_PREVIOUS: other })
-      expect(refused).toMatchObject({ code: 1, stdout: '' })
-      expect(refused.stderr).toMatch(/^corkboard: .* set it as SECRET_KEY_PREVIOUS\.\n$/)
-    }
+    const refused = await restore({ SECRET_KEY: newer, SECRET_KEY_PREVIOUS: otherKey })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^corkboard: .* set it as SECRET_KEY_PREVIOUS\.\n$/)
     const both = { SECRET_KEY: newer, SECRET_KEY_PREVIOUS: older }
     expect(await restore(both)).toMatchObject({ code: 0, stderr: '' })
 
