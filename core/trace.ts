@@ -19,4 +19,5 @@ export function traceOf(header: string | string[] | undefined): string | null {
 }
 
 /** Returns the header that passes a trace on. `parentId`: 16 hexadecimal digits that name the request with the header. */
-export const traceparent = (trace: string, parentId: string): string => `00-${trace.replace('-', `-${parentId}-`)}`
+export const traceparent = (trace: string, parentId: string): string =>
+  `00-${trace.replace('-', `-${parentId}-`)}`

@@ -48,7 +48,9 @@ const writeTo = async (boardId: string) => {
 }
 const lockTable = (name: string) => () => {
   expect(name).toMatch(/^\w+$/)
-  return holdLock(here.admin, (connection) => connection.unsafe(`lock table ${name} in access exclusive mode`))
+  return holdLock(here.admin, (connection) =>
+    connection.unsafe(`lock table ${name} in access exclusive mode`),
+  )
 }
 
 /** A canvas of `service` whose client does not answer the close frame. */
@@ -228,6 +230,20 @@ const moves: Move[] = [
       }
     },
   },
+  {
+    metric: 'corkboard_queue_waiting',
+    labels: { queue: 'deliveries' },
+    act: async () => {
+      // Deliveries of a receiver that answers quickly are claimed ahead.
+      const undo = await receiverOf((_request, nth) => (nth <= 100 ? 200 : null))
+      await here.admin`
+        insert into events (type, workspace_id, board_id, resource_type, resource_id, data, origin, occurred_at)
+        select 'board.updated', ${user.workspaceId}, ${board.id}, 'board', ${board.id}, '{}', 'api',
+          clock_timestamp() + interval '1 second'
+        from generate_series(1, 600)`
+      return undo
+    },
+  },
   running('large_bodies', halfABody),
   running('searches', () => whileLocked('search_index', () => user.api.get('/search?q=words'))),
   running('search_index', async () => {
@@ -250,9 +266,7 @@ const moves: Move[] = [
       user.api.post(cards, { cards: Array.from({ length: 1000 }, () => note()) }),
     ),
   ),
-  running('compaction', () =>
-    whileLocked('board_updates', async () => here.compactor.want([board.id])),
-  ),
+  running('compaction', () => whileLocked('board_updates', async () => here.compactor.want([board.id]))),
   running('fetches', async () => {
     const sockets: Socket[] = []
     const source = await listen((socket) => void sockets.push(socket))

@@ -319,7 +319,10 @@ test(
     new Webhook(made.body.secret).verify(receiver.received[0]!.raw, receiver.received[0]!.headers as never)
     await stop(restored)
     await expect(start(newer, '', 0, database)).rejects.toThrow('SECRET_KEY_PREVIOUS')
-    const rotated = await corkboard(dataDir, ['secret', 'rotate', '--json'], { DATABASE_URL: target.url, ...both })
+    const rotated = await corkboard(dataDir, ['secret', 'rotate', '--json'], {
+      DATABASE_URL: target.url,
+      ...both,
+    })
     expect(JSON.parse(rotated.stdout)).toMatchObject({ rotated: { 'webhooks.secret': 1 }, unreadable: 0 })
     await stop(await start(newer, '', 0, database))
   },

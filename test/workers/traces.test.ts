@@ -95,7 +95,6 @@ test('[TR1] each event carries the trace of the request that caused it', { timeo
   expected.push(`image.created ${image.id} 01`)
   const all = await received(expected.length)
   // A move also deletes the cards on their earlier board, by the same request.
-  const sort = (traces: string[]) => traces.toSorted()
   const moved = expected.find((one) => one.startsWith('card.moved'))!
   expect(all.map(traceIn)).toContain(moved)
   const alsoMoved = moved.replace('moved', 'deleted')
@@ -132,7 +131,9 @@ test(
     await send(withFile, 'POST', `/boards/${elsewhere.id}/cards`, { kind: 'image', image_key })
     const all = await received(traces.length + 2)
     const mine = all.filter(({ path }) => path === '/')
-    expect(new Map(mine.map((one) => [one.body.data['card_ids'][0], traceIn(one).split(' ')[1]]))).toEqual(ids)
+    expect(new Map(mine.map((one) => [one.body.data['card_ids'][0], traceIn(one).split(' ')[1]]))).toEqual(
+      ids,
+    )
     const theirs = all.filter(({ path }) => path === '/owner').map(traceIn)
     expect(theirs.toSorted()).toEqual([`card.created ${withFile.id} 01`, `image.created ${withFile.id} 01`])
   },
