@@ -1,5 +1,5 @@
-# The service in an image. The bases are arguments: the first one needs Node 20 or newer with npm, the second one needs
-# glibc and nothing else, because `npm ci` brings the Node that the service runs on.
+# The service in an image. The bases are arguments, both of them Debian or Ubuntu. The first one needs Node 20 or newer with
+# npm. The second one needs nothing, because `npm ci` brings the Node that the service runs on.
 #
 #   docker build -t corkboard .
 #   docker run --rm --read-only --tmpfs /tmp --init -p 4000:4000 -v corkboard:/data corkboard
@@ -7,6 +7,8 @@ ARG BUILD_BASE=docker.io/library/node:24-trixie-slim
 ARG BASE=docker.io/library/debian:trixie-slim
 
 FROM ${BUILD_BASE} AS packages
+# The Node that the service runs on is linked with it.
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY patches ./patches
@@ -14,6 +16,7 @@ COPY patches ./patches
 RUN npm ci --omit=dev --workspaces=false
 
 FROM ${BASE}
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
 # Nobody has to know the names of the image's users: the id is the same wherever its volumes are mounted.
 RUN groupadd --gid 10001 corkboard \
   && useradd --uid 10001 --gid corkboard --no-create-home --shell /usr/sbin/nologin corkboard \

@@ -26,10 +26,12 @@ export interface ServiceEvent {
   boardId: string | null
   data: Record<string, unknown>
   occurredAt: Date
+  /** The trace of the request that caused the event. Null: the request has none, or an editor or plain SQL caused it. */
+  trace: string | null
 }
 
 /** The body of the delivery. It is made once, stored, signed and sent as is. */
-export function payloadText(event: ServiceEvent): string {
+export function payloadText(event: Omit<ServiceEvent, 'trace'>): string {
   return JSON.stringify({
     type: event.type,
     resource: event.resource,

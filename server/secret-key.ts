@@ -72,10 +72,10 @@ export async function findSecretKey(config: Config): Promise<string | null> {
   return config.secretKey || (await readKey(join(config.dataDir, 'secret-key')))
 }
 
-/** Whether this key encrypted the canary. */
-export function isKeyOf(canary: Uint8Array, secretKey: string): boolean {
+/** Whether one of these keys encrypted the canary. */
+export function haveEncrypted(secretKeys: SecretKeys, canary: Uint8Array): boolean {
   try {
-    return openEncryption([secretKey], 'canary').open(canary, canaryText) === canaryText
+    return openEncryption(secretKeys, 'canary').open(canary, canaryText) === canaryText
   } catch (error) {
     if (error instanceof DecryptionError) return false
     throw error

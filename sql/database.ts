@@ -217,8 +217,9 @@ async function transact<T>(
   const operation = role === requestRole ? currentOperation() : undefined
   const { result, telling } = (await pool.begin(async (tx) => {
     // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
-    const scope =
-      tx`select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true)`.execute()
+    const scope = tx`
+      select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true),
+        set_config('corkboard.trace', ${operation?.trace ?? ''}, true)`.execute()
     const [result] = await Promise.all([work(tx), scope])
     // Not awaited here either. If it fails, the commit that follows rolls back.
     return { result, telling: operation ? record(tx, operation) : null }

@@ -41,6 +41,8 @@ export interface OperationDetails {
   status: number
   request_id: string
   ip: string
+  /** The trace of the request, which its events get. See core/trace.ts. */
+  trace: string | null
   /** The objects that the path names. */
   named: Resources
   key: OperationKey | null
@@ -54,6 +56,10 @@ export class Operation {
 
   constructor(details: OperationDetails) {
     this.#details = details
+  }
+
+  get trace(): string | null {
+    return this.#details.trace
   }
 
   /** Adds objects to the audit entry. Call it before the end of the transaction that writes them. */

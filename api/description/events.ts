@@ -154,4 +154,11 @@ const deliveryHeaders = [
     'webhook-signature',
     'The signatures in the format of Standard Webhooks: `v1,<base64>`, separated by spaces.',
   ),
+  {
+    ...header(
+      'traceparent',
+      'The trace of the request that caused the event (W3C Trace Context). Missing when that request had no trace, and for changes by editors.',
+    ),
+    required: false,
+  },
 ]

@@ -1,4 +1,5 @@
 /** Runs an operation, for an HTTP request or for an MCP tool. */
+import { traceOf } from '../../core/trace.ts'
 import { Operation, withOperation } from '../../sql/operation.ts'
 import { actionOf, auditedCaller, auditedRequest, namedBy } from './action.ts'
 import type { Attempt } from './idempotency/attempts.ts'
@@ -30,6 +31,7 @@ function operationOf(route: Route, call: Call<never, never, never>, attempt: Att
     action: actionOf(route),
     ...auditedCaller(principal),
     ...auditedRequest(request),
+    trace: traceOf(request.headers['traceparent']),
     status: Number(Object.keys(route.answers)[0]),
     named: namedBy(route.path, params),
     key: attempt?.key ?? null,

@@ -17,6 +17,7 @@ export function formOperation(
     service_account_id: null,
     client_id: null,
     ...auditedRequest(request),
+    trace: null, // a form causes no events
     status: 200,
     named: { type: action.split('.', 1)[0]!, ids: [id] },
     key: null,

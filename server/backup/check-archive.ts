@@ -3,8 +3,8 @@ import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { readArchive } from '../../platform/archive/read-archive.ts'
 import { checkSchema } from '../../sql/archive/load.ts'
-import { ConfigError, type Config } from '../config.ts'
-import { findSecretKey, isKeyOf } from '../secret-key.ts'
+import { ConfigError, secretKeysOf, type Config } from '../config.ts'
+import { findSecretKey, haveEncrypted } from '../secret-key.ts'
 import { archiveFormat, type ArchiveHeader, type FileReport, type Stages } from './format.ts'
 
 export interface CheckedArchive {
@@ -18,7 +18,7 @@ export interface CheckedArchive {
 /**
  * Reads the header, and checks what can be known by it: the format, the schema, the secret key.
  *
- * @returns the header and the secret key @throws Error with one line for the operator
+ * @returns the header, and the secret key for new secrets @throws Error with one line for the operator
  */
 export async function openArchive(
   path: string,
@@ -33,9 +33,10 @@ export async function openArchive(
     throw new ConfigError(
       `The archive's secrets are encrypted. Set SECRET_KEY to the key of the service that was backed up, or copy its DATA_DIR/secret-key to ${config.dataDir}.`,
     )
-  if (header.canary !== null && !isKeyOf(Buffer.from(header.canary, 'base64'), secretKey))
+  const secretKeys = secretKeysOf({ ...config, secretKey })
+  if (header.canary !== null && !haveEncrypted(secretKeys, Buffer.from(header.canary, 'base64')))
     throw new ConfigError(
-      'The archive was made with another SECRET_KEY. Set SECRET_KEY to the key of the service that was backed up, or copy its DATA_DIR/secret-key.',
+      'The archive was made with another SECRET_KEY. Set SECRET_KEY to the key of the service that was backed up, or copy its DATA_DIR/secret-key. If that key was replaced since, set it as SECRET_KEY_PREVIOUS.',
     )
   return { header, secretKey }
 }

@@ -24,10 +24,10 @@ export function restoreCommand(program: Command): void {
     .summary('loads an archive of `backup` into an empty database')
     .description(
       'Loads an archive of `backup` into an empty database, and stores its files. The database is that of DATABASE_URL\n' +
-        '(PostgreSQL 15 or newer), or a new embedded one in DATA_DIR. Files go to the configured store. SECRET_KEY must be\n' +
-        'that of the service that was backed up. Everything is checked first. If it fails or is interrupted, the database\n' +
-        'is still empty. Webhook deliveries are paused afterwards, until `corkboard resume`. Prints what lets somebody in\n' +
-        'again, also what was revoked after the backup.',
+        '(PostgreSQL 15 or newer), or a new embedded one in DATA_DIR. Files go to the configured store. SECRET_KEY or\n' +
+        'SECRET_KEY_PREVIOUS must be the key of the service that was backed up. Everything is checked first. If it fails or\n' +
+        'is interrupted, the database is still empty. Webhook deliveries are paused afterwards, until `corkboard resume`.\n' +
+        'Prints what lets somebody in again, also what was revoked after the backup.',
     )
     .addOption(new Option('--from <path>', 'path of the archive').makeOptionMandatory())
     .option('--resume', 'do not pause webhook deliveries')

@@ -178,7 +178,9 @@ begin
           end if;
         end if;
         if outcome = 'ok' and r.files is not null then
+          perform set_config('corkboard.trace', coalesce(r.operation ->> 'trace', ''), true); -- for the events of the files
           select f.outcome, f.detail into outcome, detail from take_files(r.board, r.account, r.files) f;
+          perform set_config('corkboard.trace', '', true);
           if outcome <> 'ok' and owner_at is not null then
             counts[owner_at] := counts[owner_at] - r.adds;
           end if;
@@ -306,6 +308,14 @@ begin
       cross join lateral (
         select x.created_at, x.updated_at from card_index x where x.board_id = w.board and x.card_id = w.id offset 0
       ) c;
+    end if;
+
+    -- The trigger that writes the events of cards sees rows of many requests, and their ids only.
+    if exists (select from unnest(batch) as i where i.operation ->> 'trace' is not null) then
+      update events e
+      set trace = i.operation ->> 'trace'
+      from unnest(batch) as i
+      where e.op = i.op and i.operation ->> 'trace' is not null;
     end if;
 
     if p_groups is not null then

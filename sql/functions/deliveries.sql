@@ -7,12 +7,16 @@
 --   p_failing_room    how many of these may go to webhooks whose last delivery failed (one each)
 -- A row without a delivery names a webhook whose due deliveries may not be sent: it is off, or its creator may no longer
 -- write in the workspace.
-create or replace function claim_deliveries(
+-- `create or replace` can't add a column to the result. Nodes of earlier versions don't read `trace`.
+drop function if exists claim_deliveries(
+  timestamptz, timestamptz, uuid[], integer[], integer, integer, integer, text
+);
+create function claim_deliveries(
   p_now timestamptz, p_lease_until timestamptz, p_busy uuid[], p_counts integer[],
   p_per_webhook integer, p_room integer, p_failing_room integer, p_test_event text
 ) returns table (
   webhook_id uuid, id uuid, place bigint, event text, payload text, attempt integer, fence bigint, due_at timestamptz,
-  url text, secret bytea, previous_secret bytea, failures integer
+  url text, secret bytea, previous_secret bytea, failures integer, trace text
 )
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -105,7 +109,7 @@ begin
       returning d.webhook_id, d.id, d.place, d.attempt, d.fence, t.next_attempt_at
     )
     select c.webhook_id, c.id, c.place, p.event, p.payload, c.attempt, c.fence, c.next_attempt_at, h.url, h.secret,
-      case when h.previous_secret_until > p_now then h.previous_secret end, h.failures
+      case when h.previous_secret_until > p_now then h.previous_secret end, h.failures, p.trace
     from claimed c
     join webhook_payloads p on p.place = c.place
     join webhooks h on h.id = c.webhook_id;

@@ -5,7 +5,7 @@
 import type { Transaction } from '../database.ts'
 import type { Operation, OperationDetails } from '../operation.ts'
 
-export interface ReadEntry extends Omit<OperationDetails, 'named' | 'key'> {
+export interface ReadEntry extends Omit<OperationDetails, 'trace' | 'named' | 'key'> {
   user_id: string
   workspace_id: string | null
   board_id: string | null

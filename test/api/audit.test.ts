@@ -191,6 +191,7 @@ test('[AU12] pages go through the entries of one operation, each once', async ()
     status: 200,
     request_id: 'many',
     ip: '127.0.0.1',
+    trace: null,
     named,
     key: null,
   })

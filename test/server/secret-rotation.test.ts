@@ -14,6 +14,7 @@ import { person, quickCost } from '../api/sign-in.ts'
 import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
+import { emptyDatabase } from '../support/first-release.ts'
 import { freePort } from '../support/free-port.ts'
 import { ApiClient } from '../support/http.ts'
 import { corkboard } from '../support/instance.ts'
@@ -45,13 +46,18 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-async function start(secretKey: string, previousSecretKey = '', atPort = 0): Promise<TestService> {
+async function start(
+  secretKey: string,
+  previousSecretKey = '',
+  atPort = 0,
+  database = testDatabase,
+): Promise<TestService> {
   const config = {
     ...{ secretKey, previousSecretKey, port: atPort, publicUrl: `http://127.0.0.1:${port}`, dataDir },
     egressAllow: ['127.0.0.1/32'],
   }
   const service = await startService({
-    ...{ testDatabase, config, nodes: 1, queueTickMs: 20, passwords: openPasswords(quickCost) },
+    ...{ testDatabase: database, config, nodes: 1, queueTickMs: 20, passwords: openPasswords(quickCost) },
   })
   running.add(service)
   return service
@@ -276,6 +282,49 @@ test(
       rotated: { 'webhooks.secret': 0 },
       unreadable: 1,
     })
+  },
+)
+
+test(
+  '[BR17] an archive from before a rotation is restored with both keys, and rotated',
+  { timeout: 120_000 },
+  async () => {
+    const { admin } = testDatabase
+    await admin`truncate secret_canary, webhooks, idempotency_keys, oauth_clients, oauth_grants, oauth_artifacts cascade`
+    const service = await start(older)
+    const user = await service.user()
+    const body = { url: receiver.url, workspace_id: user.workspaceId, events: ['board.created'] }
+    const made = await user.api.post('/webhooks', body)
+    await stop(service)
+    const path = join(dataDir, 'before.tar.zst')
+    const backup = await corkboard(dataDir, ['backup', '--to', path], {
+      ...{ DATABASE_URL: testDatabase.url, SECRET_KEY: older },
+    })
+    expect(backup).toMatchObject({ code: 0, stderr: '' })
+
+    const target = await emptyDatabase()
+    const restore = (keys: Record<string, string>) =>
+      corkboard(dataDir, ['restore', '--resume', '--from', path], { DATABASE_URL: target.url, ...keys })
+    const refused = await restore({ SECRET_KEY: newer, SECRET_KEY_PREVIOUS: otherKey })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^corkboard: .* set it as SECRET_KEY_PREVIOUS\.\n$/)
+    const both = { SECRET_KEY: newer, SECRET_KEY_PREVIOUS: older }
+    expect(await restore(both)).toMatchObject({ code: 0, stderr: '' })
+
+    const database = { ...target, drop: async () => undefined }
+    const restored = await start(newer, older, 0, database)
+    receiver.received.length = 0
+    await new ApiClient(restored.url, user.token).post('/boards', { name: 'Restored' })
+    await until(() => receiver.received.length === 1, 'the delivery')
+    new Webhook(made.body.secret).verify(receiver.received[0]!.raw, receiver.received[0]!.headers as never)
+    await stop(restored)
+    await expect(start(newer, '', 0, database)).rejects.toThrow('SECRET_KEY_PREVIOUS')
+    const rotated = await corkboard(dataDir, ['secret', 'rotate', '--json'], {
+      DATABASE_URL: target.url,
+      ...both,
+    })
+    expect(JSON.parse(rotated.stdout)).toMatchObject({ rotated: { 'webhooks.secret': 1 }, unreadable: 0 })
+    await stop(await start(newer, '', 0, database))
   },
 )
 

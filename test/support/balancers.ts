@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { until } from './editor.ts'
 import { freePort } from './free-port.ts'
 import { repository } from './instance.ts'
@@ -13,12 +14,19 @@ export interface Balancer {
   close(): Promise<void>
 }
 
-/** `CORKBOARD_BIND`, and `CORKBOARD_NODE_1` and so on. */
-type Settings = Record<string, string>
+interface Place {
+  /** Of its files. */
+  folder: string
+  /** `CORKBOARD_BIND`, and `CORKBOARD_NODE_1` and so on. */
+  settings: Record<string, string>
+  nodes: number
+  tls: boolean
+}
 
-/** A file of `deploy/` with a line for each node, as an operator adds them. */
-async function deployed(name: string, nodes: number): Promise<string> {
-  const text = await readFile(join(repository, 'deploy', name), 'utf8')
+/** A file of `deploy/` with a line for each node, and the listener with TLS if wanted, as an operator changes it. */
+async function deployed(name: string, { folder, settings, nodes, tls }: Place): Promise<string> {
+  const file = await readFile(join(repository, 'deploy', name), 'utf8')
+  const text = tls ? withTls(file, settings['CORKBOARD_BIND']!, folder) : file
   const line = /^ *server .*CORKBOARD_NODE_2.*\n/m
   const lines = (second: string) =>
     Array.from({ length: nodes - 1 }, (_, n) =>
@@ -27,15 +35,32 @@ async function deployed(name: string, nodes: number): Promise<string> {
   return text.replace(line, (second) => lines(second).join(''))
 }
 
+/** Replaces the listener by the one in the comment beneath it, with this address and the certificate of the tests. */
+function withTls(text: string, address: string, folder: string): string {
+  const listener = /^ *(?:bind|listen) .*\n *# With TLS: (.*)$/m
+  const [, line] = listener.exec(text)!
+  return text.replace(listener, line!.replace(/:?443/, address).replaceAll(/\/etc\/\w+\//g, `${folder}/`))
+}
+
+/** Makes the files of the certificate, which is for 127.0.0.1, and makes this process trust it. */
+async function makeCertificate(folder: string): Promise<void> {
+  const read = (name: string) => readFile(new URL(`tls/${name}`, import.meta.url), 'utf8')
+  const [certificate, key] = await Promise.all([read('certificate.pem'), read('key.pem')])
+  await writeFile(join(folder, 'corkboard.pem'), certificate + key)
+  await writeFile(join(folder, 'corkboard.key'), key)
+  setDefaultCACertificates([...getCACertificates('default'), certificate])
+}
+
 const commands = {
-  async haproxy(settings: Settings, folder: string, nodes: number) {
-    const file = join(folder, 'haproxy.cfg')
-    await writeFile(file, await deployed('haproxy.cfg', nodes))
-    return { command: '/usr/sbin/haproxy', given: ['-db', '-f', file], env: settings }
+  async haproxy(place: Place) {
+    const file = join(place.folder, 'haproxy.cfg')
+    await writeFile(file, await deployed('haproxy.cfg', place))
+    return { command: '/usr/sbin/haproxy', given: ['-db', '-f', file], env: place.settings }
   },
   /** nginx reads no environment. So the names are replaced, as `envsubst` does it. */
-  async nginx(settings: Settings, folder: string, nodes: number) {
-    const text = await deployed('nginx.conf', nodes)
+  async nginx(place: Place) {
+    const { folder, settings } = place
+    const text = await deployed('nginx.conf', place)
     const replaced = text.replaceAll(/\$\{(CORKBOARD_\w+)\}/g, (_, name: string) => settings[name]!)
     await writeFile(join(folder, 'corkboard.conf'), replaced)
     const user = process.getuid?.() === 0 ? 'user root;' : ''
@@ -51,10 +76,11 @@ const commands = {
 
 export const balancerNames = Object.keys(commands) as (keyof typeof commands)[]
 
-/** Starts a balancer in front of these ports. It resolves when a node is ready. @throws when its program is not installed, or does not start */
+/** Starts a balancer in front of these ports, with TLS or without. It resolves when a node is ready. @throws when its program is not installed, or does not start */
 export async function startBalancer(
   name: keyof typeof commands,
   nodes: readonly number[],
+  { tls = false } = {},
 ): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), `corkboard-${name}-`))
   const address = `127.0.0.1:${await freePort()}`
@@ -62,7 +88,8 @@ export async function startBalancer(
     CORKBOARD_BIND: address,
     ...Object.fromEntries(nodes.map((port, n) => [`CORKBOARD_NODE_${n + 1}`, `127.0.0.1:${port}`])),
   }
-  const { command, given, env } = await commands[name](settings, folder, nodes.length)
+  if (tls) await makeCertificate(folder)
+  const { command, given, env } = await commands[name]({ folder, settings, nodes: nodes.length, tls })
   const child = spawn(command, given, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -78,7 +105,7 @@ export async function startBalancer(
   })
   let hasEnded = false
   void ended.then(() => (hasEnded = true))
-  const url = `http://${address}`
+  const url = `${tls ? 'https' : 'http'}://${address}`
   const isUp = () =>
     fetch(`${url}/readyz`).then(
       ({ status }) => status === 200,

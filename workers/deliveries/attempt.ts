@@ -1,5 +1,7 @@
 /** Makes one attempt: signs a delivery, sends it, and returns the outcome. */
+import { randomBytes } from 'node:crypto'
 import { limits } from '../../core/limits.ts'
+import { traceparent } from '../../core/trace.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ClaimedDelivery, Outcome } from './delivery.ts'
@@ -51,12 +53,16 @@ export async function exchange(options: AttemptOptions, delivery: ClaimedDeliver
     options.log.error({ err: error, webhookId: delivery.webhookId }, 'the secret of a webhook cannot be read')
     return failed('not sent: the secret of this webhook cannot be read')
   }
-  const { id, event, payload: body } = delivery
+  const { id, event, payload: body, trace } = delivery
   const timestamp = Math.floor(attemptedAt / 1000)
   const answer = await send({
     url: delivery.url,
     method: 'POST',
-    headers: Object.assign(signatureHeaders({ id, event, body, timestamp }, secrets), plainHeaders),
+    headers: {
+      ...signatureHeaders({ id, event, body, timestamp }, secrets),
+      ...plainHeaders,
+      ...(trace === null ? {} : { traceparent: traceparent(trace, randomBytes(8).toString('hex')) }),
+    },
     body,
     timeoutMs: limits.webhooks.attemptMs,
     maxAnswerBytes,

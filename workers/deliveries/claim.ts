@@ -43,6 +43,7 @@ interface ClaimedRow {
   secret: Uint8Array
   previous_secret: Uint8Array | null
   failures: number
+  trace: string | null
 }
 
 /** @returns `more`: a webhook that was switched off may have more due deliveries */
@@ -77,6 +78,7 @@ export async function claimDue(
       secret: row.secret,
       previousSecret: row.previous_secret,
       failuresInARow: row.failures,
+      trace: row.trace,
     }))
   let more = false
   for (const { webhook_id: id } of rows.filter((row) => row.id === null))

@@ -59,6 +59,8 @@ export interface ClaimedDelivery {
   previousSecret: Uint8Array | null
   /** How many of the webhook's deliveries failed in a row before this one. */
   failuresInARow: number
+  /** The trace of the request that caused the event. */
+  trace: string | null
 }
 
 /** The result of an attempt. */

@@ -97,12 +97,13 @@ async function insert(tx: Transaction, deliveries: NewDelivery[], at: number): P
       from unnest(
         ${events.all.map(({ workspaceId }) => workspaceId)}::uuid[],
         ${events.all.map(({ type }) => type)}::text[],
-        ${events.all.map((event) => payloads.get(event)!)}::text[]
-      ) with ordinality as e(workspace_id, event, payload, nth)
+        ${events.all.map((event) => payloads.get(event)!)}::text[],
+        ${events.all.map(({ trace }) => trace)}::text[]
+      ) with ordinality as e(workspace_id, event, payload, trace, nth)
     ), stored as (
-      insert into webhook_payloads (place, workspace_id, event, payload)
+      insert into webhook_payloads (place, workspace_id, event, payload, trace)
       overriding system value
-      select place, workspace_id, event, payload from payloads
+      select place, workspace_id, event, payload, trace from payloads
     )
     insert into webhook_deliveries (id, place, webhook_id, workspace_id, status, next_attempt_at, lease_until, fence)
     select d.id, p.place, (${webhooks.all.map(({ id }) => id)}::uuid[])[d.webhook], p.workspace_id,
@@ -145,6 +146,7 @@ function present(deliveries: NewDelivery[], at: number): ClaimedDelivery[] {
         secret: webhook.secret,
         previousSecret: webhook.previous_secret,
         failuresInARow: 0,
+        trace: event.trace,
       }
     })
 }

@@ -21,6 +21,7 @@ interface OutboxRow {
   data: Record<string, unknown> | null
   card_ids: string[] | null
   occurred_at: Date
+  trace: string | null
 }
 
 /** Most boards, and most events, of one transaction. */
@@ -41,7 +42,8 @@ export async function takeApiEvents(tx: Transaction, limit: number): Promise<Tak
     where id = any (array(
       select id from events where origin = 'api' order by id limit ${limit} for update skip locked
     ))
-    returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at`
+    returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
+      trace`
   return { taken: rows.length, events: [...rows].sort((a, b) => a.id - b.id).map(present) }
 }
 
@@ -96,7 +98,8 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
         for update skip locked
       )
     )
-    returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at`
+    returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
+      trace`
   return { taken: rows.length, events: merge([...rows].sort((a, b) => a.id - b.id)).map(present) }
 }
 
@@ -130,6 +133,7 @@ function present(row: OutboxRow): ServiceEvent {
     boardId: row.board_id,
     data: row.card_ids ? cardData(row.card_ids, row.from_board_id) : orderedData(row.data ?? {}),
     occurredAt: row.occurred_at,
+    trace: row.trace,
   }
 }
 
