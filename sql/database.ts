@@ -161,8 +161,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const bounded = (bounds: Patience): Patience =>
     given === undefined ? bounds : { ...bounds, statementMs: given, idleMs: given }
   const requests = bounded(patience.request)
-  const open = (max: number, bounds: Patience, role = requestRole, more = {}) =>
-    postgres(options.url, { ...settingsFor(bounds, role), max, ...more })
+  const open = (max: number, bounds: Patience, role = requestRole, more = {}, connection = {}) =>
+    postgres(options.url, { ...settingsFor(bounds, role, connection), max, ...more })
 
   const sql = open(options.poolSize ?? 12, requests)
   const committer = open(commitLanes, requests)
@@ -170,7 +170,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const locker = open(1, requests)
   const system = open(2, requests, 'corkboard_system')
   const follower = open(2, requests, 'corkboard_system')
-  const notifier = open(1, requests)
+  // Messages may be lost, so they don't wait for the disk.
+  const notifier = open(1, requests, requestRole, {}, { synchronous_commit: 'off' })
   const searcher = open(4, patience.search)
   const background = open(3, bounded(patience.background))
   const prober = open(1, patience.probe)
@@ -290,7 +291,11 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const requestRole = 'corkboard_app'
 
-function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 }: Patience, role: string) {
+function settingsFor(
+  { statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 }: Patience,
+  role: string,
+  connection: object,
+) {
   return {
     onnotice: () => undefined,
     connect_timeout: connectMs / 1000,
@@ -315,6 +320,7 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
       tcp_keepalives_idle: serverSetting('20'),
       tcp_keepalives_interval: serverSetting('10'),
       tcp_keepalives_count: serverSetting('3'),
+      ...connection,
     },
   }
 }
