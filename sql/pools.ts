@@ -52,8 +52,16 @@ export interface PoolOptions {
   statementTimeoutMs?: number
 }
 
-const open = (url: string, max: number, bounds: Patience, role = requestRole, more = {}) =>
-  postgres(url, { ...settingsFor(bounds, role), max, ...more })
+/** `session` are settings of the server for these connections. */
+function open(
+  url: string,
+  max: number,
+  bounds: Patience,
+  { role = requestRole, driver = {}, session = {} } = {},
+) {
+  const { connection, ...settings } = settingsFor(bounds, role)
+  return postgres(url, { ...settings, max, ...driver, connection: { ...connection, ...session } })
+}
 
 export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: PoolOptions) {
   const bounded = (bounds: Patience): Patience =>
@@ -64,9 +72,10 @@ export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: Poo
     commit: open(url, commitLanes, requests),
     // Locks belong to the session of this connection. It does no other work, so that locks never wait.
     lock: open(url, 1, requests),
-    system: open(url, 2, requests, systemRole),
-    follow: open(url, 2, requests, systemRole),
-    notify: open(url, 1, requests),
+    system: open(url, 2, requests, { role: systemRole }),
+    follow: open(url, 2, requests, { role: systemRole }),
+    // Messages may be lost, so they don't wait for the disk.
+    notify: open(url, 1, requests, { session: { synchronous_commit: 'off' } }),
     search: open(url, 4, patience.search),
     background: open(url, 3, bounded(patience.background)),
     probe: open(url, 1, patience.probe),
@@ -75,7 +84,7 @@ export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: Poo
 
 /** Opens one connection that does not reconnect. */
 export const openSessionConnection = (url: string, lost: () => void) =>
-  open(url, 1, patience.session, systemRole, { onclose: lost, max_lifetime: null })
+  open(url, 1, patience.session, { role: systemRole, driver: { onclose: lost, max_lifetime: null } })
 
 export const requestRole = 'corkboard_app'
 export const systemRole = 'corkboard_system'

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { BoardHead } from '../log/log.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
+import { Reservation } from './reservation.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
 
 /** The caller of a write, which waits for the results: one for each board. */
@@ -30,6 +31,7 @@ export class PendingWrite {
   readonly queues: readonly BoardQueue[]
   /** The record of the request for the commit. */
   readonly operation: object | undefined
+  readonly reservation = new Reservation()
   readonly #queuedAt: number
   readonly #caller: Caller
   readonly #written: Written[] = []
@@ -121,6 +123,7 @@ const away: State = { kind: 'away' }
 export class BoardQueue {
   readonly boardId: string
   readonly edits = new EditBacklog()
+  readonly flushReservation = new Reservation()
   #head: BoardHead | null = null
   #document: CommittingDocument | null = null
   #writes: PendingWrite[] = []
