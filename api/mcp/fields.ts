@@ -34,6 +34,10 @@ export const parentId = Type.String({
   description: 'Id of the parent board; root: top level.',
 })
 
+export const ifVersion = Type.Optional(
+  text('The version that you read. If it has another one by now, nothing is changed.'),
+)
+
 export const cardIds = (max: number) => listOf(Type.String(), max, 'Ids of cards on the board.')
 
 /** Pages are small, because they must fit the agent's context window. */
