@@ -27,7 +27,7 @@ export const deleteCards = tool('delete_cards', 'Delete cards', {
       listOf(
         Type.Object({ id: text('Id of the card.'), if_version: ifVersion }),
         cardsPerCall,
-        'In place of card_ids: deletes only cards that have these versions.',
+        'In place of card_ids.',
       ),
     ),
   },

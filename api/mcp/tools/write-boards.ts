@@ -39,8 +39,7 @@ export const createBoard = tool('create_board', 'Create a board', {
 })
 
 export const updateBoard = tool('update_board', 'Change a board', {
-  description:
-    'Changes the given fields of a board: name, parent, view, schedule, properties. Other fields stay as they are.',
+  description: 'Changes the given fields of a board: name, parent, view, schedule, properties.',
   route: patchBoard,
   destructive: true,
   idempotent: true,

@@ -31,7 +31,7 @@ const changedCard = Type.Object({
 })
 
 export const createCards = tool('create_cards', 'Create cards', {
-  description: `Creates cards on a board. Cards without x and y get a free place, cards without w and h get ${defaultW} by ${defaultH}. File keys come from upload_from_url. To create cards from URLs in one step, use import_urls.`,
+  description: `Creates cards on a board. Cards without x and y get a free place, cards without w and h get ${defaultW} by ${defaultH}. File keys come from upload_from_url. For cards from URLs, use import_urls.`,
   route: createCardsRoute,
   input: {
     board_id: boardId,
@@ -55,7 +55,7 @@ export const createCards = tool('create_cards', 'Create cards', {
 
 export const updateCards = tool('update_cards', 'Change cards', {
   description:
-    'Changes the given fields of cards on a board. Other fields stay as they are. An empty string clears a field. Cards that have another version than if_version are returned in conflicts, as they are now.',
+    'Changes the given fields of cards on a board. An empty string clears a field. Cards of another version than if_version stay as they are.',
   route: patchManyCards,
   destructive: true,
   idempotent: true,
