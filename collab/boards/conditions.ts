@@ -3,7 +3,8 @@ import type * as Y from 'yjs'
 import type { VersionedCard } from '../../core/card.ts'
 import type { Expects } from '../../core/version.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
-import { cardsOf, type SharedMap } from '../canvas/canvas.ts'
+import { cardsOf, findCard, type SharedMap } from '../canvas/canvas.ts'
+import { readCard } from '../canvas/project.ts'
 import type { LiveBoards } from './live.ts'
 import { cardTimes, presentAll, type PresentedCard } from './read.ts'
 
@@ -18,28 +19,31 @@ export interface Outcome {
   live: boolean
 }
 
-type DeepEvents = Parameters<Parameters<SharedMap['observeDeep']>[0]>[0]
-
-/** Whether a card, as it is now in the document, has the expected version. */
-export type Holds = (card: VersionedCard, expects: Expects) => boolean
+interface Condition {
+  id: string
+  expects?: Expects | undefined
+}
 
 /**
- * Builds a write so that its conditions hold at its place in the log. The commit refuses a write that was built on an
- * older state. But while a long write is built, editors change the document between its steps, and their edits come
- * before the write in the log. When they change a card whose condition held, the write is built again. Then that card
- * no longer has the expected version, so this ends.
+ * Checks the conditions, then builds a write without the cards that are in conflict. The conditions hold at the write's
+ * place in the log: the commit refuses a write that was built on an older state. But while a long write is built,
+ * editors change the document between its steps, and their edits come before the write in the log. When they change a
+ * card whose condition held, it is checked again, and the write is built again.
+ *
+ * @param build gets the ids of the cards in conflict
  */
-export function* buildChecked<Built>(document: Y.Doc, build: (holds: Holds) => Steps<Built>): Steps<Built> {
+export function* buildChecked<Built extends object>(
+  document: Y.Doc,
+  conditions: Condition[],
+  build: (conflicts: ReadonlySet<string>) => Steps<Built>,
+): Steps<Built & { conflicts: VersionedCard[] }> {
   const held = new Set<string>()
   let isStale = false
   const watch = (events: DeepEvents) => {
-    const changed = events.flatMap(({ path, keys }) => (path.length > 0 ? [path[0]] : [...keys.keys()]))
-    isStale ||= changed.some((id) => held.has(String(id)))
-  }
-  const holds: Holds = ({ id, version }, expects) => {
-    if (!expects(version)) return false
-    held.add(id)
-    return true
+    for (const event of events) {
+      const changed = event.path.length > 0 ? event.path.slice(0, 1) : [...event.keys.keys()]
+      isStale ||= changed.some((id) => held.has(String(id)))
+    }
   }
   const cards = cardsOf(document)
   cards.observeDeep(watch)
@@ -47,13 +51,24 @@ export function* buildChecked<Built>(document: Y.Doc, build: (holds: Holds) => S
     for (;;) {
       held.clear()
       isStale = false
-      const built = yield* build(holds)
-      if (!isStale) return built
+      const conflicts: VersionedCard[] = []
+      for (const { id, expects } of conditions) {
+        const shared = expects ? findCard(document, id) : null
+        if (!shared) continue
+        const card = readCard(id, shared)
+        if (expects!(card.version)) held.add(id)
+        else conflicts.push(card)
+        yield
+      }
+      const built = yield* build(new Set(conflicts.map(({ id }) => id)))
+      if (!isStale) return { ...built, conflicts }
     }
   } finally {
     cards.unobserveDeep(watch)
   }
 }
+
+type DeepEvents = Parameters<Parameters<SharedMap['observeDeep']>[0]>[0]
 
 export async function presentConflicts(
   live: LiveBoards,

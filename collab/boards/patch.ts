@@ -5,11 +5,10 @@ import { badRequest } from '../../core/errors.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { requireWritable } from '../access.ts'
 import { findCard, readContent } from '../canvas/canvas.ts'
-import { readCard } from '../canvas/project.ts'
 import type { BuiltWrite, Written } from '../commit/write-request.ts'
 import type { BoardHead } from '../log/log.ts'
 import { Draft, mergeSame, type CardPatch } from './build.ts'
-import { buildChecked, missingFrom, presentConflicts, type Holds, type Outcome } from './conditions.ts'
+import { buildChecked, missingFrom, presentConflicts, type Outcome } from './conditions.ts'
 import { requireGroup } from './group-references.ts'
 import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
@@ -30,7 +29,7 @@ export async function patchCards(live: LiveBoards, request: PatchRequest): Promi
   await requireWritable(live.database, account, boardId)
   const patches = mergeSame(request.patches)
   const bodies = new BodyPlans(live.pool, account)
-  let built: Built | null = null
+  let built: (Built & { conflicts: VersionedCard[] }) | null = null
   const written = await live.documents.withDocument(boardId, async ({ document }) => {
     if (patches.some(({ change }) => change.identifiers?.length)) await indexEdits(live, boardId)
     else if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
@@ -39,8 +38,10 @@ export async function patchCards(live: LiveBoards, request: PatchRequest): Promi
         account,
         reads: new Set(patches.map(({ id }) => id)),
         *build(head) {
-          const patch = (holds: Holds) => buildPatches(document, { request, patches, bodies, head, holds })
-          built = yield* buildChecked(document, patch)
+          built = yield* buildChecked(document, patches, (conflicts) => {
+            const left = patches.filter(({ id }) => !conflicts.has(id))
+            return buildPatches(document, { request, patches: left, bodies, head })
+          })
           return built.write
         },
       })
@@ -60,7 +61,6 @@ export async function patchCards(live: LiveBoards, request: PatchRequest): Promi
 interface Built {
   write: BuiltWrite
   cards: VersionedCard[]
-  conflicts: VersionedCard[]
 }
 
 function* buildPatches(
@@ -70,8 +70,7 @@ function* buildPatches(
     patches,
     bodies,
     head,
-    holds,
-  }: { request: PatchRequest; patches: CardPatch[]; bodies: BodyPlans; head: BoardHead; holds: Holds },
+  }: { request: PatchRequest; patches: CardPatch[]; bodies: BodyPlans; head: BoardHead },
 ): Steps<Built> {
   for (const [at, { id, change }] of request.patches.entries()) {
     const shared = findCard(document, id)
@@ -81,19 +80,11 @@ function* buildPatches(
   const carriers: Carrier[] = []
   const found: CardPatch[] = []
   const cards: VersionedCard[] = []
-  const conflicts: VersionedCard[] = []
   for (const patch of patches) {
     yield
-    const { id, change, expects } = patch
+    const { id, change } = patch
     const shared = findCard(document, id)
     if (!shared) continue
-    if (expects) {
-      const now = readCard(id, shared)
-      if (!holds(now, expects)) {
-        conflicts.push(now)
-        continue
-      }
-    }
     requireGroup(document, change)
     found.push(patch)
     if (change.identifiers)
@@ -104,7 +95,7 @@ function* buildPatches(
   }
   draft.write.claims = claimsOf(carriers)
   draft.write.files = yield* filesToTake(request.files.away, found)
-  return { write: draft.finish(), cards, conflicts }
+  return { write: draft.finish(), cards }
 }
 
 /**

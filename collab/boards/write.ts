@@ -13,7 +13,7 @@ import type { BoardHead } from '../log/log.ts'
 import { buildCreates, Draft } from './build.ts'
 import { cardsOf, findCard, findGroup, shapesOf } from '../canvas/canvas.ts'
 import { readCard } from '../canvas/project.ts'
-import { buildChecked, missingFrom, presentConflicts, type Holds, type Outcome } from './conditions.ts'
+import { buildChecked, missingFrom, presentConflicts, type Outcome } from './conditions.ts'
 import { groupNamedBy, mirroredGroups, settleGroups, type GroupMirror } from './group-references.ts'
 import { claimsOf, indexEdits } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
@@ -108,6 +108,7 @@ export async function removeCards(
   const asked = new Map<string, Expects | undefined>()
   for (const { id, expects } of request.cards) asked.set(id, both(asked.get(id), expects))
   const ids = [...asked.keys()]
+  const conditions = [...asked].map(([id, expects]) => ({ id, expects }))
   const times = await cardTimes(live.database, boardId, ids.filter(isCardId))
   let removed: RemovedCard[] = []
   let conflicts: VersionedCard[] = []
@@ -116,9 +117,10 @@ export async function removeCards(
       account,
       reads: new Set(ids),
       *build(head) {
-        const built = yield* buildChecked(document, (holds) =>
-          buildRemovals(document, { asked, head, holds }),
-        )
+        const built = yield* buildChecked(document, conditions, (conflicts) => {
+          const left = ids.filter((id) => !conflicts.has(id))
+          return buildRemovals(document, head, left)
+        })
         ;({ removed, conflicts } = built)
         return built.write
       },
@@ -140,29 +142,24 @@ interface RemovedCard extends VersionedCard {
 
 function* buildRemovals(
   document: Y.Doc,
-  { asked, head, holds }: { asked: Map<string, Expects | undefined>; head: BoardHead; holds: Holds },
-): Steps<{ write: BuiltWrite; removed: RemovedCard[]; conflicts: VersionedCard[] }> {
+  head: BoardHead,
+  ids: string[],
+): Steps<{ write: BuiltWrite; removed: RemovedCard[] }> {
   const removed: RemovedCard[] = []
-  const conflicts: VersionedCard[] = []
   const draft = new Draft(head)
   const { builder, write } = draft
-  for (const [id, expects] of asked) {
+  for (const id of ids) {
     yield
     const shared = findCard(document, id)
     if (!shared) continue
-    const card = readCard(id, shared)
-    if (expects && !holds(card, expects)) {
-      conflicts.push(card)
-      continue
-    }
     const token = randomUUID()
-    removed.push({ ...card, token })
+    removed.push({ ...readCard(id, shared), token })
     write.removed.push({ token, id, state: stateOfRemoved(shared) })
     write.rows.push({ id, gone: true })
     builder.removeKey(cardsOf(document), id)
     builder.nextChange()
   }
-  return { write: draft.finish(), removed, conflicts }
+  return { write: draft.finish(), removed }
 }
 
 const movedOn = new Error('The board has changed since its groups were read from the index.')

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { buildChecked, type Holds } from '../../collab/boards/conditions.ts'
-import { findCard } from '../../collab/canvas/canvas.ts'
-import { readCard } from '../../collab/canvas/project.ts'
+import { buildChecked } from '../../collab/boards/conditions.ts'
 import { makeBoard, makeCard, succeeded } from '../api/board.ts'
 import { openEditor } from '../support/editor.ts'
 import { nodesOfFile } from '../support/test-file.ts'
@@ -95,25 +93,32 @@ test('[CV8] a card that an editor changes while a long write is built is checked
   const [first, second] = [await makeCard(user, id), await makeCard(user, id)]
   const editor = await openEditor(here.url, { boardId: id, token: user.token })
   const { document } = editor
-  const build = function* (holds: Holds) {
-    const held: string[] = []
-    for (const { id, version } of [first, second]) {
-      const card = readCard(id, findCard(document, id)!)
-      if (holds(card, (one) => one === version)) held.push(id)
-      yield
-    }
-    return held
+  const conditions = [first, second].map(({ id, version }) => ({
+    id,
+    expects: (one: string) => one === version,
+  }))
+  const build = function* (conflicts: ReadonlySet<string>) {
+    yield
+    return { left: conditions.map(({ id }) => id).filter((id) => !conflicts.has(id)) }
   }
-  const steps = buildChecked(document, build)
-  steps.next()
-  editor.cards.get(first.id)!.set('title', 'changed')
+  const begin = (steps: number) => {
+    const building = buildChecked(document, conditions, build)
+    for (let n = 0; n < steps; n++) expect(building.next().done).toBe(false)
+    return building
+  }
+  const end = (building: ReturnType<typeof begin>) => {
+    for (;;) {
+      const { done, value } = building.next()
+      if (done) return { left: value.left, conflicts: value.conflicts.map(({ id }) => id) }
+    }
+  }
+  const others = begin(3)
   editor.addCard('other')
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  expect(step.value).toEqual([second.id])
-
-  const undisturbed = buildChecked(document, build)
-  undisturbed.next()
-  editor.cards.get(first.id)!.set('title', 'not in the condition')
-  expect([undisturbed.next().done, undisturbed.next()]).toEqual([false, { done: true, value: [second.id] }])
+  expect(end(others)).toEqual({ left: [first.id, second.id], conflicts: [] })
+  const isFirst = { left: [second.id], conflicts: [first.id] }
+  for (const title of ['changed', 'changed again']) {
+    const disturbed = [1, 2, 3].map(begin)
+    editor.cards.get(first.id)!.set('title', title)
+    for (const building of disturbed) expect(end(building)).toEqual(isFirst)
+  }
 })
