@@ -25,17 +25,17 @@ interface Condition {
 }
 
 /**
- * Checks the conditions, then builds a write without the cards that are in conflict. The conditions hold at the write's
- * place in the log: the commit refuses a write that was built on an older state. But while a long write is built,
+ * Checks the conditions, then builds a write without the cards that fail them. The conditions hold at the write's place
+ * in the log: the commit refuses a write that was built on an older state. But while a long write is built,
  * editors change the document between its steps, and their edits come before the write in the log. When they change a
  * card whose condition held, it is checked again, and the write is built again.
  *
- * @param build gets the ids of the cards in conflict
+ * @param build gets the ids of the cards that it must leave alone
  */
 export function* buildChecked<Built extends object>(
   document: Y.Doc,
   conditions: Condition[],
-  build: (conflicts: ReadonlySet<string>) => Steps<Built>,
+  build: (refused: ReadonlySet<string>) => Steps<Built>,
 ): Steps<Built & { conflicts: VersionedCard[] }> {
   const held = new Set<string>()
   let isStale = false
@@ -52,15 +52,17 @@ export function* buildChecked<Built extends object>(
       held.clear()
       isStale = false
       const conflicts: VersionedCard[] = []
+      const refused = new Set<string>()
       for (const { id, expects } of conditions) {
-        const shared = expects ? findCard(document, id) : null
-        if (!shared) continue
-        const card = readCard(id, shared)
-        if (expects!(card.version)) held.add(id)
-        else conflicts.push(card)
+        if (!expects) continue
+        const shared = findCard(document, id)
+        const card = shared && readCard(id, shared)
+        if (card && expects(card.version)) held.add(id)
+        else refused.add(id)
+        if (card && !held.has(id)) conflicts.push(card)
         yield
       }
-      const built = yield* build(new Set(conflicts.map(({ id }) => id)))
+      const built = yield* build(refused)
       if (!isStale) return { ...built, conflicts }
     }
   } finally {

@@ -38,8 +38,8 @@ export async function patchCards(live: LiveBoards, request: PatchRequest): Promi
         account,
         reads: new Set(patches.map(({ id }) => id)),
         *build(head) {
-          built = yield* buildChecked(document, patches, (conflicts) => {
-            const left = patches.filter(({ id }) => !conflicts.has(id))
+          built = yield* buildChecked(document, patches, (refused) => {
+            const left = patches.filter(({ id }) => !refused.has(id))
             return buildPatches(document, { request, patches: left, bodies, head })
           })
           return built.write

@@ -117,8 +117,8 @@ export async function removeCards(
       account,
       reads: new Set(ids),
       *build(head) {
-        const built = yield* buildChecked(document, conditions, (conflicts) => {
-          const left = ids.filter((id) => !conflicts.has(id))
+        const built = yield* buildChecked(document, conditions, (refused) => {
+          const left = ids.filter((id) => !refused.has(id))
           return buildRemovals(document, head, left)
         })
         ;({ removed, conflicts } = built)

@@ -97,9 +97,9 @@ test('[CV8] a card that an editor changes while a long write is built is checked
     id,
     expects: (one: string) => one === version,
   }))
-  const build = function* (conflicts: ReadonlySet<string>) {
+  const build = function* (refused: ReadonlySet<string>) {
     yield
-    return { left: conditions.map(({ id }) => id).filter((id) => !conflicts.has(id)) }
+    return { left: conditions.map(({ id }) => id).filter((id) => !refused.has(id)) }
   }
   const begin = (steps: number) => {
     const building = buildChecked(document, conditions, build)
@@ -121,4 +121,6 @@ test('[CV8] a card that an editor changes while a long write is built is checked
     editor.cards.get(first.id)!.set('title', title)
     for (const building of disturbed) expect(end(building)).toEqual(isFirst)
   }
+  editor.cards.delete(second.id)
+  expect(end(begin(3))).toEqual({ left: [], conflicts: [first.id] })
 })
