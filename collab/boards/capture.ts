@@ -2,7 +2,7 @@
 import type * as Y from 'yjs'
 import type { VersionedCard } from '../../core/card.ts'
 import { inTurns, LoopTurn, type Steps } from '../../platform/work/loop-turn.ts'
-import { cardsOf, findCard, rawReader } from '../canvas/canvas.ts'
+import { findCard, rawReader } from '../canvas/canvas.ts'
 import { cardOrder } from './card-order.ts'
 import { presentGroups, type PresentedGroup } from './groups.ts'
 import type { Json } from '../canvas/json.ts'

@@ -17,7 +17,7 @@ import { buildChecked, missingFrom, presentConflicts, type Outcome } from './con
 import { groupNamedBy, mirroredGroups, settleGroups, type GroupMirror } from './group-references.ts'
 import { claimsOf, indexEdits } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
-import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
+import { filesToTake, type NamedFiles } from './named-files.ts'
 import { cardsToCreate, isPlaced, stateOfRemoved, type NewCard } from '../canvas/new-cards.ts'
 import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
 import { sourcesIn } from './sources.ts'
