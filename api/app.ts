@@ -12,6 +12,7 @@ import { challenge } from './oauth/challenge.ts'
 import { describeApi } from './describe-api.ts'
 import { exposed } from './http/headers.ts'
 import { errorBody, sendError } from './http/error-reply.ts'
+import { conditionOf } from './http/if-match.ts'
 import { Attempts } from './http/idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './http/idempotency/hooks.ts'
 import { sendJson } from './http/send-json.ts'
@@ -160,6 +161,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
         principal,
         rate: request.rate!,
         request,
+        expects: conditionOf(route, request),
         resumed: request.attempt?.resumed ?? null,
         charge: () => charge(options, request, reply),
       }

@@ -314,10 +314,16 @@ export interface CardTimes {
   updated_at: string | null
 }
 
+/** A card as it was read from a document, or as a write leaves it. */
+export interface VersionedCard {
+  id: string
+  content: CardContent
+  version: string
+}
+
 /** The card as the API answers it. `extras` adds fields that are shown only on request. */
 export function presentCard(
-  id: string,
-  content: CardContent,
+  { id, content, version }: VersionedCard,
   times: CardTimes,
   extras: Partial<Record<AskedField, boolean>> & { raw?: unknown } = {},
 ): Record<string, unknown> {
@@ -328,6 +334,7 @@ export function presentCard(
     card[name] = value
   }
   if (extras.raw !== undefined) card['raw'] = extras.raw
+  card['version'] = version
   card['created_at'] = times.created_at
   card['updated_at'] = times.updated_at
   return card

@@ -12,6 +12,7 @@ export const statusOf = {
   method_not_allowed: 405,
   conflict: 409,
   idempotency_in_progress: 409,
+  precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
@@ -30,12 +31,19 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   /** For the header `retry-after`. */
   readonly retryAfterSeconds: number | undefined
+  /** What the answer contains besides, such as the card that a condition refuses to change. */
+  readonly shows: Record<string, unknown> | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { retryAfterSeconds?: number }) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: ErrorOptions & { retryAfterSeconds?: number; shows?: Record<string, unknown> },
+  ) {
     super(message, options)
     this.name = 'ServiceError'
     this.code = code
     this.retryAfterSeconds = options?.retryAfterSeconds
+    this.shows = options?.shows
   }
 }
 

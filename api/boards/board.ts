@@ -1,7 +1,9 @@
 /** Reads boards from their rows, and presents them. */
 import { boardColumnNames, describedEntries, type BoardValues } from '../../core/board-columns.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
+import { hashOf, type Expects } from '../../core/version.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { hasChanged } from '../http/if-match.ts'
 
 export interface BoardRow extends BoardValues {
   id: string
@@ -43,12 +45,28 @@ export function presentBoard(
   const { props, identifiers, ...fields } = row
   return {
     ...fields,
+    version: versionOf(row),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at?.toISOString() ?? null,
     sched_published_at: row.sched_published_at?.toISOString() ?? null,
     ...(include.props ? { props } : {}),
     ...(include.identifiers ? { identifiers } : {}),
   }
+}
+
+/**
+ * The version of a board: a hash over its row. The parent is left out, because not everybody sees it. `updated_at` changes
+ * with it.
+ */
+const versionOf = ({ parent_board_id: _parent, ...row }: BoardRow): string => hashOf(row)
+
+/**
+ * Checks the condition of a write. Call it after locking the board.
+ *
+ * @throws ServiceError `precondition_failed`
+ */
+export function requireVersion(row: BoardRow, expects: Expects | undefined): void {
+  if (expects && !expects(versionOf(row))) throw hasChanged({ board: presentBoard(row) })
 }
 
 /** @throws ServiceError `not_found` when the board does not exist, or the caller may not see it */

@@ -3,9 +3,10 @@ import { flag, list, listOf, oneOf, uuid } from '../http/vocabulary.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
+import { changedAnswer, tagged } from '../http/if-match.ts'
 import { route } from '../http/route.ts'
 import { Board, boardId, boardParams } from '../http/schemas.ts'
-import { presentBoard, readBoard } from './board.ts'
+import { presentBoard, readBoard, requireVersion } from './board.ts'
 import { trashBoards } from './trash.ts'
 
 export const deleteBoard = route('DELETE /boards/:id', 'delete', {
@@ -18,15 +19,21 @@ export const deleteBoard = route('DELETE /boards/:id', 'delete', {
       board: Board,
       restorable: flag('Whether the board can be restored.'),
     }),
+    412: changedAnswer({ board: Board }),
   },
-  async handle({ database, closeBoard }, { principal, params }) {
+  conditional: true,
+  answerHeaders: ['etag'],
+  async handle({ database, closeBoard }, { principal, params, expects }) {
     const board = await database.asUser(principal.userId, async (tx) => {
-      const { skipped } = await trashBoards(tx, [params.id])
+      const { skipped } = await trashBoards(tx, [params.id], async () =>
+        requireVersion(await readBoard(tx, params.id), expects),
+      )
       if (skipped[0]) throw skipped[0].reason === 'missing' ? noBoard() : notWritable()
       return readBoard(tx, params.id)
     })
     closeBoard(params.id)
-    return { body: { deleted: true, board: presentBoard(board), restorable: true } }
+    const shown = presentBoard(board)
+    return { body: { deleted: true, board: shown, restorable: true }, headers: tagged(shown) }
   },
 })
 

@@ -6,9 +6,17 @@ import { distinctIdentifiers, type Identifier } from '../../core/card-values.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { changedAnswer, tagged } from '../http/if-match.ts'
 import { route } from '../http/route.ts'
 import { Board, boardParams, boardView } from '../http/schemas.ts'
-import { changeQuietly, presentBoard, readBoard, updateBoards, type BoardRow } from './board.ts'
+import {
+  changeQuietly,
+  presentBoard,
+  readBoard,
+  requireVersion,
+  updateBoards,
+  type BoardRow,
+} from './board.ts'
 import { name, ownFields, requireProps, requireSchedule, trimmedName } from './fields.ts'
 import { requireFree } from './identified.ts'
 import { noParent, parentElsewhere, parentInTrash } from './place.ts'
@@ -25,8 +33,10 @@ export const patchBoard = route('PATCH /boards/:id', 'write', {
   refuses: ['forbidden', 'conflict'],
   summary: 'Change the fields of a board that are sent.',
   schemas: { params: boardParams, body: patch },
-  answers: { 200: Type.Object({ board: Board }) },
-  async handle({ database }, { principal, params, body }) {
+  answers: { 200: Type.Object({ board: Board }), 412: changedAnswer({ board: Board }) },
+  conditional: true,
+  answerHeaders: ['etag'],
+  async handle({ database }, { principal, params, body, expects }) {
     requireProps(body.props)
     const board = await database.asUser(principal.userId, async (tx) => {
       const { workspace_id: workspaceId } = await readBoard(tx, params.id)
@@ -44,13 +54,15 @@ export const patchBoard = route('PATCH /boards/:id', 'write', {
       )
       await requireWritable(tx, params.id, workspaceId)
       if (before.deleted) throw inTrash()
+      requireVersion(before, expects)
       if (body.parent_board_id) await requireParent(tx, before, body.parent_board_id.toLowerCase())
       if (body.identifiers !== undefined) await requireIdentifiers(tx, before, body.identifiers ?? [])
       if (body.notify === false) await changeQuietly(tx, [params.id])
       if (Object.keys(changes).length > 0) await updateBoards(tx, [{ id: params.id, ...changes }])
       return readBoard(tx, params.id)
     })
-    return { body: { board: presentBoard(board) } }
+    const shown = presentBoard(board)
+    return { body: { board: shown }, headers: tagged(shown) }
   },
 })
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { integer, named, nullable, text } from '../http/vocabulary.ts'
+import { tagged } from '../http/if-match.ts'
 import { includeOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { Board, boardParams } from '../http/schemas.ts'
@@ -28,6 +29,7 @@ export const readBoardById = route('GET /boards/:id', 'read', {
       capacity: nullable(Capacity, 'Null when the plan of the board’s owner has no limit on cards.'),
     }),
   },
+  answerHeaders: ['etag'],
   async handle({ database, freeCardCap }, { principal, params, query }) {
     includeOf(query.include, ['props', 'identifiers'])
     return database.asUser(principal.userId, async (tx) => {
@@ -35,7 +37,8 @@ export const readBoardById = route('GET /boards/:id', 'read', {
         readBoard(tx, params.id),
         readCapacity(tx, params.id, freeCardCap),
       ])
-      return { body: { board: presentBoard(board), capacity } }
+      const shown = presentBoard(board)
+      return { body: { board: shown, capacity }, headers: tagged(shown) }
     })
   },
 })

@@ -2,8 +2,11 @@
 import type { Transaction } from '../../sql/database.ts'
 import { lockBoards, lockStructure } from './structure.ts'
 
-/** @param boardIds without duplicates, in lower case */
-export async function trashBoards(tx: Transaction, boardIds: string[]) {
+/**
+ * @param boardIds without duplicates, in lower case
+ * @param check called when the boards are locked
+ */
+export async function trashBoards(tx: Transaction, boardIds: string[], check?: () => Promise<void>) {
   const rows = await tx<{ id: string; workspace_id: string; own: boolean }[]>`
     select id, workspace_id, workspace_id in (select writable_workspaces(current_user_id())) as own
     from boards
@@ -19,6 +22,7 @@ export async function trashBoards(tx: Transaction, boardIds: string[]) {
       deleted.map((id) => seen.get(id)!.workspace_id),
     )
     await lockBoards(tx, deleted)
+    await check?.()
     await tx`update boards set deleted_at = now() where id = any (${deleted}::uuid[]) and deleted_at is null`
   }
   return { deleted, skipped }

@@ -1,11 +1,12 @@
 import Type from 'typebox'
 import { integer, list, listOf, text } from '../http/vocabulary.ts'
-import { removeCards } from '../../collab/boards/write.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { removeCards, type CardToRemove } from '../../collab/boards/write.ts'
+import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { showWritten } from '../files/show-images.ts'
+import { changedAnswer, ifVersion, isVersion } from '../http/if-match.ts'
 import { route, type ApiContext } from '../http/route.ts'
-import { boardId, boardParams, Card, cardParams, live, notFound } from '../http/schemas.ts'
+import { boardId, boardParams, Card, cardId, cardParams, conflicts, live, notFound } from '../http/schemas.ts'
+import { requireWritten, showOutcome } from './outcome.ts'
 
 const restoreWith = text('The operation that restores what was removed.')
 const hint = (boardId: string) => `POST /boards/${boardId}/cards`
@@ -21,13 +22,14 @@ export const deleteCard = route('DELETE /boards/:id/cards/:cardId', 'delete', {
       restore_with: restoreWith,
       live,
     }),
+    412: changedAnswer({ card: Card }),
   },
+  conditional: true,
   opensDocument: true,
-  async handle(context, { principal, params }) {
-    const { cards, live } = await remove(context, principal.userId, params.id, [params.cardId])
-    const [card] = cards
-    if (!card) throw new ServiceError('not_found', 'No such card on this board.')
-    return { body: { deleted: true, card, restore_with: hint(params.id), live } }
+  async handle(context, { principal, params, expects }) {
+    const outcome = await remove(context, principal.userId, params.id, [{ id: params.cardId, expects }])
+    const card = requireWritten(outcome)
+    return { body: { deleted: true, card, restore_with: hint(params.id), live: outcome.live } }
   },
 })
 
@@ -37,7 +39,20 @@ export const deleteManyCards = route('DELETE /boards/:id/cards', 'delete', {
   schemas: {
     params: boardParams,
     body: Type.Object({
-      card_ids: listOf(Type.String(), limits.cardsPerRequest, 'Ids of the cards to remove.'),
+      card_ids: Type.Optional(
+        listOf(
+          Type.String(),
+          limits.cardsPerRequest,
+          'Ids of the cards to remove. Required without `cards`.',
+        ),
+      ),
+      cards: Type.Optional(
+        listOf(
+          Type.Object({ id: cardId, if_version: ifVersion }),
+          limits.cardsPerRequest,
+          'The cards to remove, in place of `card_ids`.',
+        ),
+      ),
     }),
   },
   answers: {
@@ -45,6 +60,7 @@ export const deleteManyCards = route('DELETE /boards/:id/cards', 'delete', {
       board_id: boardId,
       deleted: integer('How many cards were removed.'),
       cards: list(Card, 'The cards that were removed, each with its `restore_token`.'),
+      conflicts,
       not_found: notFound,
       restore_with: restoreWith,
       live,
@@ -53,13 +69,17 @@ export const deleteManyCards = route('DELETE /boards/:id/cards', 'delete', {
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const board_id = params.id
-    const { cards, notFound, live } = await remove(context, principal.userId, board_id, body.card_ids)
-    const restore_with = hint(board_id)
-    return { body: { board_id, deleted: cards.length, cards, not_found: notFound, restore_with, live } }
+    const { card_ids: ids, cards: entries } = body
+    if ((ids === undefined) === (entries === undefined))
+      throw badRequest('Exactly one of card_ids and cards is required.')
+    const asked = entries?.map(({ id, if_version }) => ({ id, expects: isVersion(if_version) }))
+    const removed = asked ?? ids!.map((id) => ({ id }))
+    const { cards, notFound, ...rest } = await remove(context, principal.userId, board_id, removed)
+    const answer = { board_id, deleted: cards.length, cards, not_found: notFound, ...rest }
+    return { body: { ...answer, restore_with: hint(board_id) } }
   },
 })
 
-async function remove(context: ApiContext, account: string, boardId: string, ids: string[]) {
-  const removed = await removeCards(context.live, { account, boardId, ids })
-  return { ...removed, cards: await showWritten(context, account, removed.cards) }
+async function remove(context: ApiContext, account: string, boardId: string, cards: CardToRemove[]) {
+  return showOutcome(context, account, await removeCards(context.live, { account, boardId, cards }))
 }

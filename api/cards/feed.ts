@@ -18,6 +18,7 @@ export interface CardFeedQuery {
 
 interface CardFeedRow extends IndexedFields {
   id: string
+  version: string
   updated_at: Date
   deleted: boolean
 }
@@ -47,7 +48,7 @@ export function cardFeed(
   horizon: Date,
 ) {
   return tx`
-    select card_id as id, ${indexedColumns(tx, { identifiers })}, updated_at, deleted_at is not null as deleted
+    select card_id as id, ${indexedColumns(tx, { identifiers })}, hash as version, updated_at, deleted_at is not null as deleted
     from card_index
     where board_id = ${boardId} and (updated_at, card_id) > (${at}, ${id ?? ''}) and updated_at < ${horizon}
       and (deleted_at is null ${removedSince ? tx`or deleted_at >= ${removedSince}` : tx``})

@@ -104,6 +104,7 @@ function requireFeed(query: Static<typeof listQuery>, follows: boolean): void {
 
 interface IndexRow extends IndexedFields {
   id: string
+  version: string
   updated_at: Date
 }
 
@@ -117,7 +118,7 @@ async function listIndex(
   const rows = await database.asUser(userId, async (tx) => {
     const visible = requireVisible(tx, boardId)
     const rows = tx<IndexRow[]>`
-      select card_id as id, ${indexedColumns(tx, { identifiers })}, updated_at
+      select card_id as id, ${indexedColumns(tx, { identifiers })}, hash as version, updated_at
       from card_index
       where board_id = ${boardId} and card_id > ${after} and deleted_at is null
       order by card_id

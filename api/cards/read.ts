@@ -4,6 +4,7 @@ import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showImages } from '../files/show-images.ts'
+import { tagged } from '../http/if-match.ts'
 import { includeOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { Card, cardParams } from '../http/schemas.ts'
@@ -21,6 +22,7 @@ export const readCard = route('GET /boards/:id/cards/:cardId', 'read', {
     }),
   },
   answers: { 200: Type.Object({ card: Card }) },
+  answerHeaders: ['etag'],
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const { raw } = includeOf(query.include, ['props', 'identifiers', 'raw'])
@@ -28,6 +30,6 @@ export const readCard = route('GET /boards/:id/cards/:cardId', 'read', {
     const found = await readCards(context.live, params.id, [params.cardId], principal.userId, { raw })
     const [card] = await showImages(context, principal.userId, found)
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
-    return { body: { card } }
+    return { body: { card }, headers: tagged(card) }
   },
 })

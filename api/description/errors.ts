@@ -18,6 +18,7 @@ const meaningOf: Record<ErrorCode, string> = {
     'The current state does not allow the change, or the `Idempotency-Key` was used for a different request.',
   idempotency_in_progress:
     'Another request with the same `Idempotency-Key` is still running. Retry in a few seconds.',
+  precondition_failed: 'The object has another version than the request expects.',
   payload_too_large: 'The body is larger than this operation accepts.',
   unsupported_media_type: 'The operation does not accept content of this type.',
   rate_limited: 'Too many requests. Retry after the number of seconds in `retry-after`.',

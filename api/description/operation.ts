@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts'
 import type { Components } from './components.ts'
 import { errorsOf, type ErrorResponses } from './errors.ts'
 import type { Example } from './examples.ts'
-import { idempotencyKey, ofSuccess, prefer, refer } from '../http/headers.ts'
+import { idempotencyKey, ifMatch, ofSuccess, prefer, refer } from '../http/headers.ts'
 
 export interface Shared {
   components: Components
@@ -29,6 +29,7 @@ export function describeOperation(route: Route, shared: Shared): Record<string, 
       ...parametersIn('query', route.schemas.query, shared.components, example),
       prefer,
       ...(method === 'POST' ? [idempotencyKey] : []),
+      ...(route.conditional ? [ifMatch] : []),
     ],
     ...(body ? { requestBody: body } : {}),
     responses: { ...shared.errors.refer(errorsOf(route)), ...answers(route, shared.components, example) },

@@ -30,10 +30,11 @@ export async function* jsonExport(exported: Exported): AsyncGenerator<string> {
   for (let from = 0; from < cards.length; from += cardsAtOnce) {
     const some = cards.slice(from, from + cardsAtOnce)
     const contents = await safeContents(exported, some)
-    for (const [at, { id, raw }] of some.entries()) {
+    for (const [at, { id, version, raw }] of some.entries()) {
       if (turn.isOver()) await turn.next()
       const extras = { props: true, identifiers: true, raw }
-      const card = presentCard(id, contents[at]!, times.get(id) ?? notIndexed, extras)
+      const content = contents[at]!
+      const card = presentCard({ id, content, version }, times.get(id) ?? notIndexed, extras)
       chunk += (from + at === 0 ? '' : ',') + JSON.stringify(card)
       if (chunk.length < chunkChars) continue
       yield chunk

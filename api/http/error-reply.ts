@@ -56,8 +56,8 @@ const inProgress = (cause: unknown) =>
   )
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, code, message } = reportFailure(error, request, reply)
-  return reply.code(status).send(errorBody(code, message))
+  const { status, code, message, shows } = reportFailure(error, request, reply)
+  return reply.code(status).send({ ...errorBody(code, message), ...shows })
 }
 
 /** Logs errors of the service, and sets `retry-after` for temporary ones. @returns the parts of the answer */
@@ -65,7 +65,7 @@ export function reportFailure(
   error: unknown,
   request: FastifyRequest,
   reply?: FastifyReply,
-): { status: number; code: ErrorCode; message: string } {
+): { status: number; code: ErrorCode; message: string; shows: ServiceError['shows'] } {
   const failure = toServiceError(error)
   const status = statusOf[failure.code]
   if (status >= 500)
@@ -77,7 +77,7 @@ export function reportFailure(
     failure.code === 'internal_error'
       ? `Internal error. If it repeats, report the request id ${request.id}.`
       : failure.message
-  return { status, code: failure.code, message }
+  return { status, code: failure.code, message, shows: failure.shows }
 }
 
 export const errorBody = (code: ErrorCode, error: string) => ({ error, code })

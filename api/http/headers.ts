@@ -34,7 +34,7 @@ export const exposed = {
   ),
   'x-request-id': text('Id of this request. Include it when you report a problem.'),
   etag: text(
-    'Identifies the bytes of the file. Send it in `If-None-Match` to get 304 instead of the same bytes.',
+    'Of a file: identifies its bytes. Send it in `If-None-Match` to get 304 instead of the same bytes. Of a card or a board: its `version` in quotes. Send it in `If-Match` to change only this version.',
   ),
   'x-unknown-fields': text(
     'Names of unknown query parameters and body fields, which were ignored. Percent-encoded and separated by commas.',
@@ -87,6 +87,13 @@ export const prefer = {
   in: 'header',
   description:
     '`handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer.',
+  schema: { type: 'string' },
+}
+export const ifMatch = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The `etag` that you read: the `version` in quotes. If the object has another version, the answer is 412, and nothing is changed. Accepts several tags, separated by commas. `*` accepts every version.',
   schema: { type: 'string' },
 }
 export const idempotencyKey = {

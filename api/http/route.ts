@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../../collab/boards/live.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
+import type { Expects } from '../../core/version.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Egress } from '../../platform/egress/egress.ts'
 import type { FairQueue } from '../../platform/work/fair-queue.ts'
@@ -78,6 +79,8 @@ export interface Call<Params, Query, Body> {
   principal: Principal
   rate: RateFigures
   request: FastifyRequest
+  /** The versions that the request expects of the object that it writes. Undefined: any. */
+  expects: Expects | undefined
   /** Set when an earlier attempt with the same idempotency key did the work, but lost its answer. */
   resumed: Resumed | null
   /** Counts another request of the caller, as for each message of a batch. @throws ServiceError `rate_limited` */
@@ -127,6 +130,8 @@ export interface Route {
   inMemory?: true
   /** With `takesBytes`: the schema of the body in the API description. */
   described?: TSchema
+  /** It accepts `If-Match`, and its handler checks `expects`. */
+  conditional?: true
   /** Headers of its successes, beside those that every success has. */
   answerHeaders?: readonly HeaderName[]
   /** It uses the live document, which may be unavailable. */

@@ -38,6 +38,10 @@ export const cardId = text('Id of the card.')
 export const createdAt = time('When it was created.')
 export const updatedAt = time('When it was last changed.')
 
+const version = text(
+  'Changes with every change of the object, and never otherwise. Opaque. Send it as `if_version`, or in quotes as `If-Match`.',
+)
+
 export const boardParams = Type.Object({ id: boardId })
 export const cardParams = Type.Object({ id: boardId, cardId })
 
@@ -130,6 +134,7 @@ const shownColumns = Object.fromEntries(
 
 export const Board = named('Board', 'A board: a canvas with cards on it.', {
   id: id('Id of the board.'),
+  version,
   name: text(`Name of the board, 1 to ${limits.boardName} characters.`),
   workspace_id: id('Id of the board’s workspace.'),
   parent_board_id: nullable(
@@ -196,6 +201,7 @@ export type ShownCard = ShownFields & {
   id: string
   restore_token?: string
   created?: boolean
+  version: string
   created_at: string | null
 }
 
@@ -221,6 +227,7 @@ const card = named('Card', 'A card on a board.', {
       'Only in the answer to a create with `on_conflict`: true when the card is new, false when it was updated.',
     ),
   ),
+  version,
   created_at: nullable(timestamp, 'When the card was created. Null until the card is in the index.'),
   updated_at: nullable(timestamp, 'When the card was last changed. Null until the card is in the index.'),
 })
@@ -240,6 +247,7 @@ export const IndexCard = named(
           field.index === 'always' ? shownSchema(field) : Type.Optional(shownSchema(field)),
         ]),
     ),
+    version,
     updated_at: updatedAt,
   },
 )
@@ -283,3 +291,8 @@ export const deletedAnswer = (what: string) =>
   })
 
 export const notFound = list(Type.String(), 'Ids from the request that are not on the board.')
+
+export const conflicts = list(
+  Card,
+  'The cards whose version is not their `if_version`, as they are now. They were left alone.',
+)

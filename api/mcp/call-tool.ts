@@ -43,11 +43,12 @@ export async function callTool(caller: Caller, tool: Tool, given: unknown): Prom
     const { said, lines, content } = tool.show(answer as never, input)
     return { content: [{ type: 'text', text: markUntrusted(said, lines) }], structuredContent: content }
   } catch (error) {
-    const { code, message } = reportFailure(error, caller.call.request)
+    const { code, message, shows } = reportFailure(error, caller.call.request)
     const next = nextStep[code]
+    const said = `${code}: ${message}${next ? ` ${next}` : ''}`
     return {
       isError: true,
-      content: [{ type: 'text', text: `${code}: ${message}${next ? ` ${next}` : ''}` }],
+      content: [{ type: 'text', text: markUntrusted(said, shows ? [shows] : []) }],
     }
   }
 }
@@ -78,6 +79,7 @@ const nextStep: Partial<Record<ErrorCode, string>> = {
   limit_reached:
     'A limit of the account is reached. Tell the user. Try again only after something was deleted.',
   conflict: 'Read the current state before you try again.',
+  precondition_failed: 'Nothing was changed.',
   idempotency_in_progress: 'Wait a few seconds and call again.',
   rate_limited: 'Make no further calls until then.',
   payload_too_large: 'Send less in one call.',

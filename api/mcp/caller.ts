@@ -1,5 +1,6 @@
 /** Calls API operations on behalf of an MCP request, with its token. Each message counts as one request. */
 import { badRequest } from '../../core/errors.ts'
+import type { Expects } from '../../core/version.ts'
 import { requireScope } from '../http/authenticate.ts'
 import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import type { Attempt } from '../http/idempotency/attempts.ts'
@@ -11,6 +12,8 @@ export interface RouteInput {
   params?: Record<string, string>
   query?: Record<string, unknown>
   body?: Record<string, unknown>
+  /** In place of the header `If-Match`. */
+  expects?: Expects | undefined
 }
 
 export interface Caller {
@@ -36,7 +39,13 @@ export async function callRoute<Body>(
   const params = valid(route, 'params', { ...input.params })
   const query = valid(route, 'query', { ...input.query })
   const body = valid(route, 'body', { ...input.body })
-  const inner = { ...call, params: lowerCaseIds(params) as never, query: query as never, body: body as never }
+  const inner = {
+    ...call,
+    params: lowerCaseIds(params) as never,
+    query: query as never,
+    body: body as never,
+    expects: input.expects,
+  }
   const answer: Answer = await perform(context, route, inner, attempt)
   return answer.body as Body
 }

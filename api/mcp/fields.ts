@@ -10,11 +10,14 @@ import { describedEntries } from '../../core/board-columns.ts'
 import { cardFields, kinds, type CardField } from '../../core/card.ts'
 import { groupShapes } from '../../core/group.ts'
 import { layoutNames } from '../../core/layout/solve.ts'
-import { id, listOf, text } from '../http/vocabulary.ts'
+import { id, text } from '../http/vocabulary.ts'
 
 // ---- parameters
 
-export { id, listOf, text }
+export { id, text }
+/** The operation refuses an empty list. */
+export const listOf = <T extends TSchema>(entry: T, most: number, description: string) =>
+  Type.Array(entry, { maxItems: most, description })
 export const number = (description: string) => Type.Number({ description })
 export const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const clearable = (description: string) => Type.Optional(Type.String({ nullable: true, description }))
@@ -33,6 +36,8 @@ export const parentId = Type.String({
   nullable: true,
   description: 'Id of the parent board; root: top level.',
 })
+
+export const ifVersion = Type.Optional(text('The version that you read.'))
 
 export const cardIds = (max: number) => listOf(Type.String(), max, 'Ids of cards on the board.')
 

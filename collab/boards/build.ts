@@ -1,8 +1,15 @@
 /** Builds changes of cards: Yjs updates that are not applied yet, and their index rows. */
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
-import { cardFields, type CardChange, type CardContent, type CardShape } from '../../core/card.ts'
+import {
+  cardFields,
+  type CardChange,
+  type CardContent,
+  type CardShape,
+  type VersionedCard,
+} from '../../core/card.ts'
 import { badRequest } from '../../core/errors.ts'
+import { both, type Expects } from '../../core/version.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
@@ -14,13 +21,14 @@ import { bytesOf, type BoardHead } from '../log/log.ts'
 import { placesOfNew, type Threads } from './free-places.ts'
 import { completeContent, shapeOf, type CardToCreate } from '../canvas/new-cards.ts'
 import { bodyOf, type BodyPlans } from './plan-bodies.ts'
-import { cardRow, interiorOf, type Interior } from '../canvas/project.ts'
+import { cardRow, interiorOf, readCard, versioned } from '../canvas/project.ts'
 
 export interface CardPatch {
   id: string
   change: CardChange
   /** The text that the client's edit of `body` is based on. */
   bodyBase?: string
+  expects?: Expects | undefined
 }
 
 function emptyWrite(): BuiltWrite {
@@ -51,7 +59,7 @@ export class Draft {
    *
    * @param bodies the plans of the request; null when none of its changes has a body
    */
-  patchCard(shared: SharedMap, { id, change, bodyBase }: CardPatch, bodies: BodyPlans | null): CardContent {
+  patchCard(shared: SharedMap, { id, change, bodyBase }: CardPatch, bodies: BodyPlans | null): VersionedCard {
     const { body: wanted, ...fields } = change
     const content: CardContent = { ...readContent(shared), ...fields }
     this.setFields(shared, storedFields(fields))
@@ -69,10 +77,11 @@ export class Draft {
         interior = interiorOf(shared, 'content')
       }
     }
-    this.write.rows.push(cardRow(id, content, interior))
+    const card = versioned(id, content, interior)
+    this.write.rows.push(cardRow(card))
     if (change.z !== undefined) this.raiseTop(content.z)
     this.builder.nextChange()
-    return content
+    return card
   }
 
   raiseTop(z: number): void {
@@ -116,14 +125,14 @@ function placesOf(cards: CardToCreate[], { layout, occupied, ...threads }: Placi
   return placesOfNew(threads, { layout, cards: open, occupied })
 }
 
-/** Adds new and restored cards to a write. Returns their contents. */
+/** Adds new and restored cards to a write. Returns them. */
 export function* buildCreates(
   { builder, write }: Draft,
   { topZ }: BoardHead,
   cards: CardToCreate[],
   placing: Placing | null,
-): Steps<CardContent[]> {
-  const contents: CardContent[] = []
+): Steps<VersionedCard[]> {
+  const created: VersionedCard[] = []
   const earlierBytes = bytesOf(builder.build())
   let top = Math.max(topZ, write.top ?? topZ)
   const places = placing ? yield* placesOf(cards, placing) : null
@@ -132,24 +141,30 @@ export function* buildCreates(
     const given = { ...change, ...places?.get(id) }
     given.z ??= cardFields.z.accept(top + 1)
     top = Math.max(top, given.z)
-    let content = completeContent(given)
-    let interior: Interior = null
-    if (kept) ({ content, interior } = buildRestore(builder, id, given, kept))
-    else {
-      const fields = { ...storedFields(content), rotation: content.rotation || null }
-      builder.createCard(id, fields, content.body ?? '')
-    }
-    contents.push(content)
-    write.rows.push({ ...cardRow(id, content, interior), fresh: true })
+    const card = kept ? buildRestore(builder, id, given, kept) : buildNew(builder, id, given)
+    created.push(card)
+    write.rows.push({ ...cardRow(card), fresh: true })
     builder.nextChange()
   }
   write.adds += cards.length
   write.top = top
   write.grows += bytesOf(builder.build()) - earlierBytes
-  return contents
+  return created
 }
 
-function buildRestore(builder: UpdateBuilder, id: string, change: CardChange, kept: SharedMap) {
+function buildNew(builder: UpdateBuilder, id: string, change: CardChange): VersionedCard {
+  const content = completeContent(change)
+  const fields = { ...storedFields(content), rotation: content.rotation || null }
+  builder.createCard(id, fields, content.body ?? '')
+  return versioned(id, content, null)
+}
+
+function buildRestore(
+  builder: UpdateBuilder,
+  id: string,
+  change: CardChange,
+  kept: SharedMap,
+): VersionedCard {
   const { body, ...given } = change
   const fields = storedFields(given)
   for (const [key, value] of Object.entries(fields))
@@ -168,13 +183,13 @@ function buildRestore(builder: UpdateBuilder, id: string, change: CardChange, ke
   Y.applyUpdate(alone, builder.endUpdate()!)
   const shared = findCard(alone, id)
   if (!shared) throw badRequest('restore_token does not belong to a card.')
-  return { content: readContent(shared), interior: interiorOf(shared) }
+  return readCard(id, shared)
 }
 
-/** Merges the changes of a card that is named twice. The later change wins. */
+/** Merges the changes of a card that is named twice. The later change wins. All conditions have to hold. */
 export function mergeSame(patches: CardPatch[]): CardPatch[] {
   const merged = new Map<string, CardPatch>()
-  for (const { id, change, bodyBase } of patches) {
+  for (const { id, change, bodyBase, expects } of patches) {
     const earlier = merged.get(id)
     const writesBody = change.body !== undefined
     merged.set(id, {
@@ -182,6 +197,7 @@ export function mergeSame(patches: CardPatch[]): CardPatch[] {
       // The earlier html would show the replaced text.
       change: { ...earlier?.change, ...(writesBody ? { html: null } : {}), ...change },
       bodyBase: writesBody ? bodyBase : earlier?.bodyBase,
+      expects: both(earlier?.expects, expects),
     })
   }
   return [...merged.values()]

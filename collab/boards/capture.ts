@@ -1,17 +1,16 @@
 /** Captures a whole board at one moment, for exports. */
 import type * as Y from 'yjs'
-import type { CardContent } from '../../core/card.ts'
+import type { VersionedCard } from '../../core/card.ts'
 import { inTurns, LoopTurn, type Steps } from '../../platform/work/loop-turn.ts'
-import { cardsOf, findCard, rawReader, readContent } from '../canvas/canvas.ts'
+import { findCard, rawReader } from '../canvas/canvas.ts'
 import { cardOrder } from './card-order.ts'
 import { presentGroups, type PresentedGroup } from './groups.ts'
 import type { Json } from '../canvas/json.ts'
 import type { LiveBoards } from './live.ts'
+import { readCard } from '../canvas/project.ts'
 import { catchUp } from './read.ts'
 
-export interface CapturedCard {
-  id: string
-  content: CardContent
+export interface CapturedCard extends VersionedCard {
   /** The card as the canvas stores it; null when not requested. */
   raw: Json
 }
@@ -70,7 +69,7 @@ function* readBoard(document: Y.Doc, wantsRaw: boolean): Steps<Capture> {
   for (const id of yield* cardOrder(document)) {
     yield
     const shared = findCard(document, id)!
-    cards.push({ id, content: readContent(shared), raw: wantsRaw ? readRaw(shared) : null })
+    cards.push({ ...readCard(id, shared), raw: wantsRaw ? readRaw(shared) : null })
   }
   return { groups, cards }
 }

@@ -21,7 +21,7 @@ import { newIds } from '../canvas/ids.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { bytesOf } from '../log/log.ts'
 import { showLive, type LiveBoards } from './live.ts'
-import { cardRow, groupRow, interiorOf } from '../canvas/project.ts'
+import { cardRow, groupRow, interiorOf, versioned } from '../canvas/project.ts'
 import { catchUp } from './read.ts'
 
 export interface PresentedGroup extends Group {
@@ -122,7 +122,8 @@ export async function removeGroup(
       const card = findCard(document, cardId)
       if (!card) continue // an editor has removed it meanwhile
       builder.removeKey(card, 'group_id')
-      write.rows.push(cardRow(cardId, { ...readContent(card), group_id: null }, interiorOf(card)))
+      const content = { ...readContent(card), group_id: null }
+      write.rows.push(cardRow(versioned(cardId, content, interiorOf(card))))
       builder.nextChange()
     }
     builder.removeKey(groupsOf(document), id)

@@ -1,7 +1,7 @@
 /** Moves cards from one board to another, in one commit on both boards. */
 import type * as Y from 'yjs'
 import { identifierKey } from '../../core/card-values.ts'
-import type { CardContent } from '../../core/card.ts'
+import type { CardContent, VersionedCard } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { requireWritable } from '../access.ts'
@@ -17,7 +17,7 @@ import { newIds } from '../canvas/ids.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
-import { cardRow, interiorOf } from '../canvas/project.ts'
+import { cardRow, interiorOf, versioned } from '../canvas/project.ts'
 import { presentWritten, type PresentedCard } from './read.ts'
 
 interface MoveRequest {
@@ -36,10 +36,8 @@ interface MoveAnswer {
   live: boolean
 }
 
-interface MovedCard {
-  id: string
+interface MovedCard extends VersionedCard {
   was: string
-  content: CardContent
 }
 
 /**
@@ -135,9 +133,10 @@ function* buildCopies(
     for (const field of ['x', 'y'] as const)
       if (content[field] !== before[field]) fields[field] = content[field]
     builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id))
-    write.rows.push({ ...cardRow(id, content, interiorOf(shared)), moved_from: from.boardId, was })
+    const card = versioned(id, content, interiorOf(shared))
+    write.rows.push({ ...cardRow(card), moved_from: from.boardId, was })
     draft.raiseTop(content.z)
-    moved.push({ id, was, content })
+    moved.push({ ...card, was })
     builder.nextChange()
   }
   write.adds = moved.length

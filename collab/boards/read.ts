@@ -1,13 +1,13 @@
 /** Reads cards from a board's document, for the API. */
 import type * as Y from 'yjs'
-import { presentCard, type CardContent, type CardTimes } from '../../core/card.ts'
+import { presentCard, type CardTimes, type VersionedCard } from '../../core/card.ts'
 import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Written } from '../commit/write-request.ts'
 import { cardOrder } from './card-order.ts'
-import { findCard, rawReader, readContent } from '../canvas/canvas.ts'
+import { findCard, rawReader } from '../canvas/canvas.ts'
 import type { BoardDocument } from '../documents/document.ts'
-import type { Json } from '../canvas/json.ts'
+import { readCard } from '../canvas/project.ts'
 import type { LiveBoards } from './live.ts'
 
 export type PresentedCard = Record<string, unknown>
@@ -16,11 +16,8 @@ type Extras = Record<'props' | 'identifiers' | 'raw', boolean>
 
 type Times = ReadonlyMap<string, CardTimes>
 
-interface ReadCard {
-  id: string
-  content: CardContent
-  raw?: Json | undefined
-}
+/** `raw`: the card as the canvas stores it; undefined when not requested. */
+type ShownCard = VersionedCard & { raw?: unknown }
 
 const rawPageChars = 64 * 1024 * 1024
 
@@ -67,10 +64,10 @@ async function readAll(
   document: Y.Doc,
   ids: string[],
   readRaw: ReturnType<typeof rawReader> | false,
-): Promise<ReadCard[]> {
+): Promise<ShownCard[]> {
   const cards = await mapInTurns(ids, (id) => {
     const shared = findCard(document, id)
-    return shared ? [{ id, content: readContent(shared), raw: readRaw ? readRaw(shared) : undefined }] : []
+    return shared ? [{ ...readCard(id, shared), raw: readRaw ? readRaw(shared) : undefined }] : []
   })
   return cards.flat()
 }
@@ -79,7 +76,7 @@ async function readAll(
 export function presentWritten(
   live: LiveBoards,
   account: string,
-  cards: ReadCard[],
+  cards: VersionedCard[],
   { at, times }: Written,
 ): Promise<PresentedCard[]> {
   const shown = cards.map(({ id }): [string, CardTimes] => {
@@ -93,7 +90,7 @@ export function presentWritten(
 export async function presentAll(
   live: LiveBoards,
   account: string,
-  cards: ReadCard[],
+  cards: ShownCard[],
   times: Times | Promise<Times>,
   extras: Pick<Extras, 'props' | 'identifiers'> = { props: true, identifiers: true },
 ): Promise<PresentedCard[]> {
@@ -104,8 +101,8 @@ export async function presentAll(
       cards.map(({ content }) => content),
     ),
   ])
-  return cards.map(({ id, raw }, at) =>
-    presentCard(id, contents[at]!, timesOf.get(id) ?? noTimes, { ...extras, raw }),
+  return cards.map(({ id, version, raw }, at) =>
+    presentCard({ id, content: contents[at]!, version }, timesOf.get(id) ?? noTimes, { ...extras, raw }),
   )
 }
 

@@ -1,7 +1,7 @@
 /** Upserts cards in one commit: changes those that are found on the board by an identifier, and creates the others. */
 import type * as Y from 'yjs'
 import { identifierKey, type Identifier } from '../../core/card-values.ts'
-import type { CardContent } from '../../core/card.ts'
+import type { VersionedCard } from '../../core/card.ts'
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
@@ -55,7 +55,7 @@ export async function upsertCards(
   const bodies = new BodyPlans(live.pool, account)
   const wanted = entries.flatMap((entry) => entry.identifiers)
   let matches: Matches = new Map()
-  let contents = new Map<Entry, CardContent>()
+  let left = new Map<Entry, VersionedCard>()
   const written = await live.documents.withDocument(boardId, async ({ document }): Promise<Written> => {
     for (let attempt = 1; ; attempt++) {
       await indexEdits(live, boardId)
@@ -68,7 +68,7 @@ export async function upsertCards(
           reads: needsPlaces(upsert) ? 'board' : new Set(matches.values()),
           *build(head) {
             const built = yield* buildUpsert(head, document, upsert)
-            contents = built.contents
+            left = built.left
             return built.write
           },
         })
@@ -80,8 +80,12 @@ export async function upsertCards(
     }
   })
   const shown = await showLive(live, boardId, written.seq)
-  const left = entries.map((entry) => ({ id: matches.get(entry) ?? entry.id, content: contents.get(entry)! }))
-  const presented = await presentWritten(live, account, left, written)
+  const presented = await presentWritten(
+    live,
+    account,
+    entries.map((entry) => left.get(entry)!),
+    written,
+  )
   const cards = entries.map((entry, at) => ({ ...presented[at], created: !matches.has(entry) }))
   return { cards, created: entries.length - matches.size, updated: matches.size, live: shown }
 }
@@ -150,10 +154,10 @@ function* buildUpsert(
   head: BoardHead,
   document: Y.Doc,
   upsert: Upsert,
-): Steps<{ write: BuiltWrite; contents: Map<Entry, CardContent> }> {
+): Steps<{ write: BuiltWrite; left: Map<Entry, VersionedCard> }> {
   const { live, request, entries, creates, matches, bodies } = upsert
   const { account, layout, files } = request
-  const contents = new Map<Entry, CardContent>()
+  const left = new Map<Entry, VersionedCard>()
   const carriers: Carrier[] = []
   const draft = new Draft(head)
   const patches = patchesOf(matches)
@@ -163,20 +167,20 @@ function* buildUpsert(
     requireGroup(document, entry.change)
     if (!entry.kept) requireAlive(files, entry.at, entry.change, shared)
     const before = readContent(shared).identifiers
-    const content = draft.patchCard(shared, patches[at]!, bodies)
-    contents.set(entry, content)
-    carriers.push({ id, identifiers: content.identifiers, before })
+    const card = draft.patchCard(shared, patches[at]!, bodies)
+    left.set(entry, card)
+    carriers.push({ id, identifiers: card.content.identifiers, before })
   }
 
   for (const { at, change, kept } of creates) if (!kept) requireAlive(files, at, change, null)
   const occupied = needsPlaces(upsert) ? [...(yield* shapesOf(document)).values()] : null
-  occupied?.push(...contents.values())
+  occupied?.push(...[...left.values()].map(({ content }) => content))
   const placing = occupied && { layout, occupied, pool: live.pool, account }
   const isGroup = (id: string) => findGroup(document, id) !== null
   const created = yield* buildCreates(draft, head, settleGroups(creates, isGroup), placing)
   for (const [n, entry] of creates.entries()) {
-    contents.set(entry, created[n]!)
-    carriers.push({ id: entry.id, identifiers: created[n]!.identifiers })
+    left.set(entry, created[n]!)
+    carriers.push({ id: entry.id, identifiers: created[n]!.content.identifiers })
   }
   draft.write.claims = claimsOf(carriers)
   draft.write.made = entries.map((entry) => {
@@ -184,7 +188,7 @@ function* buildUpsert(
     return matched === undefined ? { type: 'new', id: entry.id } : { type: 'changed', id: matched }
   })
   draft.write.files = yield* filesToTake(files.away, entries)
-  return { write: draft.finish(), contents }
+  return { write: draft.finish(), left }
 }
 
 /** The patches of the matched cards. No card is matched twice, so there is one patch for each entry. */

@@ -1,25 +1,24 @@
-/** Creates, changes and removes cards, for the API. The board may be in memory or not. */
+/** Creates and removes cards, for the API. The board may be in memory or not. */
 import type { Made } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
-import { cardFields, isCardId, type CardContent } from '../../core/card.ts'
-import { badRequest, ServiceError } from '../../core/errors.ts'
+import type * as Y from 'yjs'
+import { isCardId, type VersionedCard } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
+import { both, type Expects } from '../../core/version.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
 import { requireWritable } from '../access.ts'
-import type { Written } from '../commit/write-request.ts'
-import { buildCreates, Draft, mergeSame, type CardPatch } from './build.ts'
-import { cardsOf, findCard, findGroup, readContent, shapesOf } from '../canvas/canvas.ts'
-import {
-  groupNamedBy,
-  mirroredGroups,
-  requireGroup,
-  settleGroups,
-  type GroupMirror,
-} from './group-references.ts'
-import { claimsOf, indexEdits, type Carrier } from './identifiers.ts'
+import type { BuiltWrite, Written } from '../commit/write-request.ts'
+import type { BoardHead } from '../log/log.ts'
+import { buildCreates, Draft } from './build.ts'
+import { cardsOf, findCard, findGroup, shapesOf } from '../canvas/canvas.ts'
+import { readCard } from '../canvas/project.ts'
+import { buildChecked, missingFrom, presentConflicts, type Outcome } from './conditions.ts'
+import { groupNamedBy, mirroredGroups, settleGroups, type GroupMirror } from './group-references.ts'
+import { claimsOf, indexEdits } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
-import { filesToTake, requireAlive, type NamedFiles } from './named-files.ts'
+import { filesToTake, type NamedFiles } from './named-files.ts'
 import { cardsToCreate, isPlaced, stateOfRemoved, type NewCard } from '../canvas/new-cards.ts'
-import { BodyPlans } from './plan-bodies.ts'
 import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
 import { sourcesIn } from './sources.ts'
 
@@ -53,7 +52,7 @@ export async function createCards(
   if (identified) await indexEdits(live, boardId)
   const cards = await cardsToCreate(request.cards)
   const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
-  let contents: CardContent[] = []
+  let created: VersionedCard[] = []
 
   const write = async (mirror: GroupMirror | null): Promise<Written> => {
     const needsDocument = !placed || newSources !== undefined || (groups.length > 0 && !mirror)
@@ -71,9 +70,11 @@ export async function createCards(
           const occupied = lease && !placed ? [...(yield* shapesOf(lease.board.document)).values()] : null
           const placing = occupied && { layout, occupied, pool: live.pool, account }
           const draft = new Draft(head)
-          contents = yield* buildCreates(draft, head, settleGroups(cards, isGroup), placing)
+          created = yield* buildCreates(draft, head, settleGroups(cards, isGroup), placing)
           const { write } = draft
-          write.claims = claimsOf(cards.map(({ id }, n) => ({ id, identifiers: contents[n]!.identifiers })))
+          write.claims = claimsOf(
+            created.map(({ id, content }) => ({ id, identifiers: content.identifiers })),
+          )
           if (request.remember) write.made = request.remember(cards.map(({ id }) => id))
           write.files = yield* filesToTake(request.files?.away, cards)
           return draft.finish()
@@ -89,125 +90,76 @@ export async function createCards(
     throw error
   })
   const shown = await showLive(live, boardId, written.seq)
-  const left = cards.map(({ id }, n) => ({ id, content: contents[n]! }))
-  return { cards: await presentWritten(live, account, left, written), live: shown }
+  return { cards: await presentWritten(live, account, created, written), live: shown }
 }
 
-/** Changes cards. Returns the ids of cards that are not on the board in `notFound`. */
-export async function patchCards(
-  live: LiveBoards,
-  request: { account: string; boardId: string; patches: CardPatch[]; files: NamedFiles },
-): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
-  const { boardId, account } = request
-  await requireWritable(live.database, account, boardId)
-  const patches = mergeSame(request.patches)
-  const bodies = new BodyPlans(live.pool, account)
-  let changed: { id: string; content: CardContent }[] = []
-  const written = await live.documents.withDocument(boardId, async ({ document }) => {
-    if (patches.some(({ change }) => change.identifiers?.length)) await indexEdits(live, boardId)
-    else if (patches.some(({ change }) => typeof change.group_id === 'string')) await catchUp(live, boardId)
-    const write = (): Promise<Written> =>
-      live.queue.write(boardId, {
-        account,
-        reads: new Set(patches.map(({ id }) => id)),
-        *build(head) {
-          changed = []
-          for (const [at, { id, change }] of request.patches.entries()) {
-            const shared = findCard(document, id)
-            if (shared) requireAlive(request.files, at, change, shared)
-          }
-          const draft = new Draft(head)
-          const carriers: Carrier[] = []
-          const found: CardPatch[] = []
-          for (const patch of patches) {
-            yield
-            const shared = findCard(document, patch.id)
-            if (!shared) continue
-            requireGroup(document, patch.change)
-            found.push(patch)
-            if (patch.change.identifiers) {
-              const before = readContent(shared).identifiers
-              carriers.push({ id: patch.id, identifiers: patch.change.identifiers, before })
-            }
-            const content = draft.patchCard(shared, patch, bodies)
-            if (patch.bodyBase !== undefined) requireRoom(content.body, request, patch.id)
-            changed.push({ id: patch.id, content })
-          }
-          draft.write.claims = claimsOf(carriers)
-          draft.write.files = yield* filesToTake(request.files.away, found)
-          return draft.finish()
-        },
-      })
-    return bodies.write(document, patches, write)
-  })
-  const shown = await showLive(live, boardId, written.seq)
-  const order = new Map(request.patches.map(({ id }, at) => [id, at]))
-  changed.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
-  const notFound = missingFrom(changed, [...order.keys()])
-  return { cards: await presentWritten(live, account, changed, written), notFound, live: shown }
+export interface CardToRemove {
+  id: string
+  expects?: Expects | undefined
 }
 
-/**
- * Refuses a merged text that is too long, although each of the two texts kept the limit. Cutting it, or dropping one of
- * them, would lose words without notice.
- *
- * @throws ServiceError `bad_request` that names the field
- */
-function requireRoom(
-  body: string | null,
-  { patches, files }: { patches: CardPatch[]; files: NamedFiles },
-  cardId: string,
-): void {
-  const { limit } = cardFields.body
-  if (body === null || body.length <= limit || Array.from(body).length <= limit) return
-  const at = patches.findLastIndex(({ id, change }) => id === cardId && change.body !== undefined)
-  throw badRequest(
-    `${files.where(at)}body: merged with the changes of other writers, the text would be longer than ${limit} characters. Read the card again and send a shorter text, or leave out body_base to replace their changes.`,
-  )
-}
-
-/** Removes cards. Returns each complete card, with a token that can restore it. */
+/** Removes cards. Each has a token that can restore it. */
 export async function removeCards(
   live: LiveBoards,
-  request: { account: string; boardId: string; ids: string[] },
-): Promise<{ cards: PresentedCard[]; notFound: string[]; live: boolean }> {
+  request: { account: string; boardId: string; cards: CardToRemove[] },
+): Promise<Outcome> {
   const { boardId, account } = request
   await requireWritable(live.database, account, boardId)
-  const ids = [...new Set(request.ids)]
+  const asked = new Map<string, Expects | undefined>()
+  for (const { id, expects } of request.cards) asked.set(id, both(asked.get(id), expects))
+  const ids = [...asked.keys()]
+  const conditions = [...asked].map(([id, expects]) => ({ id, expects }))
   const times = await cardTimes(live.database, boardId, ids.filter(isCardId))
-  let removed: { id: string; token: string; content: CardContent }[] = []
+  let removed: RemovedCard[] = []
+  let conflicts: VersionedCard[] = []
   const written = await live.documents.withDocument(boardId, ({ document }) =>
     live.queue.write(boardId, {
       account,
       reads: new Set(ids),
       *build(head) {
-        removed = []
-        const draft = new Draft(head)
-        const { builder, write } = draft
-        for (const id of ids) {
-          yield
-          const shared = findCard(document, id)
-          if (!shared) continue
-          const token = randomUUID()
-          removed.push({ id, token, content: readContent(shared) })
-          write.removed.push({ token, id, state: stateOfRemoved(shared) })
-          write.rows.push({ id, gone: true })
-          builder.removeKey(cardsOf(document), id)
-          builder.nextChange()
-        }
-        return draft.finish()
+        const built = yield* buildChecked(document, conditions, (refused) => {
+          const left = ids.filter((id) => !refused.has(id))
+          return buildRemovals(document, head, left)
+        })
+        ;({ removed, conflicts } = built)
+        return built.write
       },
     }),
   )
   const shown = await showLive(live, boardId, written.seq)
   const presented = await presentAll(live, account, removed, times)
-  const cards = presented.map((card, at) => ({ ...card, restore_token: removed[at]!.token }))
-  return { cards, notFound: missingFrom(removed, ids), live: shown }
+  return {
+    cards: presented.map((card, at) => ({ ...card, restore_token: removed[at]!.token })),
+    conflicts: await presentConflicts(live, request, conflicts),
+    notFound: missingFrom([...removed, ...conflicts], ids),
+    live: shown,
+  }
 }
 
-function missingFrom(cards: { id: string }[], ids: string[]): string[] {
-  const found = new Set(cards.map(({ id }) => id))
-  return ids.filter((id) => !found.has(id))
+interface RemovedCard extends VersionedCard {
+  token: string
+}
+
+function* buildRemovals(
+  document: Y.Doc,
+  head: BoardHead,
+  ids: string[],
+): Steps<{ write: BuiltWrite; removed: RemovedCard[] }> {
+  const removed: RemovedCard[] = []
+  const draft = new Draft(head)
+  const { builder, write } = draft
+  for (const id of ids) {
+    yield
+    const shared = findCard(document, id)
+    if (!shared) continue
+    const token = randomUUID()
+    removed.push({ ...readCard(id, shared), token })
+    write.removed.push({ token, id, state: stateOfRemoved(shared) })
+    write.rows.push({ id, gone: true })
+    builder.removeKey(cardsOf(document), id)
+    builder.nextChange()
+  }
+  return { write: draft.finish(), removed }
 }
 
 const movedOn = new Error('The board has changed since its groups were read from the index.')

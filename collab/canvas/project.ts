@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type * as Y from 'yjs'
 import {
   fieldEntries,
@@ -6,8 +5,10 @@ import {
   type CardContent,
   type FieldName,
   type IndexColumns,
+  type VersionedCard,
 } from '../../core/card.ts'
 import type { Group } from '../../core/group.ts'
+import { hashOf } from '../../core/version.ts'
 import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
 import { keyCost, toJson, type Json } from './json.ts'
 
@@ -37,17 +38,31 @@ export interface GroupRow extends Partial<Group> {
 /** The API's keys. All others belong to the editor. */
 const knownKeys = new Set<string>(fieldEntries.map(([name]) => name))
 
-export function cardRow(id: string, content: CardContent, interior: Interior): CardRow {
-  const row: Partial<Record<FieldName | 'id' | 'hash', unknown>> = { id }
+/** The row of a card. */
+export function cardRow({ id, content, version }: VersionedCard): CardRow {
+  const row: Partial<Record<FieldName | 'id' | 'hash', unknown>> = { id, hash: version }
   for (const name of indexColumns) row[name] = content[name]
-  row.hash = hashOf({ ...content, ...interior }, cardDefaults)
   return row as CardRow
 }
+
+/**
+ * Adds the version to a card: the hash over its fields and over what only the editor knows. The hash is the same whether
+ * a release of the service knows a field or treats it as the editor's.
+ */
+export const versioned = (id: string, content: CardContent, interior: Interior): VersionedCard => ({
+  id,
+  content,
+  version: hashOf({ ...content, ...interior }, cardDefaults),
+})
+
+/** A card in the document's current state. */
+export const readCard = (id: string, shared: SharedMap): VersionedCard =>
+  versioned(id, readContent(shared), interiorOf(shared))
 
 /** The row of a card, from the document's current state. */
 export function projectCard(doc: Y.Doc, id: string): CardRow {
   const shared = findCard(doc, id)
-  return shared ? cardRow(id, readContent(shared), interiorOf(shared)) : { id, gone: true }
+  return shared ? cardRow(readCard(id, shared)) : { id, gone: true }
 }
 
 export function projectGroup(doc: Y.Doc, id: string): GroupRow {
@@ -65,10 +80,11 @@ export function groupRow(id: string, { name, color, shape, outline }: Group): Gr
  */
 export function interiorOf(shared: SharedMap, without?: string): Interior {
   const budget = { left: interiorBudget }
-  const keys = [...shared.keys()].filter((key) => !knownKeys.has(key) && key !== without)
+  const keys: string[] = []
+  for (const key of shared.keys()) if (!knownKeys.has(key) && key !== without) keys.push(key)
+  if (keys.length === 0) return null
   if (keys.length * keyCost > interiorBudget) return { keys: keys.length }
-  const entries = keys.sort().map((key) => [key, toJson(shared.get(key), budget)] as const)
-  return entries.length > 0 ? Object.fromEntries(entries) : null
+  return Object.fromEntries(keys.sort().map((key) => [key, toJson(shared.get(key), budget)]))
 }
 
 /** Takes about 25 ms. */
@@ -78,27 +94,3 @@ const cardDefaults: Record<string, unknown> = Object.fromEntries(
   fieldEntries.map(([name, { unset }]) => [name, unset]),
 )
 const groupDefaults: Record<string, unknown> = { shape: 'box', outline: true }
-
-/** Whether a value is the default. Absent, null and an empty list are defaults for every field. */
-const isDefault = (value: unknown, other: unknown) =>
-  value === null || value === undefined || value === other || (Array.isArray(value) && value.length === 0)
-
-/**
- * The hash over the names and values of all fields that differ from their default, sorted by name. So every process
- * computes the same hash. A field added by a later version changes only the hashes of cards that use it. The hash is
- * the same whether a version knows a field or treats it as the editor's.
- */
-function hashOf(fields: object, defaults: Record<string, unknown>): string {
-  const pairs = Object.entries(fields)
-    .filter(([name, value]) => !isDefault(value, defaults[name]))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
-}
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
-}

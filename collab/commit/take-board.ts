@@ -126,7 +126,10 @@ class WritesOfCommit {
     }
     write.foundSlow()
     if (this.#items.length === 0) this.#slow = building
-    else this.#queue.putBack(write) // the items that it is built on must be committed first
+    else {
+      building.steps.return([])
+      this.#queue.putBack(write) // the items that it is built on must be committed first
+    }
     return false
   }
 

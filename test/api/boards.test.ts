@@ -37,6 +37,7 @@ test('[B1] a created board has its defaults, lies in the personal workspace at t
       sched_published_at: null,
       props: null,
       identifiers: [],
+      version: expect.any(String),
     },
   })
   const { body } = await user.api.get(`/boards/${made.body.board.id}`)
@@ -191,7 +192,8 @@ test('[B7] only the fields that are sent change; updated_at moves with the row, 
   const board = await makeBoard(user, { view: 'list', day_label: 'x', props: { a: 1 } })
   await millisecond()
   const patched = (await user.api.patch(`/boards/${board.id}`, { name: 'New' })).body.board
-  expect(patched).toEqual({ ...board, name: 'New', updated_at: patched.updated_at })
+  const { updated_at, version } = patched
+  expect(patched).toEqual({ ...board, name: 'New', updated_at, version })
   expect(patched.updated_at > board['updated_at']).toBe(true)
   await millisecond()
   expect((await user.api.patch(`/boards/${board.id}`, { name: 'New' })).body.board).toEqual(patched)

@@ -19,7 +19,16 @@ test('[F5] the feed of cards holds index cards in the order of changes, and each
   await settled(service)
   const first = await follow(user, cardFeed(board.id), everything, 2)
   expect(ids(first.found).toSorted()).toEqual(ids(cards).toSorted())
-  expect(Object.keys(first.found[0]!)).toEqual(['id', 'kind', 'title', 'image_key', 'x', 'y', 'updated_at'])
+  expect(Object.keys(first.found[0]!)).toEqual([
+    'id',
+    'kind',
+    'title',
+    'image_key',
+    'x',
+    'y',
+    'version',
+    'updated_at',
+  ])
   const { body } = await user.api.get(`${cardFeed(board.id)}&${everything}&limit=2`)
   expect(body).toEqual({
     board_id: board.id,

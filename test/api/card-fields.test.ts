@@ -34,6 +34,7 @@ test('[C1] a card is created with its defaults, an id of the server, and reads t
     section_header: false,
     props: null,
     identifiers: [],
+    version: expect.any(String),
     created_at: expect.any(String),
     updated_at: card.created_at,
   })
@@ -298,7 +299,7 @@ test('[C16] whatever mixture of fields is written comes back, from the answer, t
         user.api.get(`${path}?source=index&limit=500`),
       ])
       expect(listed.body.cards.find((one: Shown) => one.id === card.id)).toEqual(body.card)
-      const { id, kind, title, x, y, image_key, updated_at } = body.card
+      const { id, kind, title, x, y, image_key, version, updated_at } = body.card
       expect(indexed.body.cards.find((one: Shown) => one.id === card.id)).toEqual({
         id,
         kind,
@@ -306,6 +307,7 @@ test('[C16] whatever mixture of fields is written comes back, from the answer, t
         x,
         y,
         image_key,
+        version,
         updated_at,
       })
     }),

@@ -160,6 +160,7 @@ test('[CM34] with on_conflict a card that carries an identifier of an entry keep
     title: 'new',
     identifiers: [identifiers[0]],
     created: false,
+    version: expect.any(String),
     updated_at: expect.any(String),
   })
   const { created: _created, ...shown } = card

@@ -83,6 +83,7 @@ test('[C19] a walk of the index by cursor meets every card once, also while card
     x: expect.any(Number),
     y: 0,
     image_key: 'k',
+    version: expect.any(String),
     updated_at: expect.any(String),
   })
   const other = await makeBoard(user)
@@ -106,10 +107,8 @@ test('[C20] a patch changes only what is sent; updated_at moves with a change an
   await until(() => Date.now() > Date.parse(card['updated_at']) + 1, 'the clock moves on')
   const changed = await user.api.patch(path, { title: 'c', id: 'other', created_at: null })
   expect(changed.status).toBe(200)
-  expect(changed.body).toEqual({
-    card: { ...card, title: 'c', updated_at: changed.body.card.updated_at },
-    live: true,
-  })
+  const { updated_at, version } = changed.body.card
+  expect(changed.body).toEqual({ card: { ...card, title: 'c', updated_at, version }, live: true })
   expect(changed.body.card.updated_at > card['updated_at']).toBe(true)
   await until(() => Date.now() > Date.parse(changed.body.card.updated_at) + 1, 'the clock moves on')
   for (const fields of [{}, { title: 'c' }, { x: card['x'] + 0.2 }])

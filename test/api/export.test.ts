@@ -63,7 +63,7 @@ function comparable({ groups, cards }: any) {
   return {
     groups: groups.map(({ id: _i, created_at: _c, ...group }: any) => group),
     cards: cards
-      .map(({ id: _i, created_at: _c, updated_at: _u, raw: _r, group_id, ...card }: any) => ({
+      .map(({ id: _i, created_at: _c, updated_at: _u, version: _v, raw: _r, group_id, ...card }: any) => ({
         ...card,
         group: group_id === undefined ? null : place.get(group_id),
       }))

@@ -250,6 +250,7 @@ function normal(
       return known.get(id) ?? 'new'
     })
     .replaceAll(/"(id|prefix|display_name|request_id)":"(\d+|[A-Za-z0-9_-]{5,36}|User \d+)"/g, '"$1":"any"')
+    .replaceAll(/"version":"[A-Za-z0-9+/]{22}"/g, '"version":"any"')
     .replaceAll(/("next_cursor":"[^"]*\|)(\d+|own \d+|[A-Za-z0-9_-]{16})"/g, '$1any"')
   return `${answer.status} ${text}`
 }

@@ -98,7 +98,7 @@ test('[A212] with Prefer: handling=strict what is not known is 400, which names 
       /^colour is not a known query parameter\. This operation has no query parameters\./,
     ],
     // Not one that is only read: sending it would change nothing either.
-    ['DELETE', path, { card_ids: ['a'], ids: [] }, /^ids .*Did you mean card_ids\?/],
+    ['DELETE', path, { card_ids: ['a'], cardIds: [] }, /^cardIds .*Did you mean card_ids\?/],
     [
       'POST',
       `/boards/${board.id}/restore`,

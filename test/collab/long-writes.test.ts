@@ -7,7 +7,8 @@ import { cardOrder } from '../../collab/boards/card-order.ts'
 import { shapesOf } from '../../collab/canvas/canvas.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { createCards, patchCards, removeCards } from '../../collab/boards/write.ts'
+import { patchCards } from '../../collab/boards/patch.ts'
+import { createCards, removeCards } from '../../collab/boards/write.ts'
 import { cardFields } from '../../core/card.ts'
 import { atOnce, awaited, type Steps } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
@@ -102,7 +103,7 @@ test('[WK20] creating, changing, moving, removing and restoring large cards take
   let tokens: string[] = []
   let states: Uint8Array[] = []
   const remove = async () => {
-    const gone = await removeCards(live, { ...home, ids })
+    const gone = await removeCards(live, { ...home, cards: ids.map((id) => ({ id })) })
     tokens = gone.cards.map((card) => card['restore_token'] as string)
   }
   const restore = async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cardsOf, readContent, type SharedMap } from '../../collab/canvas/canvas.ts'
-import { cardRow, interiorOf, projectCard } from '../../collab/canvas/project.ts'
+import { interiorOf, projectCard, versioned } from '../../collab/canvas/project.ts'
 
 function documentWith(fields: Record<string, unknown>): Y.Doc {
   const document = new Y.Doc()
@@ -19,12 +19,14 @@ const card = { kind: 'note', title: 'A', x: 10, y: 20, props: { b: 1, a: [1, { d
 test('[IX1] a field that a later version adds leaves the hash of the cards as it is that do not use it', () => {
   const shared = cardsOf(documentWith(card)).get('card') as SharedMap
   const content = readContent(shared)
-  const before = cardRow('card', content, interiorOf(shared)).hash
+  const before = versioned('card', content, interiorOf(shared)).version
   for (const absent of [null, undefined, [] as never])
-    expect(cardRow('card', { ...content, due_at: absent } as never, interiorOf(shared)).hash).toBe(before)
-  expect(cardRow('card', { ...content, due_at: '2026-01-01' } as never, interiorOf(shared)).hash).not.toBe(
-    before,
-  )
+    expect(versioned('card', { ...content, due_at: absent } as never, interiorOf(shared)).version).toBe(
+      before,
+    )
+  expect(
+    versioned('card', { ...content, due_at: '2026-01-01' } as never, interiorOf(shared)).version,
+  ).not.toBe(before)
 })
 
 test('[IX1] a field has the same hash whether it is known or left to the editor', () => {
@@ -32,8 +34,8 @@ test('[IX1] a field has the same hash whether it is known or left to the editor'
     'card',
   ) as SharedMap
   const { due_at: _, ...rest } = interiorOf(later)!
-  const known = cardRow('card', { ...readContent(later), due_at: '2026-01-01' } as never, rest)
-  expect(known.hash).toBe(cardRow('card', readContent(later), interiorOf(later)).hash)
+  const known = versioned('card', { ...readContent(later), due_at: '2026-01-01' } as never, rest)
+  expect(known.version).toBe(versioned('card', readContent(later), interiorOf(later)).version)
 })
 
 test('[IX1] the hash of a card stays what earlier versions wrote into the index', () => {

@@ -51,8 +51,8 @@ export class Recorder {
   }
 
   /**
-   * Returns JSON that is the same in every run. Ids are replaced by the order in which they occur, and times by one
-   * time.
+   * Returns JSON that is the same in every run. Ids and versions are replaced by the order in which they occur, and
+   * times by one time.
    */
   text(events: Record<string, unknown>): string {
     const operations = Object.fromEntries(
@@ -65,6 +65,7 @@ export class Recorder {
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-03-02T09:30:00.000Z')
       .replace(fileKeysIn, numbered(fileKeyOf))
       .replace(uuids, numbered(uuidNumbered))
+      .replace(versions, numbered(versionOf))
     for (const [n, id] of [...cardIds(text)].entries())
       text = text.replaceAll(id, digest(`card ${n}`, 'base64url').slice(0, 16))
     return `${text}\n`
@@ -73,6 +74,8 @@ export class Recorder {
 
 const fileKeyOf = (n: number, key: string) =>
   `f${digest(`file ${n}`, 'base64url').slice(0, 24)}${/\..*/.exec(key)?.[0] ?? ''}`
+const versions = /(?<="version": ")[A-Za-z0-9+/]{22}(?=")/g
+const versionOf = (n: number) => digest(`version ${n}`, 'base64url').slice(0, 22)
 const uuidNumbered = (n: number) => uuidOf(digest(`id ${n}`, 'hex'))
 
 /** Values for fields whose figures or secrets differ in each run, by field name. */

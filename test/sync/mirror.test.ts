@@ -138,7 +138,7 @@ test('[F15] a mirror made by the feeds alone equals the database, deletions, tra
   expect(mirrored.some(({ deleted }) => deleted)).toBe(true)
   for (const board of mirrored) {
     const cards = await service.admin`
-      select card_id as id, kind, title, x, y, image_key, updated_at from card_index where board_id = ${board.id} and deleted_at is null order by 1`
+      select card_id as id, kind, title, x, y, image_key, hash as version, updated_at from card_index where board_id = ${board.id} and deleted_at is null order by 1`
     const kept = [...mirror.cards.get(board.id)!.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
     expect(kept).toEqual(JSON.parse(JSON.stringify(cards)))
     // And as the API shows it.

@@ -47,7 +47,7 @@ export const createGroup = tool('create_group', 'Create a group', {
 })
 
 export const updateGroup = tool('update_group', 'Change a group', {
-  description: 'Changes the given fields of a group. Other fields stay as they are.',
+  description: 'Changes the given fields of a group.',
   route: patchGroupRoute,
   destructive: true,
   idempotent: true,

@@ -23,7 +23,7 @@ import { boardLine, showBoard, withoutEmpty } from './shown.ts'
 
 export const listBoards = tool('list_boards', 'List boards', {
   description:
-    'Lists the boards that you can see, oldest first. search finds boards by name. read_board_tree shows how boards are nested.',
+    'Lists the boards that you can see, oldest first. read_board_tree shows how boards are nested.',
   route: listRoute,
   input: {
     workspace_id: workspaceId,

@@ -3,9 +3,9 @@ import Type from 'typebox'
 import { cardFields } from '../../../core/card.ts'
 import { createCardsRoute } from '../../cards/create.ts'
 import { deleteManyCards } from '../../cards/delete.ts'
-import { boardId, cardIds, id, ids, integer, items, listOf, number, text } from '../fields.ts'
+import { boardId, cardIds, id, ids, ifVersion, integer, items, listOf, number, text } from '../fields.ts'
 import { cardsPerCall, count, tool } from '../tool.ts'
-import { missingNote } from './write-cards.ts'
+import { conflictNote, missingNote, showConflicts } from './write-cards.ts'
 import { showPlaced, withoutEmpty } from './shown.ts'
 
 const removedCard = {
@@ -20,21 +20,32 @@ export const deleteCards = tool('delete_cards', 'Delete cards', {
   route: deleteManyCards,
   destructive: true,
   idempotent: true,
-  input: { board_id: boardId, card_ids: cardIds(cardsPerCall) },
+  input: {
+    board_id: boardId,
+    card_ids: Type.Optional(cardIds(cardsPerCall)),
+    cards: Type.Optional(
+      listOf(
+        Type.Object({ id: text('Id of the card.'), if_version: ifVersion }),
+        cardsPerCall,
+        'In place of card_ids.',
+      ),
+    ),
+  },
   output: {
     deleted: integer,
     cards: items('Input for restore_cards.'),
     not_found: ids,
   },
-  call: ({ board_id, card_ids }) => ({ params: { id: board_id }, body: { card_ids } }),
-  show({ board_id, deleted, cards, not_found, live }) {
+  call: ({ board_id, ...body }) => ({ params: { id: board_id }, body }),
+  show({ board_id, deleted, cards, conflicts, not_found, live }) {
+    const changed = showConflicts(conflicts)
     const removed = cards.map(({ id, kind, title, x, y, restore_token }) =>
       withoutEmpty({ id, kind, title, x, y, restore_token }),
     )
     return {
-      said: `Deleted ${count(deleted, 'card')}.${missingNote(not_found)} To undo, call restore_cards with the returned cards.`,
-      lines: removed,
-      content: { board_id, deleted, cards: removed, not_found, live },
+      said: `Deleted ${count(deleted, 'card')}.${conflictNote(conflicts)}${missingNote(not_found)} To undo, call restore_cards with the returned cards.`,
+      lines: [...removed, ...changed],
+      content: { board_id, deleted, cards: removed, conflicts: changed, not_found, live },
     }
   },
 })

@@ -21,7 +21,7 @@ const listChars = 12_000
 
 export const search = tool('search', 'Search boards and cards', {
   description:
-    'Finds boards by name, and cards by title and text. A match contains every word of the query, also as part of a longer word. Case and accents are ignored. Best match first. read_card returns the whole card.',
+    'Finds boards by name, and cards by title and text. A match contains every word of the query, also as part of a longer word. Best match first.',
   route: searchRoute,
   input: {
     query: Type.String({

@@ -24,8 +24,8 @@ export const cardLine = ({ id, kind, title, body, url }: Card) =>
   withoutEmpty({ id, kind, title, text: body === null ? null : cut(body, lineChars), url })
 
 /** A card as tools that write return it: the fields that the service may have set. */
-export const showPlaced = ({ id, kind, title, x, y, w, h, group_id, created }: Card) =>
-  withoutEmpty({ id, kind, title, x, y, w, h, group_id, created })
+export const showPlaced = ({ id, version, kind, title, x, y, w, h, group_id, created }: Card) =>
+  withoutEmpty({ id, version, kind, title, x, y, w, h, group_id, created })
 
 /** The fields without null, undefined and empty lists. */
 export const withoutEmpty = (fields: object): Record<string, unknown> =>

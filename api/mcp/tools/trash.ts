@@ -1,7 +1,8 @@
 import { limits } from '../../../core/limits.ts'
 import { deleteBoard as deleteRoute } from '../../boards/delete.ts'
 import { restoreBoard as restoreRoute } from '../../boards/restore.ts'
-import { boardId } from '../fields.ts'
+import { isVersion } from '../../http/if-match.ts'
+import { boardId, ifVersion } from '../fields.ts'
 import { tool } from '../tool.ts'
 import { boardLine, showBoard } from './shown.ts'
 
@@ -12,8 +13,8 @@ export const deleteBoard = tool('delete_board', 'Delete a board', {
   route: deleteRoute,
   destructive: true,
   idempotent: true,
-  input: { board_id: boardId },
-  call: ({ board_id }) => ({ params: { id: board_id } }),
+  input: { board_id: boardId, if_version: ifVersion },
+  call: ({ board_id, if_version }) => ({ params: { id: board_id }, expects: isVersion(if_version) }),
   show: ({ board }) => ({
     said: `The board is in the trash. ${restorable}`,
     lines: [boardLine(board)],

@@ -3,7 +3,8 @@ import { limits } from '../../../core/limits.ts'
 import { createBoard as createRoute } from '../../boards/create.ts'
 import { moveBoards as moveRoute } from '../../boards/move.ts'
 import { patchBoard } from '../../boards/patch.ts'
-import { boardFields, boardId, listOf, parentId, text, workspaceId } from '../fields.ts'
+import { isVersion } from '../../http/if-match.ts'
+import { boardFields, boardId, ifVersion, listOf, parentId, text, workspaceId } from '../fields.ts'
 import { boardsPerCall, count, tool } from '../tool.ts'
 import { boardLine, showBoard, type Board } from './shown.ts'
 
@@ -38,13 +39,16 @@ export const createBoard = tool('create_board', 'Create a board', {
 })
 
 export const updateBoard = tool('update_board', 'Change a board', {
-  description:
-    'Changes the given fields of a board: name, parent, view, schedule, properties. Other fields stay as they are.',
+  description: 'Changes the given fields of a board: name, parent, view, schedule, properties.',
   route: patchBoard,
   destructive: true,
   idempotent: true,
-  input: { board_id: boardId, name: Type.Optional(name), ...fields },
-  call: ({ board_id, ...given }) => ({ params: { id: board_id }, body: bodyOf(given) }),
+  input: { board_id: boardId, if_version: ifVersion, name: Type.Optional(name), ...fields },
+  call: ({ board_id, if_version, ...given }) => ({
+    params: { id: board_id },
+    body: bodyOf(given),
+    expects: isVersion(if_version),
+  }),
   show: ({ board }) => shownAs('Changed the board.', board),
 })
 

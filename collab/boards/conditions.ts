@@ -1,0 +1,87 @@
+/** Checks that cards have the expected versions, in the commit that changes or removes them. */
+import type * as Y from 'yjs'
+import type { VersionedCard } from '../../core/card.ts'
+import type { Expects } from '../../core/version.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
+import { cardsOf, findCard, type SharedMap } from '../canvas/canvas.ts'
+import { readCard } from '../canvas/project.ts'
+import type { LiveBoards } from './live.ts'
+import { cardTimes, presentAll, type PresentedCard } from './read.ts'
+
+/** What became of the cards of a write. */
+export interface Outcome {
+  /** The cards that were changed, as they are now; or the cards that were removed, as they were. */
+  cards: PresentedCard[]
+  /** The cards that were left alone, because they don't have the expected version, as they are now. */
+  conflicts: PresentedCard[]
+  /** The ids that are not on the board. */
+  notFound: string[]
+  live: boolean
+}
+
+interface Condition {
+  id: string
+  expects?: Expects | undefined
+}
+
+/**
+ * Checks the conditions, then builds a write without the cards that fail them. The conditions hold at the write's place
+ * in the log: the commit refuses a write that was built on an older state. But while a long write is built,
+ * editors change the document between its steps, and their edits come before the write in the log. When they change a
+ * card whose condition held, it is checked again, and the write is built again.
+ *
+ * @param build gets the ids of the cards that it must leave alone
+ */
+export function* buildChecked<Built extends object>(
+  document: Y.Doc,
+  conditions: Condition[],
+  build: (refused: ReadonlySet<string>) => Steps<Built>,
+): Steps<Built & { conflicts: VersionedCard[] }> {
+  const held = new Set<string>()
+  let isStale = false
+  const watch = (events: DeepEvents) => {
+    for (const event of events) {
+      const changed = event.path.length > 0 ? event.path.slice(0, 1) : [...event.keys.keys()]
+      isStale ||= changed.some((id) => held.has(String(id)))
+    }
+  }
+  const cards = cardsOf(document)
+  cards.observeDeep(watch)
+  try {
+    for (;;) {
+      held.clear()
+      isStale = false
+      const conflicts: VersionedCard[] = []
+      const refused = new Set<string>()
+      for (const { id, expects } of conditions) {
+        if (!expects) continue
+        const shared = findCard(document, id)
+        const card = shared && readCard(id, shared)
+        if (card && expects(card.version)) held.add(id)
+        else refused.add(id)
+        if (card && !held.has(id)) conflicts.push(card)
+        yield
+      }
+      const built = yield* build(refused)
+      if (!isStale) return { ...built, conflicts }
+    }
+  } finally {
+    cards.unobserveDeep(watch)
+  }
+}
+
+type DeepEvents = Parameters<Parameters<SharedMap['observeDeep']>[0]>[0]
+
+export async function presentConflicts(
+  live: LiveBoards,
+  { account, boardId }: { account: string; boardId: string },
+  cards: VersionedCard[],
+): Promise<PresentedCard[]> {
+  const ids = cards.map(({ id }) => id)
+  return presentAll(live, account, cards, cardTimes(live.database, boardId, ids))
+}
+
+export function missingFrom(cards: { id: string }[], ids: string[]): string[] {
+  const found = new Set(cards.map(({ id }) => id))
+  return ids.filter((id) => !found.has(id))
+}

@@ -1,0 +1,40 @@
+/**
+ * Versions of cards and boards. A version is a hash of the content: it is the same wherever it is computed (from the
+ * document, or in the index), and after a compaction, a reload, a move or a restore. A content that comes back has its
+ * version back. One might use the position of the last change instead. But the document does not contain it, and changes
+ * that have no effect would change the version.
+ */
+import { hash } from 'node:crypto'
+
+/** The condition of a write: whether a card or board with this version may be changed. */
+export type Expects = (version: string) => boolean
+
+/** The condition that both conditions hold. */
+export const both = (first: Expects | undefined, second: Expects | undefined): Expects | undefined =>
+  first && second ? (version) => first(version) && second(version) : (first ?? second)
+
+/**
+ * The hash over the names and values of all fields that differ from their default, sorted by name. So every process
+ * computes the same hash, and a field added by a later version of the service changes only the hashes of objects that
+ * use it.
+ */
+export function hashOf(fields: object, defaults: Record<string, unknown> = {}): string {
+  const pairs = Object.entries(fields)
+    .filter(([name, value]) => !isDefault(value, defaults[name]))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
+}
+
+/** Whether a value is the default. Absent, null and an empty list are defaults for every field. */
+const isDefault = (value: unknown, other: unknown) =>
+  value === null || value === undefined || value === other || (Array.isArray(value) && value.length === 0)
+
+/** Only objects have keys to sort. Without any, this takes half the time. */
+function canonicalJson(pairs: [name: string, value: unknown][]): string {
+  if (!pairs.some(([, value]) => typeof value === 'object')) return JSON.stringify(pairs)
+  return JSON.stringify(pairs, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}
