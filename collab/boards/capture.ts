@@ -47,11 +47,11 @@ export async function captureBoard(
 async function readUnchanged(document: Y.Doc, raw: boolean): Promise<Capture | null> {
   const steps = readBoard(document, raw)
   const turn = new LoopTurn()
-  let changed = false
-  const noteChange = () => void (changed = true)
+  const change = new AbortController()
+  const noteChange = () => change.abort()
   document.on('update', noteChange)
   try {
-    while (!changed) {
+    while (!change.signal.aborted) {
       const { done, value } = steps.next()
       if (done) return value
       if (turn.isOver()) await turn.next()

@@ -189,11 +189,7 @@ export class Documents {
       throw error
     }
     try {
-      await this.#options.loader.apply(
-        copy,
-        { snapshot: null, updates },
-        { account, origin: null, failed },
-      )
+      await this.#options.loader.apply(copy, { snapshot: null, updates }, { account, origin: null, failed })
     } catch (error) {
       throw isTooCostly(error) ? tooCostly(error) : error
     }

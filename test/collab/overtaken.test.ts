@@ -40,11 +40,11 @@ async function typedOn(cardCount: number) {
   const editors = await Promise.all(
     Array.from({ length: 4 }, () => openEditor(there.url, { boardId, token: user.token })),
   )
-  let isOn = true
+  const stopped = new AbortController()
   const typed: string[] = []
   const type = async (editor: Editor, who: number) => {
     const body = editor.cards.get(cards[who]!.id)!.get('body') as { insert(at: number, text: string): void }
-    for (let n = 0; isOn; n++) {
+    for (let n = 0; !stopped.signal.aborted; n++) {
       body.insert(0, `${'abcd'[who]}${n} `)
       typed.push(`${'abcd'[who]}${n}`)
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -53,7 +53,7 @@ async function typedOn(cardCount: number) {
   const typing = editors.map(type)
   await until(() => typed.length > 40, 'all of them type')
   const stop = async () => {
-    isOn = false
+    stopped.abort()
     await Promise.all(typing)
     await Promise.all(editors.map((editor) => editor.saved()))
     const bodies = (await listCards(user, boardId)).map(({ body }) => body as string).join(' ')
