@@ -1,8 +1,8 @@
 /**
- * Versions of cards and boards. A version is a hash of the content: it is the same wherever it is computed (from the
- * document, or in the index), and after a compaction, a reload, a move or a restore. A content that comes back has its
- * version back. One might use the position of the last change instead. But the document does not contain it, and changes
- * that have no effect would change the version.
+ * Versions of cards and boards. A version is a hash of the content. So a card has the same version in its document and in
+ * the index, and after a compaction, a reload, a move or a restore. A card whose content is changed back has its earlier
+ * version again. One might use the position of the last change instead. But the document does not contain it, and changes
+ * without effect would change the version.
  */
 import { hash } from 'node:crypto'
 

@@ -55,8 +55,8 @@ export function presentBoard(
 }
 
 /**
- * The version of a board: a hash over its row. The parent is left out, because not everybody sees it. `updated_at` changes
- * with it.
+ * The version of a board: a hash over its row. The parent is left out, because not everybody sees it. When it changes,
+ * `updated_at` does too.
  */
 const versionOf = ({ parent_board_id: _parent, ...row }: BoardRow): string => hashOf(row)
 
