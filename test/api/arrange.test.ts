@@ -188,7 +188,7 @@ test('[Z35] only places and sizes change, and only of cards that move', async ()
   const { moved } = succeeded(await arrange(board.id, { layout: 'grid' }))
   expect(moved).toBeGreaterThan(8)
   const after = await whole()
-  const rest = ({ x: _x, y: _y, w: _w, h: _h, raw, updated_at: _at, ...others }: any) => {
+  const rest = ({ x: _x, y: _y, w: _w, h: _h, raw, updated_at: _at, version: _version, ...others }: any) => {
     const { x: _rx, y: _ry, w: _rw, h: _rh, ...interior } = raw
     return { ...others, interior }
   }
