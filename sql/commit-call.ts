@@ -23,6 +23,8 @@ export interface CommitCall {
 export interface CommitItem {
   n: number
   board: string
+  /** On the first item: the id of the caller's commit queue. A board that is reserved takes items of one queue only. */
+  node?: string
   /**
    * - `edit`: updates of editors. The socket has checked them, and they are always appended.
    * - `write`: a write of the API. It may be refused.
@@ -47,6 +49,8 @@ export interface CommitItem {
   used?: number
   /** The log position that the author had read; null when the item does not depend on the document. */
   seen?: number | null
+  /** For a write: true when it reserves its boards if the document has changed again since it was built. */
+  reserves?: boolean
   /** Number of cards that the item adds, for the free cap. */
   adds?: number
   /** The highest `z` that the item sets. */

@@ -18,6 +18,8 @@ interface Patience {
   graceMs: number
   /** The server ends a transaction that is idle for longer, because it would delay the change feeds. Default 15 s. */
   idleMs?: number
+  /** Whether commits wait for the disk. Default true. */
+  waitsForDisk?: boolean
 }
 
 /**
@@ -66,7 +68,8 @@ export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: Poo
     lock: open(url, 1, requests),
     system: open(url, 2, requests, systemRole),
     follow: open(url, 2, requests, systemRole),
-    notify: open(url, 1, requests),
+    // Messages may be lost, so they don't wait for the disk.
+    notify: open(url, 1, { ...requests, waitsForDisk: false }),
     search: open(url, 4, patience.search),
     background: open(url, 3, bounded(patience.background)),
     probe: open(url, 1, patience.probe),
@@ -80,7 +83,8 @@ export const openSessionConnection = (url: string, lost: () => void) =>
 export const requestRole = 'corkboard_app'
 export const systemRole = 'corkboard_system'
 
-function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 }: Patience, role: string) {
+function settingsFor(bounds: Patience, role: string) {
+  const { statementMs, waitMs, connectMs, graceMs, idleMs = 15_000, waitsForDisk = true } = bounds
   return {
     onnotice: () => undefined,
     connect_timeout: connectMs / 1000,
@@ -105,6 +109,7 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
       tcp_keepalives_idle: serverSetting('20'),
       tcp_keepalives_interval: serverSetting('10'),
       tcp_keepalives_count: serverSetting('3'),
+      ...(waitsForDisk ? {} : { synchronous_commit: 'off' }),
     },
   }
 }

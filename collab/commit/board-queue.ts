@@ -35,6 +35,7 @@ export class PendingWrite {
   readonly #written: Written[] = []
   #isSettled = false
   #isSlow = false
+  #standing: 'first' | 'overtaken' | 'reserved' = 'first'
 
   /** @param now in milliseconds */
   constructor(
@@ -74,6 +75,22 @@ export class PendingWrite {
 
   foundSlow(): void {
     this.#isSlow = true
+  }
+
+  /**
+   * Whether it reserves its boards when others overtake it in the next commit. Then no other node commits to them until it
+   * is committed, or two seconds are over. A write does so once, when it was overtaken before.
+   */
+  get reserves(): boolean {
+    return this.#standing === 'overtaken'
+  }
+
+  overtaken(): void {
+    if (this.#standing === 'first') this.#standing = 'overtaken'
+  }
+
+  reserved(): void {
+    this.#standing = 'reserved'
   }
 
   resolve(queue: BoardQueue, written: Written): void {

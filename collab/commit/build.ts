@@ -78,6 +78,7 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
       const { done, value } = steps.next()
       if (done) {
         if (!isStale(building)) return itemsOf(building, value, quota)
+        write.overtaken()
         for (const { queue } of parts) queue.putBack(write)
         break
       }
@@ -92,11 +93,16 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
   return []
 }
 
-/** Whether a document that the write was built on has been dropped, or is behind. */
+/**
+ * Whether a document that the write was built on has been dropped, or is behind. A write that reserves its boards is sent
+ * even when it is behind, because only the commit can reserve them.
+ */
 function isStale({ write, parts }: Building): boolean {
   return (
     needsDocument(write) &&
-    parts.some(({ queue, document }) => queue.document !== document || !document?.current)
+    parts.some(
+      ({ queue, document }) => queue.document !== document || !(document?.current || write.reserves),
+    )
   )
 }
 

@@ -30,6 +30,7 @@ export interface CommitAnswer {
 export type Outcome =
   | 'ok'
   | 'again'
+  | 'reserved'
   | 'busy'
   | 'missing'
   | 'forbidden'
@@ -49,9 +50,14 @@ export interface Quotas {
   documentBytes: BytesByTier
 }
 
-/** Encodes a commit, in steps, because it may contain tens of megabytes. */
+/**
+ * Encodes a commit, in steps, because it may contain tens of megabytes.
+ *
+ * @param node the id of the commit queue
+ */
 export function* encodeCall(
   batch: BatchItem[],
+  node: string,
   { freeCardCap, storageBytes, documentBytes }: Quotas,
 ): Steps<CommitCall> {
   const blobs: Uint8Array[] = []
@@ -68,7 +74,7 @@ export function* encodeCall(
   const removed: object[] = []
   const items = batch.map((item, n): CommitItem => {
     const at = put(frame(item.updates))
-    const common = { n, board: item.queue.boardId, kind: item.kind, ...at }
+    const common = { n, board: item.queue.boardId, kind: item.kind, ...at, ...(n === 0 ? { node } : {}) }
     switch (item.kind) {
       case 'edit':
         return { ...common, actors: item.actors, guests: item.guests }
@@ -102,6 +108,7 @@ export function* encodeCall(
           clock: item.clock,
           used: built?.used ?? 0,
           seen: item.seen,
+          reserves: write.reserves || undefined,
           adds: built?.adds ?? 0,
           top_z: built?.top ?? null,
           operation:

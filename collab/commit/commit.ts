@@ -12,6 +12,7 @@
  *
  * A call whose outcome is unknown is repeated with the same commit id, so that nothing is written twice.
  */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inTurns } from '../../platform/work/loop-turn.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
@@ -64,6 +65,8 @@ const defaults = {
 }
 
 export class CommitQueue {
+  /** Under this id it reserves boards. */
+  readonly #node = randomUUID()
   readonly #options: CommitQueueOptions & typeof defaults
   readonly #queues = new Map<string, BoardQueue>()
   /** Boards with something to commit, in the order of their turns. */
@@ -244,7 +247,7 @@ export class CommitQueue {
     const took = () => ({ isLarge: aside, durationMs: performance.now() - startedAt, bytes: sizeOf(batch) })
     let answer: CommitAnswer | null
     try {
-      const call = await inTurns(encodeCall(batch, this.#options))
+      const call = await inTurns(encodeCall(batch, this.#node, this.#options))
       answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
     } catch (error) {
       this.#back(batch)

@@ -122,7 +122,9 @@ function settleItem(
   { freeCardCap }: SettleOptions,
 ): PendingWrite[] {
   if (item.kind === 'write') {
-    if (outcome === 'again' || outcome === 'busy') return [item.write]
+    if (outcome === 'again' && item.built) item.write.overtaken()
+    if (outcome === 'reserved') item.write.reserved()
+    if (['again', 'reserved', 'busy'].includes(outcome)) return [item.write]
     if (outcome === 'ok') item.write.resolve(item.queue, { seq, at, times })
     else item.write.reject(refusal(item, outcome, detail, freeCardCap ?? 0))
     return []

@@ -9,7 +9,8 @@
 -- with times in milliseconds. `items` lists the items whose outcome r is not ok:
 --   ok         written
 --   again      the document has changed since the item was built: rebuild it and send it again
---   busy       another transaction has locked the board, or its owner's row: send it again
+--   reserved   the same. Until the write is settled, but at most for two seconds, no other node writes on its boards
+--   busy       another transaction has locked the board or its owner's row, or another node has reserved it: send it again
 --   missing | forbidden | trashed   refused
 --   limit      refused; detail: the owner's number of cards
 --   identifier refused; detail: [scope, value, card] of an identifier that another card has
@@ -50,6 +51,10 @@ declare
   records json;
   guest_writes integer[] := '{}';
   guests_edit boolean;
+  reservation constant interval := '2 seconds';
+  caller uuid;
+  reserving uuid[] := '{}';
+  refused uuid[] := '{}';
 begin
   if p_again then
     select c.result into answer from commits c where c.commit_id = p_commit;
@@ -58,6 +63,7 @@ begin
     end if;
   end if;
   batch := array(select i from json_populate_recordset(null::commit_item, p_items) as i);
+  caller := coalesce(batch[1].node, '00000000-0000-0000-0000-000000000000'); -- code before 0015 sends none
 
   -- Every function takes locks in this order: documents by id, then owners by id. This one waits for none.
   select coalesce(array_agg(l.board_id), '{}') into locked
@@ -65,6 +71,7 @@ begin
     select d.board_id
     from board_documents d
     where d.board_id in (select i.board from unnest(batch) as i)
+      and (d.reserved_by <> caller and d.reserved_until between clock_timestamp() and clock_timestamp() + reservation) is not true
     order by d.board_id
     for update skip locked
   ) l;
@@ -140,7 +147,7 @@ begin
         left join users o on o.id = w.owner_id
         left join rights a on a.board = i.board and a.account = i.account
       )
-      select s.*, p.outcome as partner_outcome, p.guest as partner_guest,
+      select s.*, p.board as partner_board, p.outcome as partner_outcome, p.guest as partner_guest,
         p.owner_id is distinct from s.owner_id as owner_gains -- a move from another owner, or a write without a partner
       from standing s
       left join standing p on p.n = s.partner
@@ -194,6 +201,14 @@ begin
         clock := clock + coalesce(r.used, 0);
       else
         blocked := blocked or r.clock is not null;
+        -- A write never waits for one board while it has reserved another. So two of them never wait for each other.
+        if r.reserves and outcome in ('ok', 'again') and partner_outcome in ('ok', 'again') then
+          outcome := 'reserved';
+          partner_outcome := 'reserved';
+          reserving := reserving || array_remove(array[r.board, r.partner_board], null);
+        elsif outcome not in ('ok', 'again', 'busy') or partner_outcome not in ('ok', 'again', 'busy') then
+          refused := refused || array_remove(array[r.board, r.partner_board], null);
+        end if;
         answers := answers || json_build_array(r.n, case outcome when 'ok' then 'again' else outcome end, detail)::text;
         if r.partner is not null then
           answers := answers
@@ -201,6 +216,13 @@ begin
         end if;
       end if;
     end loop;
+    if reserving <> '{}' or refused <> '{}' then
+      update board_documents d
+      set reserved_by = caller,
+        reserved_until = case when d.board_id = any (reserving) then clock_timestamp() + reservation end
+      where d.board_id = any (reserving)
+        or (d.board_id = any (refused) and d.board_id = any (locked) and d.reserved_by = caller and d.reserved_until is not null);
+    end if;
   end if;
 
   if accepted <> '{}' then
@@ -218,7 +240,8 @@ begin
         coalesce(sum(i.used), 0) as used,
         max(i.top_z) as top_z,
         bool_or(i.kind = 'flush') as flushed,
-        bool_or(i.kind = 'edit') as edited
+        bool_or(i.kind = 'edit') as edited,
+        bool_or(i.kind = 'write') as wrote
       from unnest(batch) as i
       group by i.board
     ), moved as (
@@ -232,6 +255,7 @@ begin
         end,
         log_rows = d.log_rows + (g.updates is not null)::integer,
         log_bytes = d.log_bytes + coalesce(octet_length(g.updates), 0),
+        reserved_until = case when not g.wrote then d.reserved_until end,
         changed_at = case when g.updates is not null then t else d.changed_at end
       from given g
       where d.board_id = g.board

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { disconnectApplication, endGrant } from '../../sql/oauth/oauth-grants.ts'
 import { revokePersonalToken } from '../../sql/accounts/personal-tokens.ts'
-import { makeToken, revokeAccessToken, revokeToken, saveAccessToken } from '../../sql/accounts/tokens.ts'
+import { revokeAccessToken, revokeToken } from '../../sql/accounts/tokens.ts'
+import { connectApplication } from '../support/application.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
@@ -50,17 +50,17 @@ const ways: Record<string, (user: TestUser) => Promise<Revocable>> = {
     return { token: token.value, revoke: () => user.api.delete(`/service-accounts/${account}`) }
   },
   'an access token that its application gives up': async (user) => {
-    const { value } = await application(user)
-    return { token: value, revoke: () => here.database.asSystem((tx) => revokeAccessToken(tx, value)) }
+    const { token } = await connectApplication(here, user)
+    return { token, revoke: () => here.database.asSystem((tx) => revokeAccessToken(tx, token)) }
   },
   'what was issued under a grant that ends': async (user) => {
-    const { value, key } = await application(user)
-    return { token: value, revoke: () => here.database.asSystem((tx) => endGrant(tx, key)) }
+    const { token, key } = await connectApplication(here, user)
+    return { token, revoke: () => here.database.asSystem((tx) => endGrant(tx, key)) }
   },
   'the tokens of an application that is disconnected': async (user) => {
-    const { value, clientId } = await application(user)
+    const { token, clientId } = await connectApplication(here, user)
     const revoke = () => here.database.asUser(user.userId, (tx) => disconnectApplication(tx, clientId))
-    return { token: value, revoke }
+    return { token, revoke }
   },
 }
 
@@ -71,23 +71,6 @@ async function serviceAccount(
   const account = made.body.service_account.id as string
   const minted = await user.api.post(`/service-accounts/${account}/tokens`, { name: 'one', scopes: ['read'] })
   return { account, token: { id: minted.body.token.id, value: minted.body.access_token } }
-}
-
-async function application(user: TestUser): Promise<{ value: string; key: Buffer; clientId: string }> {
-  const value = makeToken()
-  const key = Buffer.from(randomUUID())
-  const clientId = `client-${randomUUID()}`
-  await here.database.asSystem(async (tx) => {
-    const [grant] = await tx<{ id: string }[]>`
-      insert into oauth_grants (key, payload, user_id, client_id, scopes, ends_at)
-      values (${key}, ${Buffer.from('payload')}, ${user.userId}, ${clientId}, ${['read']}, now() + interval '1 hour')
-      returning id`
-    await saveAccessToken(tx, {
-      ...{ value, grantId: grant!.id, userId: user.userId, name: 'App', scopes: ['read'] },
-      lastsSeconds: 3600,
-    })
-  })
-  return { value, key, clientId }
 }
 
 test.each(Object.entries(ways))('[R30, R31] revoked means revoked: %s', async (_name, make) => {

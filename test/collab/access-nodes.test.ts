@@ -1,6 +1,10 @@
 /** Access that ends by a change on one node, for editors who are on another node. */
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { endSessions, startSession } from '../../sql/accounts/sessions.ts'
 import { revokeToken } from '../../sql/accounts/tokens.ts'
+import { disconnectApplication } from '../../sql/oauth/oauth-grants.ts'
+import { connectApplication } from '../support/application.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { startService, type TestUser } from '../support/service.ts'
@@ -22,11 +26,26 @@ const isReadOnly = (editor: Editor) => editor.provider.authorizedScope === 'read
 
 interface Change {
   give?(owner: TestUser, user: TestUser, boardId: string): Promise<void>
+  /** With what the editor opens the board. Default: the account's token. */
+  enter?(user: TestUser): Promise<{ token: string; webSocket?: new (url: string) => WebSocket }>
   end(owner: TestUser, user: TestUser, boardId: string): Promise<unknown>
   hasEnded?(editor: Editor): boolean
 }
 
 const member = (owner: TestUser, user: TestUser) => here.member(owner.workspaceId, user, 'editor')
+/** Signed in, as a page of the service opens a socket. */
+async function signedIn({ userId }: TestUser) {
+  const { secret } = await here.database.asSystem((tx) =>
+    startSession(tx, { userId, ip: '127.0.0.1', userAgent: null }),
+  )
+  class PageSocket extends WebSocket {
+    constructor(url: string) {
+      const { origin } = new URL(url.replace('ws', 'http'))
+      super(url, { headers: { cookie: `corkboard_session=${secret}`, origin } })
+    }
+  }
+  return { token: '', webSocket: PageSocket }
+}
 const share = (_owner: TestUser, user: TestUser, boardId: string) => here.share(boardId, user, 'editor')
 
 const changes: Record<string, Change> = {
@@ -52,6 +71,17 @@ const changes: Record<string, Change> = {
     give: share,
     end: (_owner, { tokenId }) => here.database.asSystem((tx) => revokeToken(tx, tokenId)),
   },
+  'a session that ends': {
+    give: share,
+    enter: signedIn,
+    end: (_owner, { userId }) => here.database.asSystem((tx) => endSessions(tx, userId)),
+  },
+  'an application that is disconnected': {
+    give: share,
+    enter: (user) => connectApplication(here, user, 'an application'),
+    end: (_owner, { userId }) =>
+      here.database.asUser(userId, (tx) => disconnectApplication(tx, 'an application')),
+  },
   'a board in the trash': {
     give: share,
     end: (owner, _user, boardId) => owner.api.delete(`/boards/${boardId}`),
@@ -59,11 +89,12 @@ const changes: Record<string, Change> = {
 }
 
 /** Makes the change. @returns the milliseconds until the editor on the other node has lost its access */
-async function timed({ give, end, hasEnded = isCutOff }: Change, url: string): Promise<number> {
+async function timed({ give, enter, end, hasEnded = isCutOff }: Change, url: string): Promise<number> {
   const [owner, user] = [await here.user(), await here.user()]
   const boardId = (await owner.api.post('/boards', { name: 'Access' })).body.board.id
   await give?.(owner, user, boardId)
-  const editor = await openEditor(url, { boardId, token: user.token, reconnect: false })
+  const entry = await (enter?.(user) ?? { token: user.token })
+  const editor = await openEditor(url, { boardId, ...entry, reconnect: false })
   expect(editor.provider.authorizedScope).toBe('read-write')
   await end(owner, user, boardId)
   const endedAt = performance.now()
@@ -84,6 +115,7 @@ test('[R8] editors on another node lose access within two seconds when all messa
     ['board_shares', 'board_shares_ended'],
     ['boards', 'boards_ended'],
     ['tokens', 'tokens_revoked'],
+    ['sessions', 'sessions_ended'],
   ])
     await here.admin.unsafe(`alter table ${table} disable trigger ${trigger}`)
   await Promise.all(Object.values(changes).map((change) => timed(change, polling.url)))

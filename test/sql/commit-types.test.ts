@@ -29,6 +29,8 @@ const itemFields: Record<keyof CommitItem, string> = {
   room: 'json',
   is_full: 'boolean',
   guests: 'json',
+  node: 'uuid',
+  reserves: 'boolean',
 }
 const rowFields: Record<keyof CardRow | 'n', string> = {
   n: 'integer',
