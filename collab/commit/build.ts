@@ -100,9 +100,7 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
 function isStale({ write, parts }: Building): boolean {
   return (
     needsDocument(write) &&
-    parts.some(
-      ({ queue, document }) => queue.document !== document || !(document?.current || write.reserves),
-    )
+    parts.some(({ queue, document }) => queue.document !== document || !(document?.current || write.reserves))
   )
 }
 

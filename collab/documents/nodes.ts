@@ -28,6 +28,18 @@ export interface NodesOptions {
   onNodeGone?(node: string): void
 }
 
+/** A question to the other nodes that may have a board open. */
+interface Question {
+  /** These have answered. */
+  readonly shownBy: Set<string>
+  /** These have to answer; null while the database has not named them. */
+  nodes: string[] | null
+  done(shown: boolean): void
+}
+
+/** After this time a question is sent again: a message may be lost, or a node may have opened the board just then. */
+const askAgainMs = 150
+
 export class Nodes {
   readonly #options: NodesOptions
   readonly id: string
@@ -36,7 +48,7 @@ export class Nodes {
   readonly #bus: Bus
   readonly #roster: Roster
   readonly #hints: Hints
-  readonly #asked = new Map<string, { waitingFor: Set<string>; done(shown: boolean): void }>()
+  readonly #asked = new Map<string, Question>()
 
   constructor(options: NodesOptions) {
     this.#options = options
@@ -115,26 +127,29 @@ export class Nodes {
     if (this.isAlone) return true
     const ask = randomUUID()
     const { promise: answered, resolve: done } = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => done(false), timeoutMs)
-    this.#asked.set(ask, { waitingFor: new Set(), done })
-    void this.#ask(boardId, seq, ask)
+    const send = () => this.#bus.publish({ kind: 'show', ask, board: boardId, seq })
+    // At the last heartbeat another node had the board open. It need not wait until the database has named all.
+    const isSent = this.isElsewhere(boardId)
+    if (isSent) send()
+    const question: Question = { shownBy: new Set(), nodes: null, done }
+    this.#asked.set(ask, question)
+    const timers = [setTimeout(() => done(false), timeoutMs), setTimeout(send, askAgainMs)]
+    void this.#askAll(boardId, question, isSent ? null : send)
     return answered.finally(() => {
-      clearTimeout(timer)
+      for (const timer of timers) clearTimeout(timer)
       this.#asked.delete(ask)
     })
   }
 
-  async #ask(boardId: string, seq: number, ask: string): Promise<void> {
+  /** Reads which nodes have to answer. The database is asked after the commit, so no canvas can be opened unnoticed. */
+  async #askAll(boardId: string, question: Question, send: (() => void) | null): Promise<void> {
     try {
-      const nodes = await this.#roster.showing(boardId)
-      const asked = this.#asked.get(ask)
-      if (nodes.length === 0) asked?.done(true)
-      if (!asked || nodes.length === 0) return // without `asked` it is too late
-      for (const node of nodes) asked.waitingFor.add(node)
-      this.#bus.publish({ kind: 'show', ask, board: boardId, seq })
+      question.nodes = await this.#roster.showing(boardId)
+      if (question.nodes.length > 0) send?.()
+      settle(question)
     } catch (error) {
       this.#options.log.warn({ err: error, boardId }, 'asking other nodes to show a change failed')
-      this.#asked.get(ask)?.done(false)
+      question.done(false)
     }
   }
 
@@ -155,7 +170,13 @@ export class Nodes {
   }
 
   #shownBy({ ask, from }: MessageOf<'shown'>): void {
-    const asked = this.#asked.get(ask)
-    if (asked?.waitingFor.delete(from) && asked.waitingFor.size === 0) asked.done(true)
+    const question = this.#asked.get(ask)
+    if (!question) return
+    question.shownBy.add(from)
+    settle(question)
   }
+}
+
+function settle({ nodes, shownBy, done }: Question): void {
+  if (nodes?.every((node) => shownBy.has(node))) done(true)
 }

@@ -100,7 +100,7 @@ test('[AW12] one message for each tick, and none about a board that no other nod
     () => [anna, ben].every((editor) => seenBy(watcher, editor)?.['at'] === 60),
     'the newest states',
   )
-  const ticks = (performance.now() - startedAt) / 300
+  const ticks = (performance.now() - startedAt) / 150
   const sent = about(boardId).length
   expect(sent).toBeGreaterThan(1)
   expect(sent).toBeLessThanOrEqual(Math.ceil(ticks) + 1)

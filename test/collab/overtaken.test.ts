@@ -10,6 +10,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { gatedDatabase } from '../support/gated-database.ts'
 import { ApiClient } from '../support/http.ts'
+import { startNode } from '../support/node-process.ts'
 import { startService } from '../support/service.ts'
 
 const testDatabase = await cloneDatabase()
@@ -154,4 +155,21 @@ test('[N7] a reservation that would last longer than two seconds counts as none'
   const startedAt = performance.now()
   await makeCards(user, boardId, [{}])
   expect(performance.now() - startedAt).toBeLessThan(1500)
+})
+
+test('[N8] a node that stops while editors of another node type on its boards ends in time, and its edits are indexed', async () => {
+  const { boardId, cards, stop } = await typedOn(20)
+  const leaving = await startNode(testDatabase.url)
+  const editor = await openEditor(leaving.url, { boardId, token: user.token, reconnect: false })
+  const cardId = cards[10]!.id
+  editor.cards.get(cardId)!.set('title', 'its last edit')
+  await editor.saved()
+  const leftAt = performance.now()
+  leaving.signal('SIGTERM')
+  expect((await leaving.ended).code).toBe(0)
+  expect(performance.now() - leftAt).toBeLessThan(5000)
+  const [row] = await here.admin<{ title: string }[]>`
+    select title from card_index where board_id = ${boardId} and card_id = ${cardId}`
+  expect(row!.title).toBe('its last edit')
+  await stop()
 })
