@@ -49,8 +49,11 @@ export interface CommitItem {
   used?: number
   /** The log position that the author had read; null when the item does not depend on the document. */
   seen?: number | null
-  /** For a write: true when it reserves its boards if the document has changed again since it was built. */
-  reserves?: boolean
+  /**
+   * For a write, `part` and `flush`. `wanted`: the item reserves its boards if the document has changed again since it was
+   * built. `held`: it has done so. Its success or refusal ends that.
+   */
+  reservation?: 'wanted' | 'held'
   /** Number of cards that the item adds, for the free cap. */
   adds?: number
   /** The highest `z` that the item sets. */

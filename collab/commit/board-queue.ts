@@ -1,9 +1,38 @@
 /** The queue of each board: edits, writes and flushes that wait for a commit; see commit.ts. */
 import { randomUUID } from 'node:crypto'
 import type { BoardHead } from '../log/log.ts'
+import type { Outcome } from './commit-call.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
+
+/**
+ * Whether a write, or the flushes of a board, reserve their boards: no other node commits to a reserved board, for at most
+ * two seconds.
+ *
+ *   state    becomes  when
+ *   none     wanted   a commit found the item outdated, because another node had committed to the board
+ *   wanted   held     that happened again, and this commit has reserved the boards
+ *   any      none     the item is written
+ */
+export class Reservation {
+  #state: 'none' | 'wanted' | 'held' = 'none'
+
+  /** Undefined: none. */
+  get state(): 'wanted' | 'held' | undefined {
+    return this.#state === 'none' ? undefined : this.#state
+  }
+
+  overtaken(): void {
+    if (this.#state === 'none') this.#state = 'wanted'
+  }
+
+  answered(outcome: Outcome): void {
+    if (outcome === 'again') this.overtaken()
+    if (outcome === 'reserved') this.#state = 'held'
+    if (outcome === 'ok') this.#state = 'none'
+  }
+}
 
 /** The caller of a write, which waits for the results: one for each board. */
 interface Caller {
@@ -30,12 +59,12 @@ export class PendingWrite {
   readonly queues: readonly BoardQueue[]
   /** The record of the request for the commit. */
   readonly operation: object | undefined
+  readonly reservation = new Reservation()
   readonly #queuedAt: number
   readonly #caller: Caller
   readonly #written: Written[] = []
   #isSettled = false
   #isSlow = false
-  #standing: 'first' | 'overtaken' | 'reserved' = 'first'
 
   /** @param now in milliseconds */
   constructor(
@@ -75,22 +104,6 @@ export class PendingWrite {
 
   foundSlow(): void {
     this.#isSlow = true
-  }
-
-  /**
-   * Whether it reserves its boards when others overtake it in the next commit. Then no other node commits to them until it
-   * is committed, or two seconds are over. A write does so once, when it was overtaken before.
-   */
-  get reserves(): boolean {
-    return this.#standing === 'overtaken'
-  }
-
-  overtaken(): void {
-    if (this.#standing === 'first') this.#standing = 'overtaken'
-  }
-
-  reserved(): void {
-    this.#standing = 'reserved'
   }
 
   resolve(queue: BoardQueue, written: Written): void {
@@ -138,6 +151,7 @@ const away: State = { kind: 'away' }
 export class BoardQueue {
   readonly boardId: string
   readonly edits = new EditBacklog()
+  readonly flushReservation = new Reservation()
   #head: BoardHead | null = null
   #document: CommittingDocument | null = null
   #writes: PendingWrite[] = []

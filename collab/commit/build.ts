@@ -20,6 +20,8 @@ export interface Building {
   write: PendingWrite
   parts: Part[]
   steps: Steps<BuiltWrite[]>
+  /** What the next step needs, such as the result of a worker thread; null: nothing. */
+  awaits: Promise<unknown> | null
 }
 
 /** A write that takes longer to build gets a commit of its own, which is built in turns. */
@@ -38,7 +40,7 @@ export function startBuilding(write: PendingWrite, heads: BoardHead[]): Building
     const seen = needsDocument(write) ? document!.appliedSeq : write.reads === 'position' ? head.seq : null
     return { queue, head, document, seen }
   })
-  return { write, parts, steps: stepsOf(write, heads) }
+  return { write, parts, steps: stepsOf(write, heads), awaits: null }
 }
 
 function* stepsOf({ request }: PendingWrite, heads: BoardHead[]): Steps<BuiltWrite[]> {
@@ -53,13 +55,14 @@ function* stepsOf({ request }: PendingWrite, heads: BoardHead[]): Steps<BuiltWri
  *
  * @throws the error that the write is refused with
  */
-export function buildInline({ steps }: Building): BuiltWrite[] | null {
+export function buildInline(building: Building): BuiltWrite[] | null {
   const until = performance.now() + inlineBuildMs
   do {
-    const { done, value } = steps.next()
+    const { done, value } = building.steps.next()
     if (done) return value
     if (value) {
-      value.catch(() => undefined) // the next attempt awaits it
+      value.catch(() => undefined) // nobody awaits it if the write is built anew
+      building.awaits = value
       return null
     }
   } while (performance.now() < until)
@@ -74,11 +77,12 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
   const { write, parts, steps } = building
   const turn = new LoopTurn()
   try {
+    await building.awaits
     while (!write.isSettled) {
       const { done, value } = steps.next()
       if (done) {
         if (!isStale(building)) return itemsOf(building, value, quota)
-        write.overtaken()
+        write.reservation.overtaken()
         for (const { queue } of parts) queue.putBack(write)
         break
       }
@@ -100,7 +104,10 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
 function isStale({ write, parts }: Building): boolean {
   return (
     needsDocument(write) &&
-    parts.some(({ queue, document }) => queue.document !== document || !(document?.current || write.reserves))
+    parts.some(
+      ({ queue, document }) =>
+        queue.document !== document || !(document?.current || write.reservation.state === 'wanted'),
+    )
   )
 }
 

@@ -87,6 +87,7 @@ export function* encodeCall(
           op: randomUUID(),
           cause: 'editor',
           seen: item.seen,
+          reservation: item.queue.flushReservation.state,
           actors: [],
           top_z: highest(item.flush.rows),
         }
@@ -108,7 +109,7 @@ export function* encodeCall(
           clock: item.clock,
           used: built?.used ?? 0,
           seen: item.seen,
-          reserves: write.reserves || undefined,
+          reservation: write.reservation.state,
           adds: built?.adds ?? 0,
           top_z: built?.top ?? null,
           operation:

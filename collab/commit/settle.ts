@@ -122,15 +122,15 @@ function settleItem(
   { freeCardCap }: SettleOptions,
 ): PendingWrite[] {
   if (item.kind === 'write') {
-    if (outcome === 'again' && item.built) item.write.overtaken()
-    if (outcome === 'reserved') item.write.reserved()
-    if (['again', 'reserved', 'busy'].includes(outcome)) return [item.write]
+    if (item.built) item.write.reservation.answered(outcome)
+    if (outcome === 'again' || outcome === 'reserved' || outcome === 'busy') return [item.write]
     if (outcome === 'ok') item.write.resolve(item.queue, { seq, at, times })
     else item.write.reject(refusal(item, outcome, detail, freeCardCap ?? 0))
     return []
   }
   const { queue } = item
   if (item.kind === 'flush') {
+    queue.flushReservation.answered(outcome)
     if (outcome === 'ok') {
       queue.document?.flushed()
       if (!item.flush.isPart) queue.endFlush()

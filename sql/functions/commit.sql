@@ -51,7 +51,7 @@ declare
   records json;
   guest_writes integer[] := '{}';
   guests_edit boolean;
-  reservation constant interval := '2 seconds';
+  reservation_lasts constant interval := '2 seconds';
   caller uuid;
   reserving uuid[] := '{}';
   refused uuid[] := '{}';
@@ -71,7 +71,7 @@ begin
     select d.board_id
     from board_documents d
     where d.board_id in (select i.board from unnest(batch) as i)
-      and (d.reserved_by <> caller and d.reserved_until between clock_timestamp() and clock_timestamp() + reservation) is not true
+      and (d.reserved_by <> caller and d.reserved_until between clock_timestamp() and clock_timestamp() + reservation_lasts) is not true
     order by d.board_id
     for update skip locked
   ) l;
@@ -79,14 +79,15 @@ begin
   -- Edits are always accepted. Index rows are accepted when their author has seen the whole log.
   select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
     coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}'),
+    coalesce(array_agg(i.board) filter (where i.r = 'reserved'), '{}'),
     count(*) < cardinality(batch), bool_or(i.guests is not null)
-  into accepted, answers, writes, guests_edit
+  into accepted, answers, reserving, writes, guests_edit
   from (
-    select i.n, i.guests,
+    select i.n, i.board, i.guests,
       case
         when d.board_id is null then 'missing'
         when not d.board_id = any (locked) then 'busy'
-        when i.kind in ('part', 'flush') and i.seen <> d.seq then 'again'
+        when i.kind in ('part', 'flush') and i.seen <> d.seq then case i.reservation when 'wanted' then 'reserved' else 'again' end
         else 'ok'
       end as r
     from unnest(batch) as i
@@ -202,11 +203,11 @@ begin
       else
         blocked := blocked or r.clock is not null;
         -- A write never waits for one board while it has reserved another. So two of them never wait for each other.
-        if r.reserves and outcome in ('ok', 'again') and partner_outcome in ('ok', 'again') then
+        if r.reservation = 'wanted' and outcome in ('ok', 'again') and partner_outcome in ('ok', 'again') then
           outcome := 'reserved';
           partner_outcome := 'reserved';
           reserving := reserving || array_remove(array[r.board, r.partner_board], null);
-        elsif outcome not in ('ok', 'again', 'busy') or partner_outcome not in ('ok', 'again', 'busy') then
+        elsif r.reservation = 'held' and (outcome not in ('ok', 'again', 'busy') or partner_outcome not in ('ok', 'again', 'busy')) then
           refused := refused || array_remove(array[r.board, r.partner_board], null);
         end if;
         answers := answers || json_build_array(r.n, case outcome when 'ok' then 'again' else outcome end, detail)::text;
@@ -216,13 +217,14 @@ begin
         end if;
       end if;
     end loop;
-    if reserving <> '{}' or refused <> '{}' then
-      update board_documents d
-      set reserved_by = caller,
-        reserved_until = case when d.board_id = any (reserving) then clock_timestamp() + reservation end
-      where d.board_id = any (reserving)
-        or (d.board_id = any (refused) and d.board_id = any (locked) and d.reserved_by = caller and d.reserved_until is not null);
-    end if;
+  end if;
+
+  if reserving <> '{}' or refused <> '{}' then
+    update board_documents d
+    set reserved_by = caller,
+      reserved_until = case when d.board_id = any (reserving) then clock_timestamp() + reservation_lasts end
+    where d.board_id = any (locked)
+      and (d.board_id = any (reserving) or (d.board_id = any (refused) and d.reserved_by = caller));
   end if;
 
   if accepted <> '{}' then
@@ -241,7 +243,7 @@ begin
         max(i.top_z) as top_z,
         bool_or(i.kind = 'flush') as flushed,
         bool_or(i.kind = 'edit') as edited,
-        bool_or(i.kind = 'write') as wrote
+        bool_or(i.reservation = 'held') as releases
       from unnest(batch) as i
       group by i.board
     ), moved as (
@@ -255,7 +257,7 @@ begin
         end,
         log_rows = d.log_rows + (g.updates is not null)::integer,
         log_bytes = d.log_bytes + coalesce(octet_length(g.updates), 0),
-        reserved_until = case when not g.wrote then d.reserved_until end,
+        reserved_until = case when g.releases then null else d.reserved_until end,
         changed_at = case when g.updates is not null then t else d.changed_at end
       from given g
       where d.board_id = g.board

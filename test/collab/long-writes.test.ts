@@ -1,13 +1,15 @@
 /** The largest writes that the API takes: none of their steps holds up the main thread, and others go on meanwhile. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { Draft } from '../../collab/boards/build.ts'
 import { cardOrder } from '../../collab/boards/card-order.ts'
 import { shapesOf } from '../../collab/canvas/canvas.ts'
 import { moveCards } from '../../collab/boards/move.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { createCards, patchCards, removeCards } from '../../collab/boards/write.ts'
 import { cardFields } from '../../core/card.ts'
-import { atOnce, type Steps } from '../../platform/work/loop-turn.ts'
+import { atOnce, awaited, type Steps } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { connectionLost } from '../support/gated-database.ts'
@@ -47,6 +49,22 @@ async function least(run: () => Promise<unknown>): Promise<number> {
   for (let n = 0; n < 3 && leastMs > 40; n++) leastMs = Math.min(leastMs, await longestTurnMs(run))
   return leastMs
 }
+
+test('[S14] a write that is built with the result of a thread waits for it, also when it asks for it at once', async () => {
+  const { id: boardId } = await makeBoard(user)
+  const results: string[] = []
+  await live.documents.withDocument(boardId, () =>
+    live.queue.write(boardId, {
+      account: user.userId,
+      reads: 'board',
+      *build(head) {
+        results.push(yield* awaited(() => delay(50, 'places')))
+        return new Draft(head).finish()
+      },
+    }),
+  )
+  expect(results).toEqual(['places'])
+})
 
 test('[WK20] creating, changing, moving, removing and restoring large cards takes no step of more than 50 ms', async () => {
   const [{ id: boardId }, { id: toBoardId }] = [await makeBoard(user), await makeBoard(user)]

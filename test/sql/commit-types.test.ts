@@ -30,7 +30,7 @@ const itemFields: Record<keyof CommitItem, string> = {
   is_full: 'boolean',
   guests: 'json',
   node: 'uuid',
-  reserves: 'boolean',
+  reservation: 'text',
 }
 const rowFields: Record<keyof CardRow | 'n', string> = {
   n: 'integer',
