@@ -1,38 +1,10 @@
 /** The queue of each board: edits, writes and flushes that wait for a commit; see commit.ts. */
 import { randomUUID } from 'node:crypto'
 import type { BoardHead } from '../log/log.ts'
-import type { Outcome } from './commit-call.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
+import { Reservation } from './reservation.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
-
-/**
- * Whether a write, or the flushes of a board, reserve their boards: no other node commits to a reserved board, for at most
- * two seconds.
- *
- *   state    becomes  when
- *   none     wanted   a commit found the item outdated, because another node had committed to the board
- *   wanted   held     that happened again, and this commit has reserved the boards
- *   any      none     the item is written
- */
-export class Reservation {
-  #state: 'none' | 'wanted' | 'held' = 'none'
-
-  /** Undefined: none. */
-  get state(): 'wanted' | 'held' | undefined {
-    return this.#state === 'none' ? undefined : this.#state
-  }
-
-  overtaken(): void {
-    if (this.#state === 'none') this.#state = 'wanted'
-  }
-
-  answered(outcome: Outcome): void {
-    if (outcome === 'again') this.overtaken()
-    if (outcome === 'reserved') this.#state = 'held'
-    if (outcome === 'ok') this.#state = 'none'
-  }
-}
 
 /** The caller of a write, which waits for the results: one for each board. */
 interface Caller {
