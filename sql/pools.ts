@@ -18,6 +18,8 @@ interface Patience {
   graceMs: number
   /** The server ends a transaction that is idle for longer, because it would delay the change feeds. Default 15 s. */
   idleMs?: number
+  /** Whether commits wait for the disk. Default true. */
+  waitsForDisk?: boolean
 }
 
 /**
@@ -52,16 +54,8 @@ export interface PoolOptions {
   statementTimeoutMs?: number
 }
 
-/** `session` are settings of the server for these connections. */
-function open(
-  url: string,
-  max: number,
-  bounds: Patience,
-  { role = requestRole, driver = {}, session = {} } = {},
-) {
-  const { connection, ...settings } = settingsFor(bounds, role)
-  return postgres(url, { ...settings, max, ...driver, connection: { ...connection, ...session } })
-}
+const open = (url: string, max: number, bounds: Patience, role = requestRole, more = {}) =>
+  postgres(url, { ...settingsFor(bounds, role), max, ...more })
 
 export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: PoolOptions) {
   const bounded = (bounds: Patience): Patience =>
@@ -72,10 +66,10 @@ export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: Poo
     commit: open(url, commitLanes, requests),
     // Locks belong to the session of this connection. It does no other work, so that locks never wait.
     lock: open(url, 1, requests),
-    system: open(url, 2, requests, { role: systemRole }),
-    follow: open(url, 2, requests, { role: systemRole }),
+    system: open(url, 2, requests, systemRole),
+    follow: open(url, 2, requests, systemRole),
     // Messages may be lost, so they don't wait for the disk.
-    notify: open(url, 1, requests, { session: { synchronous_commit: 'off' } }),
+    notify: open(url, 1, { ...requests, waitsForDisk: false }),
     search: open(url, 4, patience.search),
     background: open(url, 3, bounded(patience.background)),
     probe: open(url, 1, patience.probe),
@@ -84,12 +78,13 @@ export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: Poo
 
 /** Opens one connection that does not reconnect. */
 export const openSessionConnection = (url: string, lost: () => void) =>
-  open(url, 1, patience.session, { role: systemRole, driver: { onclose: lost, max_lifetime: null } })
+  open(url, 1, patience.session, systemRole, { onclose: lost, max_lifetime: null })
 
 export const requestRole = 'corkboard_app'
 export const systemRole = 'corkboard_system'
 
-function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 }: Patience, role: string) {
+function settingsFor(bounds: Patience, role: string) {
+  const { statementMs, waitMs, connectMs, graceMs, idleMs = 15_000, waitsForDisk = true } = bounds
   return {
     onnotice: () => undefined,
     connect_timeout: connectMs / 1000,
@@ -114,6 +109,7 @@ function settingsFor({ statementMs, waitMs, connectMs, graceMs, idleMs = 15_000 
       tcp_keepalives_idle: serverSetting('20'),
       tcp_keepalives_interval: serverSetting('10'),
       tcp_keepalives_count: serverSetting('3'),
+      ...(waitsForDisk ? {} : { synchronous_commit: 'off' }),
     },
   }
 }
