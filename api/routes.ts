@@ -2,6 +2,8 @@
 import { listAudit } from './audit/list.ts'
 import { createBoard } from './boards/create.ts'
 import { deleteBoard, deleteManyBoards } from './boards/delete.ts'
+import { readDiff } from './boards/diff.ts'
+import { listHistory } from './boards/history.ts'
 import { listBoards } from './boards/list.ts'
 import { moveBoards } from './boards/move.ts'
 import { patchBoard } from './boards/patch.ts'
@@ -11,6 +13,7 @@ import { readTree } from './boards/tree.ts'
 import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
+import { listCardHistory } from './cards/history.ts'
 import { listCards } from './cards/list.ts'
 import { moveCardsRoute } from './cards/move.ts'
 import { readCard } from './cards/read.ts'
@@ -64,6 +67,8 @@ export const routes: Route[] = [
   patchBoard,
   deleteBoard,
   restoreBoard,
+  listHistory,
+  readDiff,
   listCards,
   createCardsRoute,
   patchManyCards,
@@ -71,6 +76,7 @@ export const routes: Route[] = [
   readCard,
   patchCard,
   deleteCard,
+  listCardHistory,
   moveCardsRoute,
   listWebhooks,
   createWebhook,

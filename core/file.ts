@@ -8,6 +8,23 @@ export const fileKeyPattern = /^f[A-Za-z0-9_-]{24}(\.[a-z0-9]{1,10})?$/
 export const fileKeysIn =
   /(?<![A-Za-z0-9_-])f[A-Za-z0-9_-]{24}(?:\.[a-z0-9]{1,10}(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))/g
 
+/**
+ * Keys that encoded content may contain, and others. Any byte may come before a key or after it, so each possible
+ * extension gives another key.
+ */
+export function fileKeysWithin(bytes: Uint8Array): string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  return [...text.matchAll(/(?=(f[A-Za-z0-9_-]{24})(\.[a-z0-9]{1,10})?)/g)].flatMap(
+    ([, name = '', extension = '']) => [
+      name,
+      ...Array.from(
+        { length: Math.max(0, extension.length - 1) },
+        (_, n) => name + extension.slice(0, n + 2),
+      ),
+    ],
+  )
+}
+
 export const resizeWidths = [160, 320, 640, 960, 1280, 1920] as const
 export const resizeFormats = ['webp', 'avif'] as const
 export type ResizeFormat = (typeof resizeFormats)[number]

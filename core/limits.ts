@@ -140,11 +140,20 @@ export interface BytesByTier {
   pro: number
 }
 
+/** For how many days history is kept, for each tier of accounts. */
+export interface DaysByTier {
+  free: number
+  pro: number
+}
+
 /** Boards in the trash, removed cards and tombstones are purged when they were deleted before this time. */
 export const trashCutoff = (nowMs: number) => new Date(nowMs - limits.trashDays * dayMs)
 
 /** Notifications from before this time are deleted. */
 export const notificationCutoff = (nowMs: number) => new Date(nowMs - limits.notificationDays * dayMs)
+
+/** What boards were before this time is not kept. */
+export const historyCutoff = (nowMs: number, days: number) => new Date(nowMs - days * dayMs)
 
 /** Audit entries from before this time are deleted. */
 export const auditCutoff = (nowMs: number, days: number) => new Date(nowMs - days * dayMs)

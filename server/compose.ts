@@ -30,7 +30,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   const collab = openCollab(basis, { onNodesLost: () => workers.wakeHealing() })
   const { queue, documents, compactor, nodes, gateway, live } = collab
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
-  const workers = openWorkers(basis, live, closeBoard)
+  const workers = openWorkers(basis, { live, compactor }, closeBoard)
   let leaving = false
   const registered = await registerAll(basis, { collab, workers, closeBoard, isLeaving: () => leaving })
   const metricsServer = serveMetrics(basis, { ...collab, ...workers, watchdog }, registered.queues)

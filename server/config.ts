@@ -49,6 +49,8 @@ export const variables = Type.Object({
   }),
   APP_EVENT_POLL_SECONDS: integer({ default: 15, minimum: 1, maximum: 60 }),
   AUDIT_RETENTION_DAYS: integer({ default: 400, minimum: 1, maximum: 36_500 }),
+  FREE_HISTORY_DAYS: integer({ default: 30, minimum: 0, maximum: 36_500 }),
+  PRO_HISTORY_DAYS: integer({ default: 365, minimum: 0, maximum: 36_500 }),
   FREE_STORAGE_BYTES: integer({ default: 1024 ** 3, minimum: 0 }),
   PRO_STORAGE_BYTES: integer({ default: 100 * 1024 ** 3, minimum: 0 }),
   FREE_DOCUMENTS_BYTES: integer({ default: 1024 ** 3, minimum: 0 }),
@@ -153,6 +155,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     storage: storageOf(values),
     /** Most bytes of files in all workspaces that an account owns. */
     storageBytes: { free: values.FREE_STORAGE_BYTES, pro: values.PRO_STORAGE_BYTES },
+    /** For how many days the past of boards is kept. */
+    historyDays: { free: values.FREE_HISTORY_DAYS, pro: values.PRO_HISTORY_DAYS },
     /** Most bytes of board documents in all workspaces that an account owns. */
     documentBytes: { free: values.FREE_DOCUMENTS_BYTES, pro: values.PRO_DOCUMENTS_BYTES },
   }

@@ -20,10 +20,12 @@ export type Collab = ReturnType<typeof openCollab>
 export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void }) {
   const { config, options, metrics, database, clock, pool, tokens, sessions, log } = basis
   const { documentBytes, maxSocketsPerBoard, maxSocketsPerAccountOnBoard, maxSocketsPerAccount } = config
+  const history = { files: basis.storage.store, clock, days: config.historyDays }
   const compactor = new Compactor({
     database,
     pool,
     log,
+    history,
     compacted: (boardId, sizeBytes) => documents.find(boardId)?.measured(sizeBytes),
     ...(options.compactRows ? { rows: options.compactRows } : {}),
     ...(options.compactMs ? { mergeMs: options.compactMs } : {}),
@@ -74,7 +76,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   })
   hearOthers(bus, gateway, basis)
   const { onStale } = metrics
-  const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool), onStale }
+  const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool), history, onStale }
   return { compactor, queue, loader, documents, bus, nodes, gateway, live }
 }
 

@@ -1,5 +1,6 @@
 /** The work that no request waits for: deliveries, the search index, and the upkeep of the database and the files. */
 import type { LiveBoards } from '../collab/boards/live.ts'
+import type { Compactor } from '../collab/log/compact.ts'
 import { Deliverer } from '../workers/deliveries/deliverer.ts'
 import { startWhenResumed } from '../workers/deliveries/start-when-resumed.ts'
 import type { Loop, WakingLoop } from '../workers/loop.ts'
@@ -7,6 +8,7 @@ import { SearchIndexer } from '../workers/search/search.ts'
 import { startEndingUploads } from '../workers/upkeep/end-uploads.ts'
 import { startForgettingApplications } from '../workers/upkeep/forget-applications.ts'
 import { startHealing } from '../workers/upkeep/heal.ts'
+import { startEndingHistory } from '../workers/upkeep/history.ts'
 import { startPurge } from '../workers/upkeep/purge.ts'
 import { startReclaiming } from '../workers/upkeep/reclaim.ts'
 import { startRetention } from '../workers/upkeep/retention.ts'
@@ -16,9 +18,15 @@ import type { Basis } from './basis.ts'
 export type Workers = ReturnType<typeof openWorkers>
 
 /** Waking a worker that was not started does nothing. */
-export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId: string) => void) {
+export function openWorkers(
+  basis: Basis,
+  { live, compactor }: { live: LiveBoards; compactor: Compactor },
+  closeBoard: (boardId: string) => void,
+) {
   const { config, database, clock, pool, log } = basis
   const files = basis.storage.store
+  const { historyDays } = config
+  const compact = (boardIds: string[]) => compactor.want(boardIds)
   const indexer = new SearchIndexer({ database, log })
   let deliverer: Deliverer | null = null
   let healing: WakingLoop | null = null
@@ -41,7 +49,8 @@ export function openWorkers(basis: Basis, live: LiveBoards, closeBoard: (boardId
         indexer.start(),
         startEndingUploads({ database, files, clock, log }),
         startForgettingApplications({ database, clock, log }),
-        startReclaiming({ database, pool, files, clock, log }),
+        startEndingHistory({ database, pool, files, clock, log, historyDays, compact }),
+        startReclaiming({ database, pool, files, clock, log, historyDays }),
       )
     },
     async stop() {

@@ -8,6 +8,8 @@ import { RateLimiter } from '../api/http/rate-limit.ts'
 import { TokenLimiter } from '../api/http/token-limiter.ts'
 import { registerOAuth } from '../api/oauth/register.ts'
 import { registerSignIn } from '../api/settings/register.ts'
+import { listings } from '../collab/history/list.ts'
+import { pasts } from '../collab/history/past.ts'
 import { limits } from '../core/limits.ts'
 import { openResizer } from '../platform/images/resize.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
@@ -91,7 +93,15 @@ export async function registerAll(basis: Basis, parts: Parts) {
   app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
 
   return {
-    queues: { large_bodies: largeBodies.queue, resizes: resizer.queue, searches, exports, fetches },
+    queues: {
+      large_bodies: largeBodies.queue,
+      resizes: resizer.queue,
+      searches,
+      exports,
+      fetches,
+      pasts,
+      listings,
+    },
     async finishRequests() {
       await reads.flush()
       await tokenLimiter.giveBack()

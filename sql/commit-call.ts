@@ -4,6 +4,28 @@
  */
 import type { Sql } from 'postgres'
 
+/**
+ * Who made some updates, and how. The log stores it with them. It contains ids only: names are in tables that an erasure
+ * clears.
+ */
+export interface Cause {
+  /** The number of updates. */
+  n: number
+  by: 'editor' | 'api' | 'move'
+  accounts: string[]
+  /** Ids of the tokens or sessions that were used. */
+  tokens?: string[]
+  /** Id of the API operation. A move has it on both boards. */
+  op?: string
+  /** Id of the request, as in the header `x-request-id`, and its action, such as `card.create`. */
+  request?: string
+  action?: string
+  /** Id of the service account or of the connected application that made the request. */
+  agent?: string
+  /** For a move: the other board. */
+  other?: string
+}
+
 /** The arguments of `commit_batch`; see sql/functions/commit.sql. JSON arguments are text. */
 export interface CommitCall {
   commitId: string
@@ -40,6 +62,8 @@ export interface CommitItem {
   account?: string
   /** Accounts that made the updates. */
   actors: string[]
+  /** Who made the item's updates, and how. For each update in order; one element may stand for several. */
+  causes?: Cause[]
   /** Offset and length of the item's framed updates in the blob, in bytes. Length 0: the item has no updates. */
   blob_at: number
   blob_bytes: number

@@ -31,6 +31,7 @@ const rooms: Record<string, string[][]> = {
   ],
   workers: [['deliveries', 'search', 'upkeep'], ['.']],
   collab: [
+    ['history'],
     ['boards', 'gateway'],
     ['documents'],
     ['bus', 'commit'],

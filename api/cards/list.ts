@@ -5,6 +5,7 @@ import { isCardId, type IndexedFields } from '../../core/card.ts'
 import { badRequest } from '../../core/errors.ts'
 import { limits, trashCutoff } from '../../core/limits.ts'
 import { requireVisible } from '../boards/board.ts'
+import { asOf, pastMoment } from '../boards/past.ts'
 import { since } from '../http/feed.ts'
 import { showImages } from '../files/show-images.ts'
 import { cutAfter, includeOf, pageEnd, pageOf } from '../http/page.ts'
@@ -21,6 +22,7 @@ import {
   RemovedCard,
 } from '../http/schemas.ts'
 import { indexedColumns, isFeedCursor, readCardFeed } from './feed.ts'
+import { listPast } from './past.ts'
 
 const listQuery = Type.Object({
   source: Type.Optional(
@@ -42,13 +44,14 @@ const listQuery = Type.Object({
       'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
     ),
   ),
+  as_of: asOf,
   ...pageQuery,
 })
 
 export const listCards = route('GET /boards/:id/cards', 'read', {
   summary: 'List the cards of a board, or follow their changes.',
   description:
-    'Without `source`: the live board, with all fields, in pages by `offset`. With `source=index`: the index, in pages by `cursor`. With `source=index` and `since`: a change feed.',
+    'Without `source`: the live board, with all fields, in pages by `offset`. With `source=index`: the index, in pages by `cursor`. With `source=index` and `since`: a change feed. With `as_of`: the board as it was, with all fields, in pages by `offset`. A guest needs the history to be shared.',
   schemas: { params: boardParams, query: listQuery },
   answers: {
     200: Type.Union([
@@ -56,6 +59,7 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
         board_id: boardId,
         cards: list(Card, 'The cards of this page.'),
         total: integer('How many cards are on the board.'),
+        as_of: Type.Optional(pastMoment),
       }),
       Type.Object({
         board_id: boardId,
@@ -65,9 +69,11 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
       }),
     ]),
   },
+  refuses: ['forbidden'],
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const page = pageOf(query)
+    requireLivePast(query)
     const follows = query.since !== undefined || isFeedCursor(query.cursor ?? '')
     const fromIndex = follows || query.source === 'index' || query.cursor !== undefined
     const include = fromIndex
@@ -89,12 +95,22 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
         cursor: query.cursor,
         limit: page.limit,
       })
+    if (query.as_of !== undefined) {
+      const past = { boardId: params.id, asOf: query.as_of, page, extras: include }
+      return listPast(context, principal.userId, past)
+    }
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const { cards: found, total } = await readPage(context.live, params.id, page, include, principal.userId)
     const cards = await showImages(context, principal.userId, found)
     return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }
   },
 })
+
+/** The index has no past. */
+function requireLivePast({ as_of, source, since, cursor }: Static<typeof listQuery>): void {
+  if (as_of !== undefined && (source ?? since ?? cursor) !== undefined)
+    throw badRequest("as_of can't be used with source=index, since or cursor. Use offset for pages.")
+}
 
 /** Refuses parameters that only a feed uses: elsewhere they would be ignored silently. */
 function requireFeed(query: Static<typeof listQuery>, follows: boolean): void {

@@ -1,9 +1,13 @@
 import { Readable } from 'node:stream'
 import Type from 'typebox'
 import { integer, list, oneOf, text, time } from '../http/vocabulary.ts'
-import { captureBoard } from '../../collab/boards/capture.ts'
+import { captureBoard, readWhole, type Capture } from '../../collab/boards/capture.ts'
+import { withPast } from '../../collab/history/past.ts'
+import { pastTimes } from '../../collab/history/times.ts'
+import { inTurns } from '../../platform/work/loop-turn.ts'
 import { cardTimes } from '../../collab/boards/read.ts'
 import { presentBoard, readBoard, type BoardRow } from '../boards/board.ts'
+import { asOf, momentOf, pastMoment, pastReader, presentMoment } from '../boards/past.ts'
 import { route, type ApiContext } from '../http/route.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { Board, boardParams, Card, Group } from '../http/schemas.ts'
@@ -29,6 +33,8 @@ const omcEntity = Type.Object(
 
 export const exportBoard = route('GET /boards/:id/export', 'read', {
   summary: 'Export a board as JSON or OMC-JSON 2.8, even from the trash.',
+  description:
+    'With `as_of`: the groups and cards as they were. The board itself is as it is now. A guest needs the history to be shared.',
   schemas: {
     params: boardParams,
     query: Type.Object({
@@ -39,6 +45,7 @@ export const exportBoard = route('GET /boards/:id/export', 'read', {
           { default: 'json' },
         ),
       ),
+      as_of: asOf,
     }),
   },
   answers: {
@@ -47,6 +54,7 @@ export const exportBoard = route('GET /boards/:id/export', 'read', {
         format: Type.Literal('json', { description: 'Always `json`.' }),
         version: integer('Version of this format.'),
         exported_at: time('When the export was made.'),
+        as_of: Type.Optional(pastMoment),
         board: Board,
         groups: list(Group, 'All groups of the board.'),
         cards: list(Card, 'All cards of the board, each with its `raw`.'),
@@ -54,27 +62,20 @@ export const exportBoard = route('GET /boards/:id/export', 'read', {
       Type.Array(omcEntity),
     ]),
   },
+  refuses: ['forbidden'],
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const { row, children } = await readRows(context, principal.userId, params.id)
     const end = await exports.take(principal.userId)
     try {
-      const capture = await captureBoard(context.live, params.id, {
-        raw: query.format !== 'omc',
-        account: principal.userId,
-      })
+      const captured = await capturedFor(context, principal.userId, params.id, query)
       const exported = {
-        ...capture,
+        ...captured,
         html: context.live.html,
         account: principal.userId,
         board: presentBoard(row),
         children,
         exportedAt: new Date(context.clock.now()).toISOString(),
-        times: await cardTimes(
-          context.live.database,
-          params.id,
-          capture.cards.map(({ id }) => id),
-        ),
       }
       const chunks = query.format === 'omc' ? omcExport(exported) : jsonExport(exported)
       return {
@@ -87,6 +88,28 @@ export const exportBoard = route('GET /boards/:id/export', 'read', {
     }
   },
 })
+
+/** The board now, or as it was. */
+async function capturedFor(
+  { live, database }: ApiContext,
+  account: string,
+  boardId: string,
+  { format, as_of }: { format?: string; as_of?: string },
+) {
+  const raw = format !== 'omc'
+  const idsOf = ({ cards }: Capture) => cards.map(({ id }) => id)
+  if (as_of === undefined) {
+    const capture = await captureBoard(live, boardId, { raw, account })
+    return { ...capture, times: await cardTimes(database, boardId, idsOf(capture)), asOf: undefined }
+  }
+  const moment = momentOf(as_of)
+  const reader = await pastReader(database, account, boardId)
+  return withPast(live, boardId, moment, reader, async (past) => {
+    const capture = await inTurns(readWhole(past.document, raw))
+    const times = await pastTimes(database, boardId, idsOf(capture), past.at)
+    return { ...capture, times, asOf: presentMoment(past) }
+  })
+}
 
 function readRows({ database }: ApiContext, userId: string, boardId: string) {
   return database.asUser(userId, async (tx): Promise<{ row: BoardRow; children: { id: string }[] }> => {

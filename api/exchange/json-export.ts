@@ -9,6 +9,8 @@ export interface Exported extends Capture {
   /** Child boards that the caller may see. */
   children: { id: string }[]
   exportedAt: string
+  /** The moment of an export of the past. */
+  asOf: { position: number; at: string | null } | undefined
   times: Map<string, CardTimes>
   /** Sanitises the HTML of cards for the account that exports. */
   html: SafeHtml
@@ -23,8 +25,8 @@ const cardsAtOnce = 50
 export const chunkChars = 64 * 1024
 
 export async function* jsonExport(exported: Exported): AsyncGenerator<string> {
-  const { board, groups, cards, exportedAt, times } = exported
-  const head = { format: 'json', version: exportVersion, exported_at: exportedAt, board, groups }
+  const { board, groups, cards, exportedAt, asOf, times } = exported
+  const head = { format: 'json', version: exportVersion, exported_at: exportedAt, as_of: asOf, board, groups }
   const turn = new LoopTurn()
   let chunk = `${JSON.stringify(head).slice(0, -1)},"cards":[`
   for (let from = 0; from < cards.length; from += cardsAtOnce) {

@@ -29,8 +29,13 @@ export const readMe = route('GET /me', 'read', {
         reset: integer('When the oldest counted request no longer counts, in Unix seconds.'),
       }),
       storage: bytesUsed('Storage of files in all workspaces that the account owns. Running uploads count.'),
-      documents: bytesUsed(
-        'Storage of boards in all workspaces that the account owns: snapshots, logs of recent changes, and removed cards that can be restored. Boards in the trash count.',
+      documents: object(
+        'Storage of boards in all workspaces that the account owns: snapshots, logs of recent changes, removed cards that can be restored, and history. Boards in the trash count.',
+        {
+          used: integer('Bytes in use.'),
+          limit: integer('Bytes that the plan allows.'),
+          history: integer('Bytes in use by the history of boards, which `used` contains.'),
+        },
       ),
     }),
   },
@@ -38,8 +43,8 @@ export const readMe = route('GET /me', 'read', {
     const tier = principal.tier === 'pro' ? 'pro' : 'free'
     const [used] = await database.asUser(
       principal.userId,
-      (tx) => tx<{ storage: number; documents: number }[]>`
-        select my_storage() as storage, my_documents() as documents`,
+      (tx) => tx<{ storage: number; documents: number; history: number }[]>`
+        select my_storage() as storage, my_documents() as documents, my_history() as history`,
     )
     return {
       body: {
@@ -50,7 +55,7 @@ export const readMe = route('GET /me', 'read', {
         scopes: principal.scopes,
         rate_limit: { limit: rate.limit, remaining: rate.remaining, reset: rate.reset },
         storage: { used: used!.storage, limit: storageBytes[tier] },
-        documents: { used: used!.documents, limit: documentBytes[tier] },
+        documents: { used: used!.documents, limit: documentBytes[tier], history: used!.history },
       },
     }
   },

@@ -1,6 +1,7 @@
 /** The list of tools, in the order of `tools/list`. Each tool needs the scope of its operation. */
 import type { Tool } from './tool.ts'
 import { arrangeCards } from './tools/arrange.ts'
+import { boardHistory } from './tools/history.ts'
 import { createGroup, listGroups, ungroup, updateGroup } from './tools/groups.ts'
 import { importUrls } from './tools/import.ts'
 import { listBoards, readBoard, readBoardTree } from './tools/read-boards.ts'
@@ -23,6 +24,7 @@ export const tools: Tool[] = [
   readCards,
   readCard,
   listGroups,
+  boardHistory,
 
   createBoard,
   updateBoard,

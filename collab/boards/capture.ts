@@ -40,12 +40,12 @@ export async function captureBoard(
   )
   if ('cards' in found) return found
   const { base, tail } = found
-  return inTurns(readBoard(await live.documents.open(tail ? [base, tail] : [base], account), raw))
+  return inTurns(readWhole(await live.documents.open(tail ? [base, tail] : [base], account), raw))
 }
 
 /** @returns null when the document changes before all of it is read */
 async function readUnchanged(document: Y.Doc, raw: boolean): Promise<Capture | null> {
-  const steps = readBoard(document, raw)
+  const steps = readWhole(document, raw)
   const turn = new LoopTurn()
   const change = new AbortController()
   const noteChange = () => change.abort()
@@ -62,7 +62,8 @@ async function readUnchanged(document: Y.Doc, raw: boolean): Promise<Capture | n
   }
 }
 
-function* readBoard(document: Y.Doc, wantsRaw: boolean): Steps<Capture> {
+/** Reads a whole document. Only a copy that nobody changes is read at one moment. */
+export function* readWhole(document: Y.Doc, wantsRaw: boolean): Steps<Capture> {
   const groups = yield* presentGroups(document)
   const cards: CapturedCard[] = []
   const readRaw = rawReader(rawChars)

@@ -4,6 +4,7 @@ import type { CommitQueue } from '../commit/commit.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { liveTimeoutMs, showHere, type Stale } from '../documents/show.ts'
+import type { HistoryOptions } from '../log/history.ts'
 import type { SafeHtml } from './safe-html.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 
@@ -15,6 +16,7 @@ export interface LiveBoards {
   /** Threads for pure computations that would block the main thread. */
   pool: WorkerPool
   html: SafeHtml
+  history: HistoryOptions
   /** Called for each write with `live: false`. `other_node`: another node did not confirm it in time. */
   onStale?: ((reason: Stale | 'other_node') => void) | undefined
 }

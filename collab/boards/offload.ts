@@ -13,9 +13,10 @@ export async function offload<Input, Output>(
   task: Task<Input, Output>,
   input: Input,
   account: string,
+  transfer: ArrayBuffer[] = [],
 ): Promise<Output> {
   try {
-    return await pool.run(task, input, { account, timeoutMs })
+    return await pool.run(task, input, { account, timeoutMs, transfer })
   } catch (error) {
     if (error instanceof QueueFull || error instanceof TaskTimedOut) throw busy(error)
     throw error

@@ -12,7 +12,7 @@ import type { LiveBoards } from './live.ts'
 
 export type PresentedCard = Record<string, unknown>
 
-type Extras = Record<'props' | 'identifiers' | 'raw', boolean>
+export type Extras = Record<'props' | 'identifiers' | 'raw', boolean>
 
 type Times = ReadonlyMap<string, CardTimes>
 
@@ -30,17 +30,26 @@ export async function readPage(
   account: string,
 ): Promise<{ cards: PresentedCard[]; total: number }> {
   await catchUp(live, boardId)
-  const { cards, total } = await live.documents.withDocument(boardId, async ({ document }) => {
-    const order = await inTurns(cardOrder(document))
-    const ids = order.slice(page.offset, page.offset + page.limit)
-    return { total: order.length, cards: await readAll(document, ids, extras.raw && rawReader(rawPageChars)) }
-  })
+  const { cards, total } = await live.documents.withDocument(boardId, ({ document }) =>
+    readPageOf(document, page, extras),
+  )
   const times = cardTimes(
     live.database,
     boardId,
     cards.map(({ id }) => id),
   )
   return { total, cards: await presentAll(live, account, cards, times, extras) }
+}
+
+/** A page of a document's cards, sorted by `z`, then id. */
+export async function readPageOf(
+  document: Y.Doc,
+  page: { limit: number; offset: number },
+  extras: Extras,
+): Promise<{ cards: ShownCard[]; total: number }> {
+  const order = await inTurns(cardOrder(document))
+  const ids = order.slice(page.offset, page.offset + page.limit)
+  return { total: order.length, cards: await readAll(document, ids, extras.raw && rawReader(rawPageChars)) }
 }
 
 /** Complete cards, in the order of `ids`. Cards that don't exist are left out. `raw` is included on request. */

@@ -2,7 +2,7 @@
 import { encodeMade } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
-import type { CommitItem } from '../../sql/commit-call.ts'
+import type { Cause, CommitItem } from '../../sql/commit-call.ts'
 import type { CommitCall } from '../../sql/database.ts'
 import type { BatchItem, WriteItem } from './items.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
@@ -77,7 +77,7 @@ export function* encodeCall(
     const common = { n, board: item.queue.boardId, kind: item.kind, ...at, ...(n === 0 ? { node } : {}) }
     switch (item.kind) {
       case 'edit':
-        return { ...common, actors: item.actors, guests: item.guests }
+        return { ...common, actors: item.actors, causes: item.causes, guests: item.guests }
       case 'flush':
         for (const row of item.flush.rows) rows.push({ n, ...row })
         for (const row of item.flush.groups) groups.push({ n, ...row })
@@ -106,6 +106,7 @@ export function* encodeCall(
           claims: built?.claims ?? null,
           account,
           actors: [account],
+          causes: [causeOf(item)],
           clock: item.clock,
           used: built?.used ?? 0,
           seen: item.seen,
@@ -131,6 +132,30 @@ export function* encodeCall(
     rows: yield* jsonOf(rows),
     groups: yield* jsonOf(groups),
     removed: yield* jsonOf(removed),
+  }
+}
+
+/** The record of a request names its token and, for an agent, its service account or application. */
+interface RecordedCaller {
+  token_id?: string | null
+  service_account_id?: string | null
+  client_id?: string | null
+  request_id?: string
+  action?: string
+}
+
+function causeOf({ write, queue, updates }: WriteItem): Cause {
+  const caller: RecordedCaller = write.operation ?? {}
+  return {
+    n: updates.length,
+    by: write.isPair ? 'move' : 'api',
+    accounts: [write.request.account],
+    tokens: caller.token_id ? [caller.token_id] : [],
+    op: write.op,
+    request: caller.request_id,
+    action: caller.action,
+    agent: caller.service_account_id ?? caller.client_id ?? undefined,
+    other: write.isPair ? write.queues.find((other) => other !== queue)?.boardId : undefined,
   }
 }
 

@@ -2,6 +2,8 @@
 export interface QueuedEdit {
   update: Uint8Array
   actors: string[]
+  /** Ids of the actors' tokens and sessions. */
+  tokens?: string[] | undefined
   /** Bytes of the edit that guests sent, by account; undefined when no guest wrote. */
   guests?: ReadonlyMap<string, number> | undefined
 }

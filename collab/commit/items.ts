@@ -1,6 +1,8 @@
 /** The items of a commit. Each item belongs to one board. */
+import type { Cause } from '../../sql/commit-call.ts'
 import { bytesOf } from '../log/log.ts'
 import type { BoardQueue, PendingWrite } from './board-queue.ts'
+import type { QueuedEdit } from './edit-backlog.ts'
 import type { FlushRows } from './committing-document.ts'
 import type { BuiltWrite } from './write-request.ts'
 
@@ -13,6 +15,7 @@ interface EditItem extends ItemOfQueue {
   kind: 'edit'
   count: number
   actors: string[]
+  causes: Cause[]
   /** Bytes that guests added, by account; undefined when no guest wrote. */
   guests?: Record<string, number> | undefined
 }
@@ -102,9 +105,24 @@ export function editItem(queue: BoardQueue, maxBytes: number): EditItem {
     updates: edits.map((edit) => edit.update),
     count: edits.length,
     actors: [...new Set(edits.flatMap((edit) => edit.actors))],
+    causes: causesOf(edits),
     guests: sumOf(edits.flatMap(({ guests }) => guests ?? [])),
   }
 }
+
+/** One cause for each run of edits by the same accounts. */
+function causesOf(edits: QueuedEdit[]): Cause[] {
+  const causes: Cause[] = []
+  for (const { actors, tokens = [] } of edits) {
+    const last = causes.at(-1)
+    if (last && isSame(last.accounts, actors) && isSame(last.tokens, tokens)) last.n += 1
+    else causes.push({ n: 1, by: 'editor', accounts: actors, tokens })
+  }
+  return causes
+}
+
+const isSame = (some: string[] = [], others: string[]) =>
+  some.length === others.length && some.every((id, at) => id === others[at])
 
 function sumOf(additions: ReadonlyMap<string, number>[]): Record<string, number> | undefined {
   if (additions.length === 0) return undefined

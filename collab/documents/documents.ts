@@ -9,8 +9,8 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { isFromLog } from './origin.ts'
-import { isTooCostly } from './load.ts'
-import { keepFormats } from '../log/log.ts'
+import { isTooCostly, type ApplyLogOptions } from './load.ts'
+import { keepFormats, type LogContent } from '../log/log.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -182,14 +182,31 @@ export class Documents {
    * @param account whose turn it takes
    * @throws ServiceError `session_unavailable`
    */
-  async open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
+  open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
+    return this.openLog({ snapshot: null, updates }, account)
+  }
+
+  /** The same for a state that a worker thread has cut into parts. */
+  openParts(parts: Uint8Array[], account: string): Promise<Y.Doc> {
+    return this.#fill((copy, options) => this.#options.loader.applyParts(copy, parts, options), account)
+  }
+
+  /** Opens a copy of a log, as `open` does. The log can't be used afterwards. */
+  openLog(log: LogContent, account: string): Promise<Y.Doc> {
+    return this.#fill((copy, options) => this.#options.loader.apply(copy, log, options), account)
+  }
+
+  async #fill(
+    apply: (copy: Y.Doc, options: ApplyLogOptions) => Promise<unknown>,
+    account: string,
+  ): Promise<Y.Doc> {
     const copy = new Y.Doc()
     keepFormats(copy)
     const failed = (error: unknown) => {
       throw error
     }
     try {
-      await this.#options.loader.apply(copy, { snapshot: null, updates }, { account, origin: null, failed })
+      await apply(copy, { account, origin: null, failed })
     } catch (error) {
       throw isTooCostly(error) ? tooCostly(error) : error
     }

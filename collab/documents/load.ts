@@ -80,6 +80,15 @@ export class LogLoader {
     return meter.steps
   }
 
+  /** Applies parts that a worker thread has cut. */
+  async applyParts(document: Y.Doc, parts: Uint8Array[], options: ApplyLogOptions): Promise<void> {
+    const { maxLoadSteps } = this.#bounds
+    const meter: Meter = { steps: 0, maxSteps: maxLoadSteps, maxItemSteps: maxLoadSteps, turnSteps: 0 }
+    await this.#applyAll(document, parts, meter, options, (part) =>
+      Y.applyUpdate(document, part, options.origin),
+    )
+  }
+
   /** Applies a snapshot. @returns false, with nothing applied, when it has too many structs */
   async #applySnapshot(
     document: Y.Doc,

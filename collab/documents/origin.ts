@@ -23,6 +23,8 @@ export interface TurnOrigin {
   source: 'local'
   skipStoreHooks: boolean
   actors: string[]
+  /** Ids of the actors' tokens and sessions. */
+  tokens: string[]
   frames: number
   /** Bytes that guests sent, by account; undefined when no guest wrote. */
   guests?: Map<string, number> | undefined
@@ -31,6 +33,7 @@ export interface TurnOrigin {
 /** The part of the gateway's connection context that is used here. */
 interface Author {
   account: string
+  tokenId: string
   isGuest: boolean
 }
 
@@ -39,21 +42,25 @@ export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
 
-type Authors = Pick<QueuedEdit, 'actors' | 'guests'> & { frames?: number }
+type Authors = Pick<QueuedEdit, 'actors' | 'tokens' | 'guests'> & { frames?: number }
 
 /** The accounts that made an edit: those of a turn, or that of the connection that Hocuspocus names. */
 export function authorsOf(origin: unknown, update: Uint8Array): Authors {
   const known = origin as (Partial<TurnOrigin> & { connection?: { context?: Author } }) | null
   if (known?.actors) {
-    const { actors, frames = 1 } = known
+    const { actors, tokens, frames = 1 } = known
     // Content that was sent twice is stored once, so the update's size is the limit.
     const sent =
       known.guests &&
       [...known.guests].map(([account, bytes]) => [account, Math.min(bytes, update.byteLength)] as const)
-    return { actors, guests: sent && new Map(sent), frames }
+    return { actors, tokens, guests: sent && new Map(sent), frames }
   }
   const author = known?.connection?.context
   if (!author) return { actors: [] }
-  const { account, isGuest } = author
-  return { actors: [account], guests: isGuest ? new Map([[account, update.byteLength]]) : undefined }
+  const { account, tokenId, isGuest } = author
+  return {
+    actors: [account],
+    tokens: [tokenId],
+    guests: isGuest ? new Map([[account, update.byteLength]]) : undefined,
+  }
 }

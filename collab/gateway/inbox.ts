@@ -192,7 +192,7 @@ export class Inbox {
   /** Applies frames in one transaction, together with the waiting frames that they made ready. */
   #run(board: BoardDocument, frames: QueuedFrame[], until: number): Turn {
     const earlier = this.#waiting.get(board)?.frames ?? []
-    const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [], frames: 0 }
+    const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [], tokens: [], frames: 0 }
     const turn: Turn = { until, origin, applied: [], left: [], waiting: earlier }
     try {
       Y.transact(
@@ -224,12 +224,13 @@ export class Inbox {
       end('dropped')
       return
     }
-    const { account } = connection.context
+    const { account, tokenId } = connection.context
     if (performance.now() > turn.until || this.#pace.restMs(account) > 0) {
       turn.left.push(frame)
       return
     }
     if (!turn.origin.actors.includes(account)) turn.origin.actors.push(account)
+    if (!turn.origin.tokens.includes(tokenId)) turn.origin.tokens.push(tokenId)
     turn.origin.frames += 1
     const result = this.#applyParts(board, frame, turn)
     if (result.kind === 'applied') turn.applied.push(frame)

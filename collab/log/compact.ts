@@ -1,7 +1,8 @@
 /**
- * Merges a board's log into its snapshot, so that loading stays fast. The log up to a given position never changes. So
- * it is merged in a worker thread, without the board's lock. The lock is held only for writing the snapshot and
- * deleting the merged rows.
+ * Merges a board's log into its snapshot, so that loading stays fast. The merged rows go to the board's history. The log
+ * up to a given position never changes. So it is merged in a worker thread, without the board's lock, and its rows are
+ * written to the file store before they are deleted. The lock is held only for writing the snapshot, recording the
+ * segment and deleting the merged rows.
  *
  * One board is compacted at a time. The accounts that own the workspaces take turns. A log that is damaged or takes too
  * long to merge is not tried again before the next start.
@@ -12,20 +13,30 @@ import type { Logger } from '../../platform/log.ts'
 import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import { stageBytes } from '../../sql/stage-bytes.ts'
-import { ownBuffers, tail, type BoardHead } from './log.ts'
-import type { mergeLog } from './merge.ts'
+import type { archiveLog, RowHead } from './archive.ts'
+import {
+  continuationOf,
+  dropSegment,
+  recordSegment,
+  rowHeads,
+  writeSegment,
+  type HistoryOptions,
+  type WrittenSegment,
+} from './history.ts'
+import { ownBuffers, tail, type BoardHead, type Tail } from './log.ts'
 
 export interface CompactorOptions {
   database: Database
   pool: WorkerPool
   log: Logger
+  history: HistoryOptions
   /** Number of log rows above which a board is compacted. */
   rows?: number
   mergeMs?: number
   compacted?(boardId: string, sizeBytes: number): void
 }
 
-const mergeTask = task<typeof mergeLog>(new URL('./merge.ts', import.meta.url), 'mergeLog')
+const archiveTask = task<typeof archiveLog>(new URL('./archive.ts', import.meta.url), 'archiveLog')
 
 /**
  * After each board the compactor rests for this many times its working time. So merging, and the database's part in it,
@@ -123,46 +134,82 @@ export class Compactor {
    * to do
    */
   async compact(boardId: string): Promise<number | null> {
-    const { database, pool, mergeMs } = this.#options
+    const { database, history } = this.#options
     const found = await tail(database, boardId, 0)
     if (!found || found.updates.length === 0) return null
-    const { snapshot, updates, ownerId, damagedAt } = found
-    if (damagedAt !== null) throw new LogDamaged(`its row ${damagedAt} is missing or cut off`)
-    const merged = await pool
+    if (found.damagedAt !== null) throw new LogDamaged(`its row ${found.damagedAt} is missing or cut off`)
+    const { seq, snapshotSeq } = found
+    const { keepsBase, endedAt, cutoff } = await continuationOf(database, boardId, found, history)
+    const rows = await rowHeads(database, boardId, found)
+    if (!rows) return null
+    const [merged, segment, fileKeys, base = null] = await this.#archive(found, rows, keepsBase)
+    const isOutdated = rows.at(-1)!.at <= cutoff.getTime()
+    const cut = {
+      ...{ boardId, rows, segment: segment!, base },
+      baseAt: endedAt ?? new Date(rows[0]!.at),
+      fileKeys: namesIn(fileKeys!),
+      keptUntil: new Date(rows.at(-1)!.at + (history.clock.now() - cutoff.getTime())),
+    }
+    const written = isOutdated ? null : await writeSegment(database, history.files, cut)
+    const isCut = await this.#cut(boardId, { seq, snapshotSeq, merged: merged! }, written)
+    if (!isCut && written) await dropSegment(database, written)
+    if (isCut) this.#options.compacted?.(boardId, merged!.byteLength)
+    return seq
+  }
+
+  async #archive(found: Tail, rows: RowHead[], keepsBase: boolean): Promise<Uint8Array[]> {
+    const { pool, mergeMs } = this.#options
+    const { snapshot, updates, ownerId } = found
+    return pool
       .run(
-        mergeTask,
-        { snapshot, updates },
+        archiveTask,
+        { snapshot, updates, rows, keepsBase },
         { account: ownerId, timeoutMs: mergeMs, transfer: ownBuffers(found) },
       )
       .catch((error: unknown) => {
         if (error instanceof TaskTimedOut || error instanceof QueueFull) throw error
         throw new LogDamaged('it cannot be merged', { cause: error })
       })
+  }
+
+  /**
+   * Replaces the log up to `seq` by a snapshot. @returns false, with nothing written, when another process did so
+   * meanwhile
+   */
+  async #cut(
+    boardId: string,
+    { seq, snapshotSeq, merged }: { seq: number; snapshotSeq: number; merged: Uint8Array },
+    written: WrittenSegment | null,
+  ): Promise<boolean> {
+    const { database } = this.#options
     if (this.#snapshotBytes.size > maxRemembered) this.#snapshotBytes.clear()
     this.#snapshotBytes.set(boardId, merged.byteLength)
     const staged = await stageBytes(database, merged)
-    await database.asSystem(async (tx) => {
+    return database.asSystem(async (tx) => {
       // This is a separate statement, so that the next one sees what was committed while this one waited for the lock.
       const [before] = await tx<{ bytes: number }[]>`
         select (select s.bytes from document_sizes s where s.board_id = d.board_id) as bytes
         from board_documents d
         where d.board_id = ${boardId}
         for update`
-      const [written] = await tx`
+      const [done] = await tx`
         update board_documents d
-        set snapshot = take_staged_bytes(${staged.id}, ${staged.pieces}), snapshot_seq = ${found.seq},
-          log_rows = (select count(*) from board_updates u where u.board_id = d.board_id and u.seq > ${found.seq}),
-          log_bytes = (select coalesce(sum(length(u.updates)), 0) from board_updates u where u.board_id = d.board_id and u.seq > ${found.seq})
-        where d.board_id = ${boardId} and d.snapshot_seq < ${found.seq}
+        set snapshot = take_staged_bytes(${staged.id}, ${staged.pieces}), snapshot_seq = ${seq},
+          log_rows = (select count(*) from board_updates u where u.board_id = d.board_id and u.seq > ${seq}),
+          log_bytes = (select coalesce(sum(length(u.updates)), 0) from board_updates u where u.board_id = d.board_id and u.seq > ${seq})
+        where d.board_id = ${boardId} and d.snapshot_seq = ${snapshotSeq}
         returning d.board_id`
-      if (!written) return
-      await tx`delete from board_updates where board_id = ${boardId} and seq <= ${found.seq}`
+      if (!done) return false
+      if (written) await recordSegment(tx, written)
+      else await tx`delete from board_history where board_id = ${boardId}` // older than what is not kept
+      await tx`delete from board_updates where board_id = ${boardId} and seq <= ${seq}`
       await tx`
         select shrink_guest_bytes(s.board_id, ${before!.bytes} - s.bytes)
         from document_sizes s
         where s.board_id = ${boardId}`
+      return true
     }, 'background')
-    this.#options.compacted?.(boardId, merged.byteLength)
-    return found.seq
   }
 }
+
+const namesIn = (json: Uint8Array) => JSON.parse(Buffer.from(json).toString()) as string[]

@@ -1,10 +1,10 @@
 export interface Difference {
   boardId: string
-  what: 'card' | 'group' | 'count' | 'index' | 'search' | 'log'
-  /** The id of the card or group; the name of the counter; in the log `5`, `4-6` or `snapshot`. */
+  what: 'card' | 'group' | 'count' | 'index' | 'search' | 'log' | 'history'
+  /** The id of the card or group; the name of the counter; in the log and in the history `5`, `4-6` or `snapshot`. */
   id: string
   /**
-   * - `missing`: not in the index, or not in the log
+   * - `missing`: not in the index, not in the log, or not in the history
    * - `extra`: in the index only
    * - `stale`: differs from the document
    * - `behind`: the index does not contain the newest changes

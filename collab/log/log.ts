@@ -105,7 +105,7 @@ export interface BoardHead {
   logBytes: number
 }
 
-interface Tail extends BoardHead {
+export interface Tail extends BoardHead {
   workspaceId: string
   /** The account that owns the workspace. */
   ownerId: string
@@ -115,6 +115,8 @@ interface Tail extends BoardHead {
   snapshot: Uint8Array | null
   /** All updates after `from`, or after the snapshot when it is newer. */
   updates: Uint8Array[]
+  /** For each log row in `updates`: its position, and the number of its updates. */
+  rows: { seq: number; count: number }[]
   /** The first position whose row is missing or cut off; null when the log is complete. */
   damagedAt: number | null
 }
@@ -188,6 +190,7 @@ export async function tail(
   const { seq, head, snapshot_seq: snapshotSeq } = board
   rows.sort((a, b) => a.seq - b.seq || a.at - b.at)
   const { snapshot, log } = await joinPieces(rows.filter((row) => row !== board))
+  const framed = log.map(({ seq, updates }) => ({ seq, updates: updates ? unframe(updates) : [] }))
   return {
     workspaceId: board.workspace_id,
     ownerId: board.owner_id,
@@ -197,7 +200,8 @@ export async function tail(
     snapshotBytes: board.snapshot_bytes,
     snapshot,
     damagedAt: firstDamage(log, Math.max(from, snapshotSeq), seq),
-    updates: log.flatMap((row) => (row.updates ? unframe(row.updates) : [])),
+    rows: framed.map(({ seq, updates }) => ({ seq, count: updates.length })),
+    updates: framed.flatMap(({ updates }) => updates),
   }
 }
 

@@ -71,24 +71,33 @@ async function wrongIdentifiers(tx: Transaction, boardId: string): Promise<strin
   return rows.map(({ id }) => id)
 }
 
-/**
- * Finds a wrong `top_z`, and a wrong size of removed cards. These count in the owner's quota until they can't be
- * restored any more.
- */
+interface Sums {
+  top_z: number
+  highest: number | null
+  /** As stored, and as counted. */
+  removed_bytes: number
+  removed: number
+  history_bytes: number
+  history: number
+}
+
+/** Finds a wrong `top_z`, and wrong sizes of removed cards and of history. Both count in the owner's quota. */
 async function wrongSums(tx: Transaction, boardId: string): Promise<Fault[]> {
-  const [row] = await tx<{ top_z: number; highest: number | null; removed_bytes: number; actual: number }[]>`
-    select d.top_z, d.removed_bytes,
+  const [row] = await tx<Sums[]>`
+    select d.top_z, d.removed_bytes, d.history_bytes,
       (select max(z) from card_index where board_id = d.board_id and deleted_at is null) as highest,
-      (select coalesce(sum(octet_length(state)), 0)::bigint from removed_cards where board_id = d.board_id) as actual
+      (select coalesce(sum(octet_length(state)), 0)::bigint from removed_cards where board_id = d.board_id) as removed,
+      (select coalesce(sum(bytes + base_bytes), 0)::bigint from board_history where board_id = d.board_id) as history
     from board_documents d
     where d.board_id = ${boardId}`
   const faults: Fault[] = []
   if (!row) return faults
-  const { top_z, highest, removed_bytes, actual } = row
+  const { top_z, highest } = row
   if (highest !== null && top_z < highest)
     faults.push(stale('count', 'top_z', `${top_z}, the highest card is at ${highest}`))
-  if (removed_bytes !== actual)
-    faults.push(stale('count', 'removed_bytes', `${removed_bytes}, it is ${actual}`))
+  for (const name of ['removed', 'history'] as const)
+    if (row[`${name}_bytes`] !== row[name])
+      faults.push(stale('count', `${name}_bytes`, `${row[`${name}_bytes`]}, it is ${row[name]}`))
   return faults
 }
 
@@ -150,6 +159,7 @@ export function repairDerived(
       set card_count = c.count,
         top_z = greatest(d.top_z, c.highest),
         removed_bytes = (select coalesce(sum(octet_length(state)), 0) from removed_cards where board_id = ${boardId}),
+        history_bytes = (select coalesce(sum(bytes + base_bytes), 0) from board_history where board_id = ${boardId}),
         api_clock = ${log.derived.api_clock},
         log_rows = ${log.derived.log_rows},
         log_bytes = ${log.derived.log_bytes}

@@ -12,6 +12,7 @@ import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { Difference } from './difference.ts'
 import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canvas/project.ts'
 import { repairDerived, verifyDerived } from './verify-derived.ts'
+import { verifyHistory } from './verify-history.ts'
 import { readLog, type ReadLog } from './verify-log.ts'
 
 export async function boardIds(database: Database): Promise<string[]> {
@@ -32,7 +33,7 @@ export async function verifyBoard(
   { waitMs = 10_000 }: { waitMs?: number } = {},
 ): Promise<Difference[]> {
   const found = await compare(database, boardId, Date.now() + waitMs)
-  return found?.differences ?? []
+  return found ? [...found.differences, ...(await verifyHistory(database, boardId))] : []
 }
 
 /**

@@ -147,7 +147,11 @@ async function* told(body: Readable, stages: Stages): AsyncGenerator<Uint8Array>
 /** Whether the database has the file by now, and it is not about to be removed. */
 async function isRecorded(database: Database, key: string): Promise<boolean> {
   const [row] = await database.callAsSystem(
-    (sql) => sql`select from images where image_key = ${key} and condemned_at is null limit 1`,
+    (sql) => sql`
+      select from images where image_key = ${key} and condemned_at is null
+      union all
+      select from board_history where ${key} in (key, base_key)
+      limit 1`,
   )
   return row !== undefined
 }

@@ -50,7 +50,7 @@ export async function restore({
         for await (const rows of body) await table.write(rows)
       } else if (room === 'files') {
         await settle()
-        await files.write(key, bytes, body)
+        await files.write(name.slice('files/'.length), bytes, body)
       }
     }
     await files.end()

@@ -6,6 +6,13 @@ import { answer } from './answer.ts'
 import { asService, withDatabase } from './database.ts'
 import { emailOption, examples, idOption, roleOption, someId } from './options.ts'
 
+interface ShareOptions {
+  board: string
+  email: string
+  role: ShareRole
+  history?: boolean
+}
+
 const roles: readonly ShareRole[] = ['editor', 'viewer', 'none']
 
 export function boardCommands(program: Command): void {
@@ -13,15 +20,18 @@ export function boardCommands(program: Command): void {
   board
     .command('share')
     .description(
-      'Shares one board with an account, without the boards below it. The role `none` ends the share:\n{"board_id","email","role"}',
+      'Shares one board with an account, without the boards below it. The role `none` ends the share:\n{"board_id","email","role","history"}',
     )
     .addOption(idOption('--board <board-id>', 'id of the board'))
     .addOption(emailOption())
     .addOption(roleOption(roles))
+    .option('--history', 'also share the history of the board, from now on')
     .addHelpText(...examples(`board share --board ${someId} --email cleo@example.com --role viewer`))
-    .action(async ({ board: boardId, email, role }: { board: string; email: string; role: ShareRole }) => {
-      await asService(async (tx) => shareBoard(tx, { boardId, userId: await findUser(tx, email), role }))
-      answer({ board_id: boardId, email, role })
+    .action(async ({ board: boardId, email, role, history = false }: ShareOptions) => {
+      await asService(async (tx) =>
+        shareBoard(tx, { boardId, userId: await findUser(tx, email), role, history }),
+      )
+      answer({ board_id: boardId, email, role, history })
     })
 
   scheduleCommand(

@@ -79,14 +79,22 @@ export async function setMember(
   await tx`insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${userId}, ${role})`
 }
 
+/** @param share `history`: the account sees the board's history from now on; without it, none */
 export async function shareBoard(
   tx: Transaction,
-  share: { boardId: string; userId: string; role: ShareRole },
+  share: { boardId: string; userId: string; role: ShareRole; history?: boolean | undefined },
 ): Promise<void> {
-  const { boardId, userId, role } = share
+  const { boardId, userId, role, history = false } = share
   const [board] = await tx`select from boards where id = ${boardId} for update`
   if (!board) throw new AccountError(`There is no board ${boardId}.`)
-  await tx`delete from board_shares where board_id = ${boardId} and user_id = ${userId}`
+  const [before] = await tx<{ since: Date | null }[]>`
+    delete from board_shares where board_id = ${boardId} and user_id = ${userId} returning history_since as since`
   if (role === 'none') return
-  await tx`insert into board_shares (board_id, user_id, role) values (${boardId}, ${userId}, ${role})`
+  // A guest who sees the history already goes on seeing it from the same moment.
+  await tx`
+    insert into board_shares (board_id, user_id, role, history_since)
+    values (
+      ${boardId}, ${userId}, ${role},
+      case when ${history} then coalesce(${before?.since ?? null}::timestamptz, date_trunc('milliseconds', clock_timestamp())) end
+    )`
 }

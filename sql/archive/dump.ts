@@ -50,10 +50,11 @@ export async function withSnapshot<T>(url: string, work: (snapshot: Snapshot) =>
       // The service's role, because policies are forced on the owner of the tables.
       await tx`set local role corkboard_system`
       const copy = (from: string) => tx.unsafe(`copy ${from} to stdout`).readable()
+      const tables = await readTables(tx)
       return work({
-        head: { ...(await readHead(tx)), sequences },
+        head: { ...(await readHead(tx, tables)), sequences },
         rows: ({ name, columns }) => copy(`${quote(name)} (${columns.map(quote).join(', ')})`),
-        fileKeys: () => copy('(select distinct image_key from images order by image_key)'),
+        fileKeys: () => copy(`(select distinct key from ${storedFiles(tables)} order by key)`),
       })
     })) as T
   } finally {
@@ -61,7 +62,20 @@ export async function withSnapshot<T>(url: string, work: (snapshot: Snapshot) =>
   }
 }
 
-async function readHead(tx: TransactionSql): Promise<Omit<DatabaseHead, 'sequences'>> {
+/** All files of the store: uploads, and the history of boards, which earlier schemas don't have. */
+const storedFiles = (tables: ArchivedTable[]) => `(
+  select image_key as key, bytes from images ${
+    tables.some(({ name }) => name === 'board_history')
+      ? `union all select key, bytes from board_history
+         union all select base_key, base_bytes from board_history where base_key is not null`
+      : ''
+  }
+) as stored`
+
+async function readHead(
+  tx: TransactionSql,
+  tables: ArchivedTable[],
+): Promise<Omit<DatabaseHead, 'sequences'>> {
   const [server] = await tx<{ taken_at: Date; version: string; bytes: string }[]>`
     select now() as taken_at, current_setting('server_version') as version,
       (select sum(pg_total_relation_size(oid)) from pg_class
@@ -69,7 +83,7 @@ async function readHead(tx: TransactionSql): Promise<Omit<DatabaseHead, 'sequenc
   const [canary] = await tx<{ sealed: Buffer }[]>`select sealed from secret_canary`
   const [files] = await tx<{ count: string; bytes: string }[]>`
     select count(*), coalesce(sum(bytes), 0) as bytes
-    from (select max(bytes) as bytes from images group by image_key) f`
+    from (select max(bytes) as bytes from ${tx.unsafe(storedFiles(tables))} group by key) f`
   const applied = await readApplied(tx)
   return {
     takenAt: server!.taken_at.toISOString(),
@@ -78,7 +92,7 @@ async function readHead(tx: TransactionSql): Promise<Omit<DatabaseHead, 'sequenc
       .filter(isMigration)
       .map(({ name, checksum }) => ({ name, checksum }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    tables: await readTables(tx),
+    tables,
     canary: canary?.sealed.toString('base64') ?? null,
     files: { count: Number(files!.count), bytes: Number(files!.bytes) },
     databaseBytes: Number(server!.bytes),

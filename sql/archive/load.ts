@@ -185,6 +185,14 @@ async function settle(
   await tx`set local role corkboard_system`
   await giveNewClients(service)
   await tx`delete from images where image_key = any (${reclaimed}::text[])`
+  // Of history, the oldest segments are reclaimed first. A board that was purged meanwhile has lost all of it.
+  await tx`
+    delete from board_history h
+    where exists (
+      select from board_history g
+      where g.board_id = h.board_id and g.from_seq >= h.from_seq
+        and (g.key = any (${reclaimed}::text[]) or g.base_key = any (${reclaimed}::text[]))
+    )`
   if (!resume) await pauseDeliveries(service)
   const access = await findAccess(service)
   if (revokeAll) await endAccess(service)

@@ -239,6 +239,7 @@ begin
       select i.board,
         string_agg(substring(p_blob from i.blob_at + 1 for i.blob_bytes), ''::bytea order by i.n) filter (where i.blob_bytes > 0) as updates,
         string_agg(i.actors::text, '') filter (where i.blob_bytes > 0) as actors,
+        json_agg(i.causes order by i.n) filter (where i.blob_bytes > 0) as causes,
         coalesce(sum(i.used), 0) as used,
         max(i.top_z) as top_z,
         bool_or(i.kind = 'flush') as flushed,
@@ -261,10 +262,10 @@ begin
         changed_at = case when g.updates is not null then t else d.changed_at end
       from given g
       where d.board_id = g.board
-      returning d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes, g.updates, g.actors
+      returning d.board_id, d.seq, d.indexed_seq, d.api_client, d.api_clock, d.top_z, d.log_rows, d.log_bytes, g.updates, g.actors, g.causes
     ), logged as (
-      insert into board_updates (board_id, seq, updates, actors, created_at)
-      select m.board_id, m.seq, m.updates, coalesce(replace(m.actors, '}{', ','), '{}')::uuid[], t
+      insert into board_updates (board_id, seq, updates, actors, causes, created_at)
+      select m.board_id, m.seq, m.updates, coalesce(replace(m.actors, '}{', ','), '{}')::uuid[], m.causes, t
       from moved m
       where m.updates is not null
     )

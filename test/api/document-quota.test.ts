@@ -24,7 +24,7 @@ const cardOf = (body = large) => ({ kind: 'note', x: 0, y: 0, body })
 const cardsPath = (board: Shown) => `/boards/${board.id}/cards`
 
 const free = () => here.user({ tier: 'free' })
-const documentsOf = async (user: TestUser): Promise<{ used: number; limit: number }> =>
+const documentsOf = async (user: TestUser): Promise<{ used: number; limit: number; history: number }> =>
   succeeded(await user.api.get('/me')).documents
 
 const madeBy = (answer: ApiAnswer<any>): string => succeeded(answer).cards[0].id
@@ -34,7 +34,8 @@ async function takenBy(boardIds: string[]): Promise<number> {
   const [row] = await here.admin<{ bytes: string }[]>`
     select (select coalesce(sum(octet_length(snapshot)), 0) from board_documents where board_id = any (${boardIds}::uuid[]))
       + (select coalesce(sum(octet_length(updates)), 0) from board_updates where board_id = any (${boardIds}::uuid[]))
-      + (select coalesce(sum(octet_length(state)), 0) from removed_cards where board_id = any (${boardIds}::uuid[])) as bytes`
+      + (select coalesce(sum(octet_length(state)), 0) from removed_cards where board_id = any (${boardIds}::uuid[]))
+      + (select coalesce(sum(bytes + base_bytes), 0) from board_history where board_id = any (${boardIds}::uuid[])) as bytes`
   return Number(row!.bytes)
 }
 
@@ -84,7 +85,7 @@ const accepted = (user: TestUser, board: Shown) => async () =>
 
 test('[DQ1] /me shows what the boards of an account take, to the byte: snapshots, logs and removed cards, also of boards in the trash', async () => {
   const [user, other] = [await free(), await here.user()]
-  expect(await documentsOf(user)).toEqual({ used: 0, limit: limits.free })
+  expect(await documentsOf(user)).toEqual({ used: 0, limit: limits.free, history: 0 })
   expect((await documentsOf(other)).limit).toBe(limits.pro)
   const boards = [await makeBoard(user), await makeBoard(user)]
   await makeCard(other, (await makeBoard(other)).id, { body: large })
@@ -102,7 +103,10 @@ test('[DQ1] /me shows what the boards of an account take, to the byte: snapshots
     log_bytes: expect.toSatisfy((bytes: number) => bytes > 100),
     removed_bytes: expect.toSatisfy((bytes: number) => bytes > 20_000),
   })
-  expect(await documentsOf(user)).toEqual({ used: await takenBy(ids), limit: limits.free })
+  expect(await documentsOf(user)).toEqual({
+    ...{ used: await takenBy(ids), limit: limits.free },
+    history: expect.toSatisfy((bytes: number) => bytes > 100),
+  })
   await user.api.delete(`/boards/${boards[1]!.id}`)
   expect((await documentsOf(user)).used).toBe(await takenBy(ids))
 })

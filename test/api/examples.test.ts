@@ -89,6 +89,9 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('PATCH /boards/:id/cards/:cardId', { path: card, body: { title: 'Scout the tower at dawn' } })
   await send('PATCH /boards/:id/cards', { path: on, body: { cards: [{ id: keeper, color: '#9fc5e8' }] } })
   await send('POST /boards/:id/arrange', { path: on, body: { layout: 'grid', card_ids: [keeper, boat] } })
+  await send('GET /boards/:id/history', { path: on, query: { limit: 1 } })
+  await send('GET /boards/:id/cards/:cardId/history', { path: card, query: { limit: 1 } })
+  await send('GET /boards/:id/diff', { path: on, query: { from: '2', to: '3' } })
   await send('POST /boards/:id/cards/move', { path: on, body: { to_board_id: second.id, card_ids: [boat] } })
 
   const { group } = await send('POST /boards/:id/groups', {

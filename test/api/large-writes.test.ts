@@ -4,6 +4,7 @@ import { Compactor } from '../../collab/log/compact.ts'
 import { tail } from '../../collab/log/log.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { cardFields } from '../../core/card.ts'
+import { systemClock } from '../../platform/clock.ts'
 import { farClient } from '../support/far-client.ts'
 import { longestTurnMs } from '../support/main-thread.ts'
 import { serviceOfFile } from '../support/test-file.ts'
@@ -63,8 +64,9 @@ test('[WK24] creating, changing, listing, removing and restoring 30 MB of cards 
 
 test('[WK25] reading, merging and loading a log of 30 MB takes no turn of more than 50 ms, and nothing of it is lost', async () => {
   const { id: boardId } = await makeBoard(user)
-  const { database, live } = service
-  const compactor = new Compactor({ database, pool: live.pool, log: service.app.log })
+  const { database, live, files } = service
+  const history = { files, clock: systemClock, days: { free: 30, pro: 365 } }
+  const compactor = new Compactor({ database, pool: live.pool, log: service.app.log, history })
   const figures: Record<string, number> = { read: Infinity, compact: Infinity, 'read again': Infinity }
   const measure = async (what: string, work: () => Promise<unknown>) => {
     figures[what] = Math.min(figures[what] ?? Infinity, await longestTurnMs(work))

@@ -73,6 +73,11 @@ const successes: Record<string, (scene: Scene) => Promise<void>> = {
     const { card } = await agent.does('read_card', { board_id: board.id, card_id: cards[0]!.id })
     expect(card).toMatchObject({ title: 'First', body: 'one', identifiers: [identifier], x: 0, y: 0 })
   },
+  async board_history({ agent, board, cards }) {
+    await user.api.patch(`/boards/${board.id}/cards/${cards[0]!.id}`, { title: 'Changed' })
+    const { entries } = await agent.does('board_history', { board_id: board.id, limit: 1 })
+    expect(entries).toMatchObject([{ by: 'api', fields: ['title'], card_ids: [cards[0]!.id] }])
+  },
   async list_groups({ agent, board, groupId }) {
     const { groups } = await agent.does('list_groups', { board_id: board.id })
     expect(groups).toMatchObject([{ id: groupId, name: 'Group', card_count: 0 }])

@@ -31,6 +31,8 @@ let boardIds: string[]
 let acknowledged: [board: string, card: string][] = []
 let cursor: string
 let fileKeys: string[]
+/** The history of the first board, as it was before the backup. */
+let segment: { key: string; bytes: number }
 let summary: Record<string, any>
 
 const cleanUps: (() => Promise<void>)[] = []
@@ -55,6 +57,10 @@ beforeAll(async () => {
   cursor = succeeded(
     await user.api.get(`/boards/${boardIds[0]}/cards?source=index&since=2026-01-01T00:00:00Z`),
   )['next_cursor']
+  await makeCard(user, boardIds[0]!, { title: 'Past' })
+  await service.compactor.compact(boardIds[0]!)
+  const [row] = await service.admin<(typeof segment)[]>`select key, bytes from board_history`
+  segment = row!
   await backUpUnderLoad()
 }, 120_000)
 
@@ -115,8 +121,10 @@ async function expectRestored(instance: Instance): Promise<void> {
   expect({ code, boards: found.boards, files: found.files }).toEqual({
     code: 0,
     boards: { checked: 5, differences: [] },
-    files: { checked: 3, differences: [] },
+    files: { checked: 4, differences: [] },
   })
+  const past = succeeded(await api.get(`/boards/${boardIds[0]}/cards?as_of=1`))
+  expect(past.cards).toMatchObject([{ title: 'Past' }])
   await expectFeedGoesOn(restored)
   await expectDeliveriesAfterResume(instance, restored)
 }
@@ -158,7 +166,12 @@ async function expectDeliveriesAfterResume(instance: Instance, { api }: TestUser
 }
 
 test('[BR1, BR2] a backup of a busy service is one file that only its owner may read; it tells what it holds', async () => {
-  expect(summary).toMatchObject({ path: archive, files: 3, file_bytes: 3_070_200, missing_files: [] })
+  expect(summary).toMatchObject({
+    path: archive,
+    files: 4,
+    file_bytes: 3_070_200 + segment.bytes,
+    missing_files: [],
+  })
   const { mode, size } = await stat(archive)
   expect(mode & 0o777).toBe(0o600)
   expect(summary['bytes']).toBe(size)
@@ -198,10 +211,17 @@ test('[BR4, BR5, BR6] the same in a PostgreSQL 15 with a bucket', { timeout: 120
   const { code, stdout, stderr } = await corkboard(target, ['restore', '--from', archive, '--json'], env)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject({
-    ...{ from: archive, files: 3, file_bytes: 3_070_200, paused: true, revoked: false, sessions: 0 },
+    ...{
+      from: archive,
+      files: 4,
+      file_bytes: 3_070_200 + segment.bytes,
+      paused: true,
+      revoked: false,
+      sessions: 0,
+    },
     access: [{ kind: 'token', id: user.tokenId, email: user.email, expires_at: null }],
   })
-  expect([...bucket.objects.keys()].sort()).toEqual([...fileKeys].sort())
+  expect([...bucket.objects.keys()].sort()).toEqual([...fileKeys, segment.key].sort())
   const instance = await startInstance(target, env)
   onTestFinished(() => void instance.stop())
   await expectRestored(instance)

@@ -126,8 +126,18 @@ test('[O23] board share opens one board to an account, and closes it again', asy
   const [owner, guest] = [await addUser('host@example.com'), await addUser('guest@example.com')]
   const { body } = await apiOf(owner).post('/boards', { name: 'Shared' })
   const path = `/boards/${body.board.id}`
-  const share = (role: string) =>
-    answerOf('board', 'share', '--board', body.board.id, '--email', 'guest@example.com', '--role', role)
+  const share = (role: string, ...more: string[]) =>
+    answerOf(
+      'board',
+      'share',
+      '--board',
+      body.board.id,
+      '--email',
+      'guest@example.com',
+      '--role',
+      role,
+      ...more,
+    )
   const write = async () =>
     (await apiOf(guest).post(`${path}/cards`, { kind: 'note', title: 'By a guest' })).status
 
@@ -135,8 +145,13 @@ test('[O23] board share opens one board to an account, and closes it again', asy
     board_id: body.board.id,
     email: 'guest@example.com',
     role: 'viewer',
+    history: false,
   })
   expect(await write()).toBe(403)
+  const past = async () => (await apiOf(guest).get(`${path}/history`)).status
+  expect(await past()).toBe(403)
+  expect(await share('viewer', '--history')).toMatchObject({ history: true })
+  expect(await past()).toBe(200)
   await share('editor')
   expect(await write()).toBe(201)
   await share('none')

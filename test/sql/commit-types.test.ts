@@ -15,6 +15,7 @@ const itemFields: Record<keyof CommitItem, string> = {
   cause: 'text',
   account: 'uuid',
   actors: 'uuid[]',
+  causes: 'json',
   blob_at: 'integer',
   blob_bytes: 'integer',
   clock: 'bigint',

@@ -40,6 +40,7 @@ export interface TestService extends Service {
   databaseUrl: string
   /** For a second process on the same database. */
   testDatabase: TestDatabase
+  dataDir: string
   /** Makes an account with a token, and a client that uses the token. */
   user(options?: UserOptions): Promise<TestUser>
   member(workspaceId: string, user: TestUser, role: MemberRole): Promise<void>
@@ -109,6 +110,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     admin: database.admin,
     databaseUrl: database.url,
     testDatabase: database,
+    dataDir,
     anonymous: client(null),
     async user(user = {}) {
       const email = `user${(users += 1)}-${Date.now()}@example.test`

@@ -35,6 +35,7 @@ const parts = (files: ObjectStore = service.files) => ({
   files,
   clock,
   log: service.app.log,
+  historyDays: { free: 0, pro: 0 },
 })
 const uploaded = async (): Promise<string> => (await upload(service, user, boardId)).body.image_key
 const isThere = async (key: string) => (await service.files.head(key)) !== null

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { storedKeysOf } from '../../core/file.ts'
 import { deleteInBatches } from '../in-batches.ts'
+import { removeLeftovers } from './history.ts'
 import { endUploads, type FileParts } from './end-uploads.ts'
 import { purgeBoard } from './purge.ts'
 
@@ -19,6 +20,7 @@ export async function deleteWorkspace(parts: FileParts, workspaceId: string): Pr
   await endAccess(parts, workspaceId)
   await deleteBoards(parts, workspaceId)
   await deleteFiles(parts, workspaceId)
+  await removeLeftovers(parts)
   for (const table of ['events', 'webhook_payloads', 'search_index'])
     await deleteInBatches(database, rowsAtOnce, table, (tx) => tx`workspace_id = ${workspaceId}`)
   await database.asSystem((tx) => tx`delete from workspaces where id = ${workspaceId}`, 'background')

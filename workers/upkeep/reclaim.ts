@@ -11,10 +11,10 @@
 import { fileReferences } from '../../collab/boards/file-references.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { storedKeysOf } from '../../core/file.ts'
-import { limits } from '../../core/limits.ts'
+import { limits, type DaysByTier } from '../../core/limits.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { FileParts } from './end-uploads.ts'
-import { errorCode, type Database } from '../../sql/database.ts'
+import { errorCode } from '../../sql/database.ts'
 import { never, startLoop, type Loop } from '../loop.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -25,6 +25,8 @@ const filesAtOnce = 100
 
 export interface ReclaimParts extends FileParts {
   pool: WorkerPool
+  /** For how many days history is kept. It keeps the files that it names. */
+  historyDays: DaysByTier
 }
 
 export const startReclaiming = (parts: ReclaimParts): Loop =>
@@ -43,7 +45,8 @@ export async function reclaimFiles(parts: ReclaimParts, stopping = never): Promi
 }
 
 /** @returns the boards that can't be read; null when it was stopped */
-async function readBoards({ database, pool, log }: ReclaimParts, stopping = never): Promise<string[] | null> {
+async function readBoards(parts: ReclaimParts, stopping = never): Promise<string[] | null> {
+  const { database, log } = parts
   const unread: string[] = []
   for (let after = '00000000-0000-0000-0000-000000000000'; !stopping.aborted;) {
     const boards = await database.asSystem(
@@ -61,7 +64,7 @@ async function readBoards({ database, pool, log }: ReclaimParts, stopping = neve
       if (stopping.aborted) return null
       after = board_id
       try {
-        await readBoard(database, pool, board_id)
+        await readBoard(parts, board_id)
       } catch (error) {
         if (isAway(error)) throw error
         log.warn(
@@ -79,7 +82,11 @@ async function readBoards({ database, pool, log }: ReclaimParts, stopping = neve
 const isAway = (error: unknown) =>
   error instanceof ServiceError && error.code === 'storage_unavailable' && errorCode(error.cause) !== '57014'
 
-async function readBoard(database: Database, pool: WorkerPool, boardId: string): Promise<void> {
+/** A file that was named until now is named by the board's history as long as that is kept. */
+async function readBoard(
+  { database, pool, clock, historyDays }: ReclaimParts,
+  boardId: string,
+): Promise<void> {
   const found = await fileReferences(database, pool, boardId)
   if (!found) return
   const keys = found.references.map(({ image_key }) => image_key)
@@ -90,13 +97,21 @@ async function readBoard(database: Database, pool: WorkerPool, boardId: string):
     const [newer] =
       await tx`select from file_scans where board_id = ${boardId} and position > ${found.position}`
     if (newer) return
-    await tx`delete from file_references where board_id = ${boardId} and image_key <> all (${keys}::text[])`
+    const [owner] = await tx<{ tier: string }[]>`
+      select u.tier from boards b join workspaces w on w.id = b.workspace_id join users u on u.id = w.owner_id
+      where b.id = ${boardId}`
+    const days = historyDays[owner?.tier === 'pro' ? 'pro' : 'free']
+    const kept = new Date(clock.now() + days * 24 * hourMs)
     await tx`
-      insert into file_references (board_id, image_key, until)
+      update file_references set until = ${kept}
+      where board_id = ${boardId} and image_key <> all (${keys}::text[]) and until is null`
+    await tx`
+      insert into file_references as r (board_id, image_key, until)
       select ${boardId}, r.image_key, r.until::timestamptz
       from unnest(${keys}::text[], ${untils}::text[]) as r(image_key, until)
       where exists (select from images i where i.image_key = r.image_key)
-      on conflict (board_id, image_key) do update set until = excluded.until`
+      on conflict (board_id, image_key) do update
+      set until = case when excluded.until is not null then greatest(coalesce(r.until, ${kept}), excluded.until) end`
     await tx`
       insert into file_scans (board_id, position) values (${boardId}, ${found.position})
       on conflict (board_id) do update set position = excluded.position`

@@ -1,4 +1,4 @@
-/** Compares the rows of files with the stored bytes. */
+/** Compares the rows of files, and of the history of boards, with the stored bytes. */
 import { fileKeyOf } from '../../core/file.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
 import type { Database } from '../../sql/database.ts'
@@ -31,6 +31,12 @@ export async function verifyFiles(
           select image_key, bytes, condemned_at is null as recorded from images where image_key > ${after}
           union all
           select image_key, bytes, false from uploads where image_key > ${after}
+          union all
+          select key, bytes, true from board_history where key > ${after}
+          union all
+          select base_key, base_bytes, true from board_history where base_key > ${after}
+          union all
+          select key, null, false from history_leftovers where key > ${after}
         ) f
         group by f.image_key
         order by f.image_key collate "C"

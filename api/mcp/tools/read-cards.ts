@@ -17,6 +17,9 @@ export const readCards = tool('read_cards', 'Read the cards of a board', {
         description: 'Fields to add to each card.',
       }),
     ),
+    as_of: Type.Optional(
+      text('Show the board as it was: an RFC 3339 time, or a position from board_history.'),
+    ),
     ...pageInput(50),
   },
   output: {
@@ -24,9 +27,9 @@ export const readCards = tool('read_cards', 'Read the cards of a board', {
     total: integer,
     ...nextOffset,
   },
-  call: ({ board_id, include, limit, offset }) => ({
+  call: ({ board_id, include, as_of, limit, offset }) => ({
     params: { id: board_id },
-    query: { limit, offset, include: include?.join(',') },
+    query: { limit, offset, as_of, include: include?.join(',') },
   }),
   show(answer, { board_id }) {
     const { cards, total, offset, has_more } = answer as Extract<typeof answer, { offset: number }>

@@ -3,6 +3,7 @@ import {
   anyone,
   guests,
   members,
+  membersOnly,
   others,
   readers,
   table,
@@ -150,6 +151,8 @@ export const boards: Record<string, Operation[]> = {
     { query: ({ boardId }) => `?root=${boardId}`, trashed: true, expect: readers },
   ],
   'GET /boards/:id': [{ expect: readers }, { trashed: true, expect: readers }],
+  'GET /boards/:id/history': [{ expect: membersOnly }, { trashed: true, expect: membersOnly }],
+  'GET /boards/:id/diff': [{ query: () => '?from=0', expect: membersOnly }],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },
     { body: () => ({ scheduled_date: '2030-01-01' }), expect: writersOfTheBoard() },

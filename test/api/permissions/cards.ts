@@ -1,4 +1,13 @@
-import { guests, members, readers, table, toAll, writersOfTheBoard, type Operation } from './roles.ts'
+import {
+  guests,
+  members,
+  membersOnly,
+  readers,
+  table,
+  toAll,
+  writersOfTheBoard,
+  type Operation,
+} from './roles.ts'
 
 export const cards: Record<string, Operation[]> = {
   'GET /boards/:id/cards': [
@@ -11,7 +20,9 @@ export const cards: Record<string, Operation[]> = {
     },
     { query: () => '?source=index&since=2026-01-01T00:00:00Z&deleted=1', expect: readers },
     { trashed: true, expect: readers },
+    { query: () => '?as_of=0', expect: membersOnly },
   ],
+  'GET /boards/:id/cards/:cardId/history': [{ expect: membersOnly }, { trashed: true, expect: membersOnly }],
   'POST /boards/:id/cards': [
     { body: () => ({ kind: 'note', x: 0, y: 0 }), expect: writersOfTheBoard(201) },
     { body: () => ({ kind: 'note' }), expect: writersOfTheBoard(201) },

@@ -77,6 +77,8 @@ export const table = (
 
 export const anyone = table([200, 200, 200, 200, 200], [200, 200])
 export const readers = table([200, 200, 200, 200, 200])
+/** The past of a board, unless it is shared with the guests. */
+export const membersOnly = table([200, 200, 200, 403, 403])
 export const writersOfTheBoard = (status = 200) => table([status, status, 403, status, 403])
 export const writersOfTheWorkspace = (status = 200) => table([status, status, 403, 403, 403])
 

@@ -1,0 +1,53 @@
+-- The history of boards: its bytes, the files that nothing refers to any more, and who may see it.
+
+-- Keeps history_bytes, and the bytes of guests, equal to the segments. Files of deleted segments become leftovers.
+create or replace function board_history_size() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+declare
+  r record;
+begin
+  if tg_op <> 'INSERT' then
+    if tg_op = 'DELETE' then
+      insert into history_leftovers (key, ended)
+      select f.key, true
+      from old_rows o
+      cross join lateral unnest(array[o.key, o.base_key]) as f(key)
+      where f.key is not null
+      on conflict (key) do update set ended = true;
+    end if;
+    for r in select board_id, sum(bytes + base_bytes)::bigint as bytes from old_rows group by board_id order by board_id loop
+      update board_documents set history_bytes = history_bytes - r.bytes where board_id = r.board_id;
+      if tg_op = 'DELETE' then
+        perform shrink_guest_bytes(r.board_id, r.bytes);
+      end if;
+    end loop;
+  end if;
+  if tg_op <> 'DELETE' then
+    update board_documents d
+    set history_bytes = d.history_bytes + n.bytes
+    from (select board_id, sum(bytes + base_bytes) as bytes from new_rows group by board_id) n
+    where d.board_id = n.board_id;
+  end if;
+  return null;
+end $$;
+
+-- Whether the caller may see the board's history, and from when on. `since` is null when all of it may be seen.
+create or replace function history_access(board uuid, out allowed boolean, out since timestamptz)
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select b.workspace_id in (select readable_workspaces(current_user_id())) or s.history_since is not null,
+    case when b.workspace_id not in (select readable_workspaces(current_user_id())) then s.history_since end
+  from boards b
+  left join board_shares s on s.board_id = b.id and s.user_id = current_user_id()
+  where b.id = board
+$$;
+
+-- Bytes of history of all boards in the workspaces that the caller owns.
+create or replace function my_history() returns bigint
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select coalesce(sum(s.history_bytes), 0)::bigint
+  from workspaces w
+  join document_sizes s on s.workspace_id = w.id
+  where w.owner_id = current_user_id()
+$$;
+
+grant execute on function history_access, my_history to corkboard_app;

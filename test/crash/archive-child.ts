@@ -1,0 +1,56 @@
+/** Compacts a board, and kills itself with SIGKILL at a step. Prints the number of steps when it comes to the end. */
+import { Compactor } from '../../collab/log/compact.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { openDiskStore } from '../../platform/storage/disk-store.ts'
+import { openPartUrls } from '../../platform/storage/part-urls.ts'
+import { WorkerPool } from '../../platform/work/worker-pool.ts'
+import { openDatabase, type Database } from '../../sql/database.ts'
+
+const [databaseUrl = '', folder = '', boardId = '', killAt = ''] = process.argv.slice(2)
+let steps = 0
+
+async function step(): Promise<void> {
+  steps += 1
+  if (steps !== Number(killAt)) return
+  process.kill(process.pid, 'SIGKILL')
+  await new Promise(() => undefined)
+}
+
+async function stepped<T>(work: () => Promise<T>): Promise<T> {
+  await step()
+  const result = await work()
+  await step()
+  return result
+}
+
+const real = openDatabase({ url: databaseUrl })
+const database: Database = {
+  ...real,
+  asSystem: (work, waiting) =>
+    stepped(() =>
+      real.asSystem(async (tx) => {
+        const result = await work(tx)
+        await step() // before the transaction is committed
+        return result
+      }, waiting),
+    ),
+  callAsSystem: (statement) => stepped(() => real.callAsSystem(statement)),
+}
+const store = openDiskStore({
+  ...{ folder, urls: openPartUrls(['a key for tests, of more than 32 characters']) },
+  ...{ clock: systemClock, publicUrl: () => '' },
+})
+const files = {
+  ...store,
+  put: (...given: Parameters<typeof store.put>) => stepped(() => store.put(...given)),
+}
+const silent = { info() {}, warn() {}, error() {}, debug() {} }
+const pool = new WorkerPool({ threads: 1 })
+const compactor = new Compactor({
+  ...{ database, pool, log: silent },
+  history: { files, clock: systemClock, days: { free: 30, pro: 365 } },
+})
+await compactor.compact(boardId)
+process.stdout.write(String(steps))
+await pool.close()
+process.exit(0)

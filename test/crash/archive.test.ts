@@ -1,0 +1,84 @@
+/** Kills a process at each step of a compaction. `ARCHIVE_KILLS=50 npm test -- test/crash/archive.test.ts` kills more. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { readFile } from '../../collab/log/history.ts'
+import { decodeSegment } from '../../collab/log/segment.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
+import { endHistory } from '../../workers/upkeep/history.ts'
+import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
+import { makeBoard, makeCards, succeeded } from '../api/board.ts'
+import { serviceOfFile } from '../support/test-file.ts'
+
+/** Steps before the end at which the process is killed: from the record of the files' keys to the commit. */
+const killsBeforeEnd = [10, 9, 8, 7, 4, 1, 0]
+const kills = Number(process.env['ARCHIVE_KILLS'] ?? killsBeforeEnd.length)
+
+let ahead = 0
+const clock = { now: () => Date.now() + ahead }
+const { service, user } = await serviceOfFile({ workers: false, clock, nodes: 1 })
+const { database, files, admin } = service
+
+async function compactInChild(boardId: string, killAt: number): Promise<number | null> {
+  const child = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'archive-child.ts'),
+      ...[service.databaseUrl, join(service.dataDir, 'files'), boardId, String(killAt)],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return signal === 'SIGKILL' ? null : Number(output)
+}
+
+/** Positions of all rows, in segments and in the log. */
+async function positionsOf(boardId: string): Promise<number[]> {
+  const segments = await admin<{ key: string }[]>`
+    select key from board_history where board_id = ${boardId} order by from_seq`
+  const kept = await Promise.all(
+    segments.map(async ({ key }) => decodeSegment((await readFile(files, key))!)),
+  )
+  const rows = await admin<{ seq: number }[]>`
+    select seq from board_updates where board_id = ${boardId} order by seq`
+  return [...kept.flat(), ...rows].map(({ seq }) => seq)
+}
+
+test(
+  `[HI9] after ${kills} kills at the steps of a compaction no row is missing or there twice, and no file is left over`,
+  { timeout: 120_000 + kills * 10_000 },
+  async () => {
+    const { id } = await makeBoard(user)
+    let written = 0
+    const write = async () => {
+      for (let n = 0; n < 3; n++) await makeCards(user, id, [{ title: `card ${written++}` }])
+    }
+    await write()
+    const steps = (await compactInChild(id, 0))!
+    let killed = 0
+    for (let n = 0; n < kills; n++) {
+      await write()
+      const killAt = kills > killsBeforeEnd.length ? 1 + (n % steps) : steps - killsBeforeEnd[n]!
+      if ((await compactInChild(id, killAt)) === null) killed += 1
+      expect([killAt, await positionsOf(id)]).toEqual([
+        killAt,
+        Array.from({ length: written }, (_, at) => at + 1),
+      ])
+      expect([killAt, await verifyBoard(database, id)]).toEqual([killAt, []])
+    }
+    expect(killed).toBeGreaterThan(kills / 2)
+    ahead = 2 * 3_600_000 // what was being written then is written no more
+    await endHistory({
+      ...{ database, files, clock, log: service.app.log, pool: service.live.pool },
+      ...{ historyDays: { free: 30, pro: 365 }, compact: () => undefined },
+    })
+    expect(await admin`select from history_leftovers`).toEqual([])
+    expect((await verifyFiles(database, files)).differences).toEqual([])
+    for (const position of [1, Math.floor(written / 2), written]) {
+      const { total } = succeeded(await user.api.get(`/boards/${id}/cards?as_of=${position}&limit=1`))
+      expect([position, total]).toEqual([position, position])
+    }
+  },
+)
