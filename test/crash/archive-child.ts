@@ -1,7 +1,7 @@
 /** Compacts a board, and kills itself with SIGKILL at a step. Prints the number of steps when it comes to the end. */
 import { Compactor } from '../../collab/log/compact.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { openDiskStore } from '../../platform/storage/disk-store.ts'
+import { DiskStore } from '../../platform/storage/disk-store.ts'
 import { openPartUrls } from '../../platform/storage/part-urls.ts'
 import { WorkerPool } from '../../platform/work/worker-pool.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
@@ -36,14 +36,15 @@ const database: Database = {
     ),
   callAsSystem: (statement) => stepped(() => real.callAsSystem(statement)),
 }
-const store = openDiskStore({
+class Stepped extends DiskStore {
+  override put(...given: Parameters<DiskStore['put']>) {
+    return stepped(() => super.put(...given))
+  }
+}
+const files = new Stepped({
   ...{ folder, urls: openPartUrls(['a key for tests, of more than 32 characters']) },
   ...{ clock: systemClock, publicUrl: () => '' },
 })
-const files = {
-  ...store,
-  put: (...given: Parameters<typeof store.put>) => stepped(() => store.put(...given)),
-}
 const silent = { info() {}, warn() {}, error() {}, debug() {} }
 const pool = new WorkerPool({ threads: 1 })
 const compactor = new Compactor({
