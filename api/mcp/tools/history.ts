@@ -20,7 +20,7 @@ export const boardHistory = tool('board_history', 'Read what changed on a board'
     cursor: Type.Optional(text('next_cursor of the previous call.')),
   },
   output: {
-    entries: items('The changes.'),
+    entries: items('The changes, newest first.'),
   },
   call: ({ board_id, limit = 20, ...query }) => ({ params: { id: board_id }, query: { ...query, limit } }),
   show({ board_id, entries, has_more, next_cursor, kept_since }) {
