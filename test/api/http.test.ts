@@ -229,7 +229,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
   const variants: [route: string, body: unknown][] = routes
     .filter(({ path }) => path.includes(':id'))
     .map(({ method, path }) => [
-      `${method} ${path}`,
+      `${method} ${path}${path.endsWith('/diff') ? '?from=1' : ''}`,
       bodies[`${method} ${path}`] ?? (method === 'GET' ? undefined : {}),
     ])
   variants.push(

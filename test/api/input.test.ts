@@ -171,7 +171,7 @@ test('[A210] an integer is written in decimal digits, on every route', async () 
       for (const text of wrong) {
         const answer = await user.api.send(
           method,
-          `${to}?${name}=${text}&root=${board.id}&workspace=${user.workspaceId}&q=word&scope=s&value=v`,
+          `${to}?${name}=${text}&root=${board.id}&workspace=${user.workspaceId}&q=word&scope=s&value=v&from=1`,
         )
         expect([method, path, name, text, answer.status]).toEqual([method, path, name, text, 400])
         if (!path.includes('webhooks/:id')) expect(answer.body['error']).toMatch(new RegExp(`^${name} `))
