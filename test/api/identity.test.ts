@@ -28,7 +28,7 @@ test('[I1] /me tells who the token belongs to, its tier and scopes, and the figu
       reset: Number(answer.headers.get('x-ratelimit-reset')),
     },
     storage: { used: 0, limit: 1024 ** 3 },
-    documents: { used: expect.any(Number), limit: 1024 ** 3 },
+    documents: { used: expect.any(Number), history: 0, limit: 1024 ** 3 },
   })
 })
 
