@@ -1,44 +1,18 @@
 /** Moves against everything that can come between: other moves, other processes, editors, lost answers, held locks. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { replay, tail } from '../../collab/log/log.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { connectionLost, gatedDatabase, type GatedDatabase } from '../support/gated-database.ts'
+import { openEditor, until } from '../support/editor.ts'
+import { connectionLost } from '../support/gated-database.ts'
 import { lockBoard } from '../support/held-lock.ts'
 import { ApiClient } from '../support/http.ts'
-import { startService, type TestService, type TestUser } from '../support/service.ts'
+import { gatedNodesOfFile } from '../support/test-file.ts'
 import { cardContents } from '../support/card-contents.ts'
 
-let testDatabase: TestDatabase
-let database: GatedDatabase
-let here: TestService
-let there: TestService
-let user: TestUser
-let elsewhere: ApiClient
-
-beforeAll(async () => {
-  testDatabase = await cloneDatabase()
-  database = gatedDatabase(testDatabase.url)
-  here = await startService({ testDatabase, database, writeDeadlineMs: 3000 })
-  there = await startService({ testDatabase })
-  user = await here.user()
-  elsewhere = new ApiClient(there.url, user.token)
-})
-
-afterEach(() => {
-  database.release()
-  leaveAll()
-})
-
-afterAll(async () => {
-  await there.stop()
-  await here.stop()
-  await database.close()
-  await testDatabase.drop()
-})
+const { database, here, there, user } = await gatedNodesOfFile({ writeDeadlineMs: 3000 })
+const elsewhere = new ApiClient(there.url, user.token)
 
 const move = (api: ApiClient, from: string, to: string, ids: string[]) =>
   api.post(`/boards/${from}/cards/move`, { to_board_id: to, card_ids: ids })

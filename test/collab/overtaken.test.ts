@@ -2,34 +2,17 @@
  * People type without pause on one node, so almost every commit of the board comes from there. Meanwhile another node builds
  * writes on the board.
  */
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { listCards, makeBoard, makeCards, succeeded } from '../api/board.ts'
 import { overlaps, places, scattered } from '../api/layout.ts'
-import { cloneDatabase } from '../support/database.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
-import { gatedDatabase } from '../support/gated-database.ts'
+import { openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { startNode } from '../support/node-process.ts'
-import { startService } from '../support/service.ts'
+import { gatedNodesOfFile } from '../support/test-file.ts'
 
-const testDatabase = await cloneDatabase()
-const database = gatedDatabase(testDatabase.url)
-const here = await startService({ testDatabase, database })
-const there = await startService({ testDatabase })
-const user = await here.user()
+const { testDatabase, database, here, there, user } = await gatedNodesOfFile()
 const fromThere = new ApiClient(there.url, user.token)
-
-afterEach(() => {
-  database.release()
-  leaveAll()
-})
-afterAll(async () => {
-  await there.stop()
-  await here.stop()
-  await database.close()
-  await testDatabase.drop()
-})
 
 const withinMs = 8000
 

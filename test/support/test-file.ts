@@ -1,7 +1,7 @@
 /**
  * Resources that the tests of one file share. They are opened when the file is loaded and closed after its last test.
  */
-import { afterAll, expect } from 'vitest'
+import { afterAll, afterEach, expect } from 'vitest'
 import { boardIds, verifyBoard } from '../../collab/log/verify.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
@@ -52,6 +52,25 @@ export async function nodesOfFile(
     await testDatabase.drop()
   })
   return { here, there, user: await here.user() }
+}
+
+/** Starts two processes on one database, with an account. The test can delay the commits of the first one. */
+export async function gatedNodesOfFile(options: TestServiceOptions = {}) {
+  const testDatabase = await cloneDatabase()
+  const database = gatedDatabase(testDatabase.url)
+  const here = await startService({ ...options, testDatabase, database })
+  const there = await startService({ testDatabase })
+  afterEach(() => {
+    database.release()
+    leaveAll()
+  })
+  afterAll(async () => {
+    await there.stop()
+    await here.stop()
+    await database.close()
+    await testDatabase.drop()
+  })
+  return { testDatabase, database, here, there, user: await here.user() }
 }
 
 /** Opens a migrated database without a service. */
