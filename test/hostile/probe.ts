@@ -33,7 +33,7 @@ export class Prober {
   readonly #scene: Accounts
   readonly #pool: Pool
   readonly #editing: EditingPair
-  readonly #timers: NodeJS.Timeout[] = []
+  readonly #timers: Partial<Record<ProbeKind, NodeJS.Timeout>> = {}
   readonly #running = new Set<Promise<void>>()
   #samples: Samples = { latenciesMs: {}, failures: {} }
   #turn = 0
@@ -54,18 +54,21 @@ export class Prober {
     this.#samples = { latenciesMs: {}, failures: {} }
     for (const [kind, rate] of Object.entries(rates) as [ProbeKind, number][]) {
       const everyMs = 1000 / rate
-      let dueMs = performance.now() + Math.random() * everyMs
-      this.#timers.push(
-        setInterval(() => {
-          for (; dueMs <= performance.now(); dueMs += everyMs) this.#probe(kind, dueMs)
-        }, everyMs / 2),
-      )
+      this.#schedule(kind, performance.now() + Math.random() * everyMs, everyMs)
     }
+  }
+
+  /** Probes when it is due, and again every `everyMs`, also when this process was late. */
+  #schedule(kind: ProbeKind, dueMs: number, everyMs: number): void {
+    this.#timers[kind] = setTimeout(() => {
+      this.#probe(kind, dueMs)
+      this.#schedule(kind, dueMs + everyMs, everyMs)
+    }, dueMs - performance.now())
   }
 
   /** Resolves when the last probe has its answer, or its timeout. */
   async stop(): Promise<Samples> {
-    for (const timer of this.#timers.splice(0)) clearInterval(timer)
+    for (const timer of Object.values(this.#timers)) clearTimeout(timer)
     await Promise.all(this.#running)
     return this.#samples
   }
