@@ -19,9 +19,9 @@ export const both = (first: Expects | undefined, second: Expects | undefined): E
  * use it.
  */
 export function hashOf(fields: object, defaults: Record<string, unknown> = {}): string {
-  const pairs = Object.entries(fields)
-    .filter(([name, value]) => !isDefault(value, defaults[name]))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const values = fields as Record<string, unknown>
+  const names = Object.keys(values).filter((name) => !isDefault(values[name], defaults[name]))
+  const pairs = names.sort().map((name): [string, unknown] => [name, values[name]])
   return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
 }
 

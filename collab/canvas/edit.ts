@@ -203,12 +203,12 @@ export interface CopyChanges {
 
 /** The fields of a change as they are stored, without `body`. False and empty lists are stored as absent. */
 export function storedFields(change: CardChange): StoredFields {
-  const { body: _body, ...fields } = change
-  const isEmpty = (value: unknown) => value === false || (Array.isArray(value) && value.length === 0)
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, isEmpty(value) ? null : value]),
-  )
+  const { body: _body, ...stored }: StoredFields = change
+  for (const name in stored) if (isEmpty(stored[name])) stored[name] = null
+  return stored
 }
+
+const isEmpty = (value: unknown) => value === false || (Array.isArray(value) && value.length === 0)
 
 /**
  * The left neighbour of a new value of a key. In the encoding it replaces the parent. Integrating the value deletes it.
