@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, EditorServer, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import type { JoinJob } from '../load/jobs.ts'
@@ -115,7 +116,10 @@ async function cpuOfJoins(bench: Bench, start: () => Promise<EditorServer>, mega
   return onFilled(bench, start, megabytes, async (server, board) => {
     const job = { server: server.editors, board }
     const run = (joins: Joins) => cpuOf(server, () => bench.load.run('join', { ...job, ...joins }))
+    // The first edit makes Corkboard merge what is left of the log of the filling. It rests before for up to 5 s.
+    await delay(shape.edits ? 6000 : 0)
     await run({ ...shape, rounds: 3 })
+    await settled(server)
     const cpuMs = await run(shape)
     const editsMs = shape.edits ? await run({ ...shape, atOnce: 0 }) : 0
     return (cpuMs - editsMs) / shape.rounds
