@@ -7,6 +7,7 @@ import { listHistory } from './boards/history.ts'
 import { listBoards } from './boards/list.ts'
 import { moveBoards } from './boards/move.ts'
 import { patchBoard } from './boards/patch.ts'
+import { deletePresence, putPresence, readPresence } from './boards/presence.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
 import { readTree } from './boards/tree.ts'
@@ -69,6 +70,9 @@ export const routes: Route[] = [
   restoreBoard,
   listHistory,
   readDiff,
+  readPresence,
+  putPresence,
+  deletePresence,
   listCards,
   createCardsRoute,
   patchManyCards,
