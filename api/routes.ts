@@ -7,7 +7,6 @@ import { listHistory } from './boards/history.ts'
 import { listBoards } from './boards/list.ts'
 import { moveBoards } from './boards/move.ts'
 import { patchBoard } from './boards/patch.ts'
-import { deletePresence, putPresence, readPresence } from './boards/presence.ts'
 import { readBoardById } from './boards/read.ts'
 import { restoreBoard } from './boards/restore.ts'
 import { readTree } from './boards/tree.ts'
@@ -51,6 +50,7 @@ import {
   patchWebhook,
   rotateSecret,
 } from './webhooks/webhooks.ts'
+import { deletePresence, putPresence, readPresence } from './presence/presence.ts'
 import { search } from './search/search.ts'
 
 export const routes: Route[] = [

@@ -2,7 +2,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { badRequest, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
-import { showOn } from '../boards/presence.ts'
+import { showOn } from '../presence/presence.ts'
 import { requireScope } from '../http/authenticate.ts'
 import { reportFailure, schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import { compileSchema } from '../http/validate.ts'

@@ -8,14 +8,12 @@ import type { Principal } from '../../sql/accounts/tokens.ts'
 import { route, type ApiContext } from '../http/route.ts'
 import { boardId, boardParams } from '../http/schemas.ts'
 import { flag, id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
-import { readBoard } from './board.ts'
+import { readBoard } from '../boards/board.ts'
 
 const { presenceSeconds, presenceStateBytes } = limits
 
-const anyObject = (description: string, bounds = {}) =>
-  Type.Unsafe<Record<string, unknown>>(
-    Type.Object({}, { additionalProperties: true, description, ...bounds }),
-  )
+const anyObject = (description: string) =>
+  Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true, description }))
 
 const Present = named('Present', 'Somebody who is on a board at the moment.', {
   client_id: integer('Number of the client, as in awareness. A person with two windows is there twice.'),
@@ -48,7 +46,7 @@ export const readPresence = route('GET /boards/:id/presence', 'read', {
   },
 })
 
-export const putPresence = route('PUT /boards/:id/presence', 'read', {
+export const putPresence = route('PUT /boards/:id/presence', 'write', {
   summary: 'Show the caller on a board, as an agent, for a while.',
   description:
     'Open canvases show it beside the people. Call it again to move, or to stay. A token is shown once on a board. Nothing of it is stored.',
@@ -58,11 +56,10 @@ export const putPresence = route('PUT /boards/:id/presence', 'read', {
       state: Type.Optional(
         anyObject(
           `What is shown, such as \`{"cursor": {"x": 0, "y": 0}}\`: an object of at most ${presenceStateBytes / 1024} KB.`,
-          { default: {} },
         ),
       ),
       ttl_seconds: Type.Optional(
-        integer('How long it is shown.', { minimum: 1, maximum: presenceSeconds, default: 60 }),
+        integer('How long it is shown. Default: 60.', { minimum: 1, maximum: presenceSeconds }),
       ),
     }),
   },
@@ -86,10 +83,12 @@ export const putPresence = route('PUT /boards/:id/presence', 'read', {
   },
 })
 
-export const deletePresence = route('DELETE /boards/:id/presence', 'read', {
+export const deletePresence = route('DELETE /boards/:id/presence', 'write', {
   summary: 'Stop showing the caller on a board.',
   schemas: { params: boardParams },
-  answers: { 200: Type.Object({ deleted: Type.Literal(true), board_id: boardId }) },
+  answers: {
+    200: Type.Object({ deleted: Type.Literal(true, { description: 'Always true.' }), board_id: boardId }),
+  },
   keepsNothing: true,
   async handle({ database, presence }, { principal, params }) {
     await database.asUser(principal.userId, (tx) => readBoard(tx, params.id))
