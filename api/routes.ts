@@ -50,6 +50,7 @@ import {
   patchWebhook,
   rotateSecret,
 } from './webhooks/webhooks.ts'
+import { deletePresence, putPresence, readPresence } from './presence/presence.ts'
 import { search } from './search/search.ts'
 
 export const routes: Route[] = [
@@ -69,6 +70,9 @@ export const routes: Route[] = [
   restoreBoard,
   listHistory,
   readDiff,
+  readPresence,
+  putPresence,
+  deletePresence,
   listCards,
   createCardsRoute,
   patchManyCards,

@@ -41,6 +41,9 @@ export const limits = {
     arriveMs: 120_000,
   },
   coordinate: 1_000_000,
+  /** For how long an API client is shown on a board, and the size of what it tells about itself. */
+  presenceSeconds: 300,
+  presenceStateBytes: 4 * 1024,
   cardSize: { min: 40, max: 4000, defaultW: 280, defaultH: 180 },
   /** Registrations and fetches of client metadata documents are limited per address. */
   oauth: { registrationsPerHour: 60, documentsPerHour: 120, idleClientDays: 90 },

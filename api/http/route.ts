@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../../collab/boards/live.ts'
+import type { ApiPresence } from '../../collab/gateway/api-presence.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Expects } from '../../core/version.ts'
@@ -41,6 +42,8 @@ export interface ApiContext {
   fetchRemote: Egress['fetch']
   /** Timeouts for fetching one item of an import, and all of them. */
   importMs: { item: number; call: number }
+  /** Who is on a board at the moment. */
+  presence: ApiPresence
   /** Closes the sockets of a board that can no longer be edited. */
   closeBoard(boardId: string): void
   /** The storage for the bytes of files. */
@@ -101,7 +104,7 @@ export interface RouteSchemas<P extends TSchema, Q extends TSchema, B extends TS
 }
 
 export interface Route {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Relative to the API root, parameters as `:name`. */
   path: string
   /** The scope that the token must have. */
@@ -138,6 +141,8 @@ export interface Route {
   opensDocument?: true
   /** It only calls other operations, which write their own audit entries. */
   delegates?: true
+  /** It stores nothing, so there is nothing to audit. */
+  keepsNothing?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
   /**
    * Rebuilds a lost answer from what the request recorded. For a POST whose answer is known only after its transaction

@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { badRequest, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
+import { showOn } from '../presence/presence.ts'
 import { requireScope } from '../http/authenticate.ts'
 import { reportFailure, schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import { compileSchema } from '../http/validate.ts'
@@ -39,7 +40,9 @@ export async function callTool(caller: Caller, tool: Tool, given: unknown): Prom
   try {
     requireScope(caller.call.principal, tool.route.scope)
     const input = validArguments(tool, given)
-    const answer = await callRoute(caller, tool.route, tool.call(input))
+    const sent = tool.call(input)
+    const answer = await callRoute(caller, tool.route, sent)
+    void showAtWork(caller, tool, sent.params?.['id'], input)
     const { said, lines, content } = tool.show(answer as never, input)
     return { content: [{ type: 'text', text: markUntrusted(said, lines) }], structuredContent: content }
   } catch (error) {
@@ -51,6 +54,19 @@ export async function callTool(caller: Caller, tool: Tool, given: unknown): Prom
       content: [{ type: 'text', text: markUntrusted(said, shows ? [shows] : []) }],
     }
   }
+}
+
+const shownSeconds = 30
+const shownCards = 25
+
+/** Shows the agent on the board that it works on. A failure is no failure of its work. */
+async function showAtWork({ context, call }: Caller, tool: Tool, boardId: string | undefined, input: object) {
+  if (boardId === undefined || !tool.route.path.startsWith('/boards/:id')) return
+  const { card_id: one, card_ids: many, cards } = input as Record<string, unknown>
+  const ids = [one, many, (cards as { id?: unknown }[] | undefined)?.map(({ id }) => id)].flat()
+  const cardIds = ids.filter((id) => typeof id === 'string').slice(0, shownCards)
+  const state = { tool: tool.name, card_ids: cardIds }
+  await showOn(context, call.principal, boardId.toLowerCase(), state, shownSeconds).catch(() => undefined)
 }
 
 const validators = new Map<Tool, ReturnType<typeof compileSchema>>()

@@ -13,14 +13,19 @@ export interface EditorContext {
   seat: Seat
 }
 
+/** Who is shown on a board: a socket that has it open, or an API client. */
+export interface Voice extends Speaker {
+  /** The rate limits of the account's sockets. Null for an API client: its requests are limited. */
+  rates: Rates | null
+  /** Null before the connection is established, after it has ended, and for an API client. */
+  connection: Connection<EditorContext> | null
+}
+
 /** One board that is open on one socket. */
-export interface Seat extends Speaker {
-  /** The account's rate limits. */
+export interface Seat extends Voice {
   rates: Rates
   /** Keeps the board registered as open on this node. */
   hold: Hold
-  /** Null before the connection is established, and after it has ended. */
-  connection: Connection<EditorContext> | null
   /** Updates refused since the connection became read-only. */
   refused: number
   /**

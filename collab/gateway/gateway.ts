@@ -26,6 +26,7 @@ import { Following } from './follow.ts'
 import { defaultBounds, type GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { OpenSockets, type FindSession, type SocketState } from './open-sockets.ts'
+import { ApiPresence } from './api-presence.ts'
 import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
@@ -75,6 +76,8 @@ export class Gateway {
   readonly seating: Seating
   /** Awareness of the open boards, with that of other nodes. */
   readonly presence: Presence
+  /** The same for API clients. */
+  readonly apiPresence: ApiPresence
 
   constructor(options: GatewayOptions) {
     const { documents } = options
@@ -84,6 +87,7 @@ export class Gateway {
     this.#sockets = new OpenSockets(bounds)
     this.#receiver = new Receiver({ ...options, sockets: this.#sockets, bounds })
     this.presence = new Presence(bounds, options.others)
+    this.apiPresence = new ApiPresence(this.presence, options.others)
     this.seating = new Seating({
       ...{ sockets: this.#sockets, bounds },
       joined: (connection, state) => this.#joined(connection, state),
@@ -224,6 +228,7 @@ export class Gateway {
     const now = Date.now()
     for (const state of this.#sockets.all()) state.keepAlive(now)
     this.presence.sweep()
+    this.apiPresence.sweep()
     this.#sockets.sweepRates()
   }
 }

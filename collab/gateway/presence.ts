@@ -13,8 +13,8 @@ import { closeCodes } from '../../core/errors.ts'
 import { readAwareness, writeAwareness } from '../awareness/encoding.ts'
 import { relayed, Relay, type RelayOptions } from '../awareness/relay.ts'
 import { AwarenessRoom, type ClientClock, type State } from '../awareness/room.ts'
-import { readState } from '../awareness/state.ts'
-import { closeConnection, type EditorContext, type Seat } from './connection.ts'
+import { readState, type ParsedState } from '../awareness/state.ts'
+import { closeConnection, type EditorContext, type Seat, type Voice } from './connection.ts'
 import { awarenessFrame } from './protocol.ts'
 
 export interface PresenceBounds {
@@ -45,9 +45,15 @@ const unitMs = 0.05
 
 /** A board with its next frame. */
 interface Room {
-  awareness: AwarenessRoom<Seat>
-  document: Document
-  /** Whether a canvas is open here. After the last one the room is kept for a while, with the clocks of who left. */
+  awareness: AwarenessRoom<Voice>
+  /** Null while no canvas is open here. */
+  document: Document | null
+  /** API clients that are shown on the board by this node. */
+  guests: number
+  /**
+   * Whether a canvas is open here, or an API client is shown. After the last one the room is kept for a while, with the
+   * clocks of who left.
+   */
   isOpen: boolean
   closedAt: number
   /** The newest frame of each connection whose account is over its rate. */
@@ -63,7 +69,7 @@ export class Presence {
   readonly #bounds: PresenceBounds
   /** By board. */
   readonly #rooms = new Map<string, Room>()
-  readonly #relay: Relay<Seat>
+  readonly #relay: Relay<Voice>
   /** Awareness frames since the start. */
   readonly frames = { received: 0, sent: 0 }
   readonly extension: Extension<EditorContext>
@@ -95,13 +101,53 @@ export class Presence {
 
   /** Sends all states of a board to a new connection. Asks other nodes for theirs when it is the first one here. */
   joined(connection: EditorConnection): void {
-    const room = this.#roomOf(connection.document)
+    const room = this.#roomOf(connection.document.name)
     room.document = connection.document // a document that was closed for a fault is loaded again as another one
-    if (!room.isOpen) {
-      room.isOpen = true
-      this.#relay.ask(room.awareness.board)
-    }
+    this.#open(room)
     this.sendAll(connection)
+  }
+
+  /** Opens a board's room for an API client. @returns leaves the room */
+  enter(board: string): () => void {
+    const room = this.#roomOf(board)
+    room.guests += 1
+    this.#open(room)
+    return () => {
+      room.guests -= 1
+      this.#closeIfEmpty(room)
+    }
+  }
+
+  /** Asks the other nodes for the states of a board. Without a canvas here they forget soon that they were asked. */
+  ask(board: string): void {
+    this.#relay.ask(board)
+  }
+
+  /** Whether a canvas of the board is open here. Then the states of all nodes are known. */
+  hasCanvas(board: string): boolean {
+    return (this.#rooms.get(board)?.document ?? null) !== null
+  }
+
+  /** The states of a board that are known here. */
+  statesOf(board: string): ReadonlyMap<number, State<Voice>> {
+    return this.#rooms.get(board)?.awareness.states ?? new Map<number, State<Voice>>()
+  }
+
+  /** Shows the state of an API client that has entered the room. @returns whether it is shown */
+  show(board: string, voice: Voice, client: number, given: ParsedState): boolean {
+    const room = this.#roomOf(board)
+    const known = room.awareness.states.get(client)
+    if (known && known.account !== voice.account) return false
+    room.awareness.keep(client, given, voice)
+    this.#schedule(room)
+    return room.awareness.states.get(client)?.from === voice
+  }
+
+  /** Removes the states of an API client. */
+  hide(board: string, voice: Voice): void {
+    const room = this.#roomOf(board)
+    for (const client of voice.clients) room.awareness.remove(client)
+    this.#schedule(room)
   }
 
   /** Handles a message of another node. */
@@ -161,14 +207,21 @@ export class Presence {
     this.#relay.stop()
   }
 
-  #roomOf(document: Document): Room {
-    return this.#rooms.getOrInsertComputed(document.name, (board) => {
-      const awareness = new AwarenessRoom<Seat>(board, this.#bounds.maxBoardStateBytes)
-      return { awareness, document, isOpen: false, closedAt: 0, late: new Map(), timer: null, nextAt: 0 }
+  #roomOf(board: string): Room {
+    return this.#rooms.getOrInsertComputed(board, () => {
+      const awareness = new AwarenessRoom<Voice>(board, this.#bounds.maxBoardStateBytes)
+      const closed = { document: null, guests: 0, isOpen: false, closedAt: Date.now() }
+      return { awareness, ...closed, late: new Map(), timer: null, nextAt: 0 }
     })
   }
 
-  #take(awareness: AwarenessRoom<Seat>, node: string, update: Uint8Array): void {
+  #open(room: Room): void {
+    if (room.isOpen) return
+    room.isOpen = true
+    this.#relay.ask(room.awareness.board)
+  }
+
+  #take(awareness: AwarenessRoom<Voice>, node: string, update: Uint8Array): void {
     for (const [client, entry] of readAwareness(update)) {
       const state = readState(entry.json, update.byteLength)
       if (state === 'gone') {
@@ -206,7 +259,7 @@ export class Presence {
    * Whether a connection may send this client's state. A client that reconnects may take over the state of its
    * account's earlier connection.
    */
-  #maySpeakFor(seat: Seat, client: number, known: State<Seat> | undefined): boolean {
+  #maySpeakFor(seat: Seat, client: number, known: State<Voice> | undefined): boolean {
     if (known?.from === seat) return true
     if (known && known.account !== seat.account) return false
     return seat.clients.size < this.#bounds.maxStatesPerConnection
@@ -218,12 +271,13 @@ export class Presence {
     for (const client of seat.clients) room.awareness.remove(client)
     for (const connection of room.late.keys())
       if (connection.context.seat === seat) room.late.delete(connection)
-    if (room.document === document && document.connections.size === 0) this.#close(room)
-    else this.#schedule(room)
+    if (room.document === document && document.connections.size === 0) room.document = null
+    if (!this.#closeIfEmpty(room)) this.#schedule(room)
   }
 
-  /** Nobody has the board open here any more. */
-  #close(room: Room): void {
+  /** Closes a room in which nobody is left. */
+  #closeIfEmpty(room: Room): boolean {
+    if (room.document || room.guests > 0) return false
     if (room.timer) clearTimeout(room.timer.handle)
     const { awareness } = room
     this.#relay.changed(awareness, awareness.changed)
@@ -231,6 +285,7 @@ export class Presence {
     awareness.changed.clear()
     awareness.isUrgent = false
     Object.assign(room, { isOpen: false, closedAt: Date.now(), timer: null })
+    return true
   }
 
   #schedule(room: Room): void {
@@ -263,14 +318,15 @@ export class Presence {
     if (changed.size === 0) return 0
     const senders = new Set([...changed.values()].map(({ from }) => from))
     const onlySender = senders.size === 1 ? [...senders][0] : null // it doesn't need its own state
-    document.flush() // first the edits: a cursor may refer to them
+    document?.flush() // first the edits: a cursor may refer to them
     const update = awareness.encode(changed)
     this.#relay.changed(awareness, changed)
     changed.clear()
     awareness.isUrgent = false
     let address = ''
     let frame: Uint8Array = update
-    for (const connection of [...document.connections.keys()] as EditorConnection[]) {
+    const connections = [...(document?.connections.keys() ?? [])] as EditorConnection[]
+    for (const connection of connections) {
       if (connection.context.seat === onlySender) continue
       if (connection.messageAddress !== address) {
         address = connection.messageAddress
@@ -279,8 +335,10 @@ export class Presence {
       connection.send(frame)
       this.frames.sent += 1
     }
-    const tookMs = document.connections.size * (sendMs + update.byteLength * sendMsPerByte)
-    const accounts = new Set([...senders].flatMap((from) => (typeof from === 'string' ? [] : [from.rates])))
+    const tookMs = connections.length * (sendMs + update.byteLength * sendMsPerByte)
+    const accounts = new Set(
+      [...senders].flatMap((from) => (typeof from === 'string' ? [] : (from.rates ?? []))),
+    )
     for (const { awareness } of accounts) awareness.spend(tookMs / unitMs / accounts.size)
     return tookMs
   }

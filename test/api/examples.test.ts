@@ -92,6 +92,12 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('GET /boards/:id/history', { path: on, query: { limit: 1 } })
   await send('GET /boards/:id/cards/:cardId/history', { path: card, query: { limit: 1 } })
   await send('GET /boards/:id/diff', { path: on, query: { from: '2', to: '3' } })
+  await send('PUT /boards/:id/presence', {
+    path: on,
+    body: { state: { cursor: { x: 120, y: 80 } }, ttl_seconds: 60 },
+  })
+  await send('GET /boards/:id/presence', { path: on })
+  await send('DELETE /boards/:id/presence', { path: on })
   await send('POST /boards/:id/cards/move', { path: on, body: { to_board_id: second.id, card_ids: [boat] } })
 
   const { group } = await send('POST /boards/:id/groups', {

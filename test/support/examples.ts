@@ -90,6 +90,7 @@ const always: Record<string, unknown> = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
   request_id: 'req-3f',
   email: 'anna@example.com',
+  client_id: 2_913_640_571,
 }
 
 function fixed(name: string, value: unknown): unknown {

@@ -152,6 +152,12 @@ export const boards: Record<string, Operation[]> = {
   ],
   'GET /boards/:id': [{ expect: readers }, { trashed: true, expect: readers }],
   'GET /boards/:id/history': [{ expect: membersOnly }, { trashed: true, expect: membersOnly }],
+  'GET /boards/:id/presence': [{ expect: readers }, { trashed: true, expect: readers }],
+  'PUT /boards/:id/presence': [
+    { body: () => ({ state: { at: 'a card' } }), expect: readers },
+    { body: () => ({}), trashed: true, expect: table([409, 409, 409, 409, 409]) },
+  ],
+  'DELETE /boards/:id/presence': [{ expect: readers }],
   'GET /boards/:id/diff': [{ query: () => '?from=0', expect: membersOnly }],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },

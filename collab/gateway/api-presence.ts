@@ -1,0 +1,155 @@
+/**
+ * Shows API clients on boards, as editors are shown: an agent says where it works, and the canvases show it. A state is
+ * kept by the node that got the request, and sent to the other nodes like those of editors. It is lost with its node.
+ *
+ * A token has one state on a board, whichever node it asks. So the client's number follows from token and board, and its
+ * clock is the time.
+ */
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../../core/limits.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import { Stamp, type Sender } from '../awareness/stamp.ts'
+import { readState } from '../awareness/state.ts'
+import type { RelayOptions } from '../awareness/relay.ts'
+import type { Voice } from './connection.ts'
+import type { Presence } from './presence.ts'
+
+/** Boards on which the clients of one account are shown. */
+const maxPerAccount = 100
+/** The time between a message of this node and the answers of the others, beside their tick. */
+const answerMs = 100
+const renewEveryMs = 10_000
+
+/** Somebody on a board, as the API shows it. */
+export interface Present {
+  client: number
+  account: { id: string; name: string | null }
+  agent: boolean
+  readOnly: boolean
+  /** What the client tells about itself. */
+  state: Record<string, unknown>
+}
+
+interface Showing {
+  board: string
+  client: number
+  voice: Voice
+  state: Record<string, unknown>
+  untilMs: number
+  renewedMs: number
+  leave(): void
+}
+
+export interface ShowRequest {
+  board: string
+  tokenId: string
+  sender: Omit<Sender, 'isAgent'>
+  state: Record<string, unknown>
+  ttlMs: number
+}
+
+export class ApiPresence {
+  readonly #presence: Presence
+  readonly #others: RelayOptions
+  /** By client. Those that were shown last come last. */
+  readonly #shown = new Map<number, Showing>()
+
+  constructor(presence: Presence, others: RelayOptions) {
+    this.#presence = presence
+    this.#others = others
+  }
+
+  /** Returns who is on a board, on all nodes. Asks the other nodes when no canvas of the board is open here. */
+  async list(board: string): Promise<Present[]> {
+    if (this.#presence.hasCanvas(board) || this.#others.isAlone()) return inTurns(this.#known(board))
+    const leave = this.#presence.enter(board)
+    try {
+      this.#presence.ask(board)
+      await delay(this.#others.tickMs() + answerMs)
+      return await inTurns(this.#known(board))
+    } finally {
+      leave()
+    }
+  }
+
+  /** Shows a client for a while. @returns its number; null when the state is too large or too deep, or has no room */
+  show({ board, tokenId, sender, state, ttlMs }: ShowRequest): number | null {
+    const client = clientOf(tokenId, board)
+    const before = this.#shown.get(client)
+    const showing: Showing = {
+      ...{ board, client, state, untilMs: Date.now() + ttlMs, renewedMs: 0 },
+      voice: before?.voice ?? voiceOf(sender),
+      leave: before?.leave ?? this.#presence.enter(board),
+    }
+    showing.voice.stamp.update(sender)
+    this.#shown.delete(client)
+    this.#shown.set(client, showing)
+    if (!this.#say(showing)) {
+      this.#end(showing)
+      return null
+    }
+    this.#keepFew(sender.id)
+    return client
+  }
+
+  /** Ends showing a client before its time. */
+  hide(board: string, tokenId: string): void {
+    const showing = this.#shown.get(clientOf(tokenId, board))
+    if (showing) this.#end(showing)
+  }
+
+  /** Renews what is shown, and ends what is over, or what another node shows meanwhile. */
+  sweep(): void {
+    const nowMs = Date.now()
+    for (const showing of this.#shown.values()) {
+      const { board, client, voice, untilMs, renewedMs } = showing
+      const isElsewhere = this.#presence.statesOf(board).get(client)?.from !== voice
+      if (untilMs <= nowMs || isElsewhere) this.#end(showing)
+      else if (nowMs - renewedMs >= renewEveryMs) this.#say(showing)
+    }
+  }
+
+  *#known(board: string): Steps<Present[]> {
+    const present: Present[] = []
+    for (const [client, { json }] of [...this.#presence.statesOf(board)]) {
+      const { account, agent, readOnly, ...state } = JSON.parse(Buffer.from(json).toString()) as Present
+      present.push({ client, account, agent, readOnly, state })
+      yield
+    }
+    return present
+  }
+
+  #say(showing: Showing): boolean {
+    const { board, client, voice, state } = showing
+    showing.renewedMs = Date.now()
+    const json = Buffer.from(JSON.stringify(state))
+    const parsed = readState(json, limits.presenceStateBytes)
+    if (typeof parsed === 'string') return false
+    const known = this.#presence.statesOf(board).get(client)
+    const clock = Math.max(showing.renewedMs, (known?.clock ?? 0) + 1)
+    return this.#presence.show(board, voice, client, { clock, json, state: parsed })
+  }
+
+  #end({ board, client, voice, leave }: Showing): void {
+    this.#shown.delete(client)
+    this.#presence.hide(board, voice)
+    leave()
+  }
+
+  #keepFew(account: string): void {
+    const own = [...this.#shown.values()].filter(({ voice }) => voice.account === account)
+    for (const showing of own.slice(0, -maxPerAccount)) this.#end(showing)
+  }
+}
+
+const clientOf = (tokenId: string, board: string): number =>
+  createHash('sha256').update(`${tokenId} ${board}`).digest().readUInt32BE()
+
+const voiceOf = (sender: Omit<Sender, 'isAgent'>): Voice => ({
+  account: sender.id,
+  clients: new Set(),
+  stamp: new Stamp({ ...sender, isAgent: true }),
+  rates: null,
+  connection: null,
+})
