@@ -40,7 +40,7 @@ export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
       live,
     }),
   },
-  refuses: ['forbidden', 'conflict', 'limit_reached', 'payload_too_large'],
+  refuses: ['forbidden', 'limit_reached'],
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const { as_of, card_ids, dry_run = false } = body

@@ -47,7 +47,7 @@ export const undoOnBoard = route('POST /boards/:id/undo', 'write', {
       live,
     }),
   },
-  refuses: ['forbidden', 'conflict', 'limit_reached', 'payload_too_large'],
+  refuses: ['forbidden', 'limit_reached'],
   opensDocument: true,
   async handle(context, { principal, params, body }) {
     const { dry_run = false } = body
