@@ -164,7 +164,10 @@ export class UpdateBuilder {
 
   removeKey(shared: SharedMap, key: string): void {
     const current = shared._map.get(key)
-    if (current && !current.deleted) this.#delete(current.id, current.length)
+    if (!current || current.deleted) return
+    this.#delete(current.id, current.length)
+    // Applying it deletes each field of a map, too.
+    if (current.content instanceof Y.ContentType) this.#deleted += current.content.type._map.size
   }
 
   /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */

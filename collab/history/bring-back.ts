@@ -74,9 +74,7 @@ export function* buildTargets(
   requireBounded(targets)
   const build = new Build(document, head, targets)
   const changes: Change[] = []
-  // A card must not name a group before the group is there.
-  const ordered = [...targets].sort((one, other) => (one.type < other.type ? 1 : one.type > other.type ? -1 : 0))
-  for (const target of ordered) {
+  for (const target of targets) {
     yield
     const change = build.add(target)
     if (change) changes.push(change)

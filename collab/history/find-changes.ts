@@ -67,8 +67,8 @@ async function find(
   if (segments.includes(null) || (chosen[0]?.base_key && !base)) return 'again'
   const log = last < 0 ? null : { content: { snapshot: content.snapshot, updates: content.updates }, rows }
   const input = { base: base ?? null, segments: segments as Buffer[], log, of }
-  const [json, ...parts] = await offload(live.pool, traceTask, input, account)
-  return { ...readTraced(json!), states: await live.documents.openParts(parts, account) }
+  const [traced, parts] = await readTraced(await offload(live.pool, traceTask, input, account))
+  return { ...traced, states: await live.documents.openParts(parts, account) }
 }
 
 /** The first and the last segment with a selected change. */

@@ -1,5 +1,6 @@
 /** Finds out what an actor or a request changed on a board, field by field. Runs in a worker thread. */
 import * as Y from 'yjs'
+import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { moved } from '../../platform/work/moved.ts'
 import { UpdateBuilder } from '../canvas/edit.ts'
 import { digestOf, plainText } from '../canvas/compare.ts'
@@ -69,16 +70,32 @@ export interface TraceInput {
   of: Selector
 }
 
-/** Reads the JSON of `Traced`. */
-export function readTraced(json: Uint8Array): Traced {
-  const traced = JSON.parse(Buffer.from(json).toString()) as Traced
-  return { ...traced, traces: traced.traces.map((trace) => ({ ...trace, fields: new Map(trace.fields) })) }
+/** How many traces one part has. It is parsed in one step. */
+const tracesPerPart = 200
+
+function encodeTraced({ traces, ...rest }: Traced): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  for (let from = 0; from < traces.length; from += tracesPerPart) {
+    const some = traces.slice(from, from + tracesPerPart)
+    parts.push(Buffer.from(JSON.stringify(some.map((trace) => ({ ...trace, fields: [...trace.fields] })))))
+  }
+  return [Buffer.from(JSON.stringify({ ...rest, parts: parts.length })), ...parts]
+}
+
+/** Decodes the answer of `traceChanges`, in turns. @returns also the parts of the document of stored states */
+export async function readTraced([head, ...parts]: Uint8Array[]): Promise<[Traced, Uint8Array[]]> {
+  const parse = (json: Uint8Array): unknown => JSON.parse(Buffer.from(json).toString())
+  const { parts: count, ...rest } = parse(head!) as Omit<Traced, 'traces'> & { parts: number }
+  const traces = await mapInTurns(parts.slice(0, count), (part) =>
+    (parse(part) as Trace[]).map((trace) => ({ ...trace, fields: new Map(trace.fields) })),
+  )
+  return [{ ...rest, traces: traces.flat() }, parts.slice(count)]
 }
 
 /** The root of a document with stored states: maps by number. */
 export const statesRoot = 'states'
 
-/** @returns JSON of `Traced`, and then a document of stored states, as updates (V1) that are applied in order */
+/** @returns parts for `readTraced`, and then a document of stored states, as updates (V1) that are applied in order */
 export function traceChanges(input: TraceInput): Uint8Array[] {
   const { base, segments, log, of } = input
   const snapshot = segments.length > 0 ? base && decompress(base) : (log?.content.snapshot ?? null)
@@ -98,8 +115,7 @@ export function traceChanges(input: TraceInput): Uint8Array[] {
   const { traced, states } = tracer.finish()
   const parts = cutUpdate(Y.encodeStateAsUpdate(documentOf({ snapshot: null, updates: states })))
   if (!parts) throw new Error('The past states of cards are malformed.')
-  const json = { ...traced, traces: traced.traces.map((trace) => ({ ...trace, fields: [...trace.fields] })) }
-  return moved([Buffer.from(JSON.stringify(json)), ...parts])
+  return moved([...encodeTraced(traced), ...parts])
 }
 
 function rowsOfLog({ snapshot, updates }: LogContent, heads: RowHead[]): ReadRow[] {
@@ -232,7 +248,7 @@ class Tracer {
     const names = before.names ?? [...new Set([...before.digests.keys(), ...shared.keys()])]
     const after = names.map((name): NamedField => {
       const had = before.digests.get(name) ?? ''
-      const text = name === 'body' ? plainText(shared.get(name)) : null
+      const text = name === 'body' && before.isThere ? plainText(shared.get(name)) : null
       const wrote = digestOf(shared, name)
       return { name, before: had === '' ? null : before.state, had, wrote, ...(text === null ? {} : { text }) }
     })
