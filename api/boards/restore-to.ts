@@ -35,7 +35,10 @@ export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
       as_of: pastMoment,
       changes: broughtBack('What was brought back.'),
       skipped: leftAlone('Cards that were left as they are, and why.'),
-      not_found: list(Type.String(), 'Ids from the request that are on the board neither now nor at `as_of`.'),
+      not_found: list(
+        Type.String(),
+        'Ids from the request that are on the board neither now nor at `as_of`.',
+      ),
       dry_run: flag('True when nothing was written.'),
       live,
     }),
@@ -63,7 +66,8 @@ export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
       requireDelete: () => requireScope(principal, 'delete'),
       remember: (restored) => operation?.draft(present(restored)) ?? [],
     })
-    if (dry_run) await requireRoom(context.database, context.freeCardCap, roomFor(principal.userId, params.id, restored))
+    if (dry_run)
+      await requireRoom(context.database, context.freeCardCap, roomFor(principal.userId, params.id, restored))
     return { body: present(restored) }
   },
 })

@@ -70,7 +70,8 @@ export const undoOnBoard = route('POST /boards/:id/undo', 'write', {
     })
     if (!undone && (of.operation ?? of.request) !== null) throw unknown
     const answer = undone ?? { changes: [], kept: [], live: true }
-    if (dry_run) await requireRoom(context.database, context.freeCardCap, roomFor(principal.userId, params.id, answer))
+    if (dry_run)
+      await requireRoom(context.database, context.freeCardCap, roomFor(principal.userId, params.id, answer))
     return { body: present(answer) }
   },
 })

@@ -154,7 +154,8 @@ class Build {
       const allowed = this.#allowed(target, name, source)
       if (allowed) sources.set(name, allowed)
     }
-    const [root, map] = type === 'card' ? [cardsRoot, cardsOf(this.#document)] : [groupsRoot, groupsOf(this.#document)]
+    const [root, map] =
+      type === 'card' ? [cardsRoot, cardsOf(this.#document)] : [groupsRoot, groupsOf(this.#document)]
     this.#draft.builder.collectMap(sources, root, id, map._map.get(id))
     for (const [name, source] of sources) {
       const value = source.get(name)

@@ -104,7 +104,10 @@ async function findSpan(
 /** The segments to replay: from a base before the span up to its end, or up to the log. */
 function segmentsOf({ segments }: Outline, { first, last }: Span, toLog: boolean): Segment[] {
   const at = segments.indexOf(first)
-  const from = Math.max(0, segments.slice(0, at + 1).findLastIndex(({ base_key }) => base_key !== null))
+  const from = Math.max(
+    0,
+    segments.slice(0, at + 1).findLastIndex(({ base_key }) => base_key !== null),
+  )
   return segments.slice(from, toLog ? undefined : segments.indexOf(last) + 1)
 }
 

@@ -8,7 +8,14 @@ import { showLive, type LiveBoards } from '../boards/live.ts'
 import { catchUp } from '../boards/read.ts'
 import { cardsOf, findCard, findGroup, groupsOf, type SharedMap } from '../canvas/canvas.ts'
 import { differingFields } from '../canvas/compare.ts'
-import { buildTargets, changeOf, requireBounded, takenIdentifiers, type Change, type Target } from './bring-back.ts'
+import {
+  buildTargets,
+  changeOf,
+  requireBounded,
+  takenIdentifiers,
+  type Change,
+  type Target,
+} from './bring-back.ts'
 import { readMoved } from './moved.ts'
 import type { Moment } from './outline.ts'
 import { withPast, type Past, type Reader } from './past.ts'
@@ -106,7 +113,9 @@ async function groupsOfBoard(now: Y.Doc, past: Y.Doc, moved: ReadonlySet<string>
   const found = await mapInTurns(ids, (id) => targetOf('group', id, findGroup(past, id), findGroup(now, id)))
   // Cards that stay, although they were not on the board, keep their groups.
   const used = new Set([...moved].map((id) => findCard(now, id)?.get('group_id')))
-  return found.filter((target) => target !== null && !(target.change === 'removed' && used.has(target.id))) as Target[]
+  return found.filter(
+    (target) => target !== null && !(target.change === 'removed' && used.has(target.id)),
+  ) as Target[]
 }
 
 /** The groups that the cards were in, as far as they are gone. Other groups are left as they are. */

@@ -250,7 +250,13 @@ class Tracer {
       const had = before.digests.get(name) ?? ''
       const text = name === 'body' && before.isThere ? plainText(shared.get(name)) : null
       const wrote = digestOf(shared, name)
-      return { name, before: had === '' ? null : before.state, had, wrote, ...(text === null ? {} : { text }) }
+      return {
+        name,
+        before: had === '' ? null : before.state,
+        had,
+        wrote,
+        ...(text === null ? {} : { text }),
+      }
     })
     const { type, id } = before
     if (!before.isThere && earlier?.kind !== 'removed') {

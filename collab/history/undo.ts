@@ -151,7 +151,12 @@ function undoAdded(plan: Plan, trace: Trace, shared: SharedMap | null, mayDelete
 
 type StateOf = (field: FieldTrace) => SharedMap | null
 
-function undoRemoved(plan: Plan, { type, id, fields }: Trace, shared: SharedMap | null, stateOf: StateOf): void {
+function undoRemoved(
+  plan: Plan,
+  { type, id, fields }: Trace,
+  shared: SharedMap | null,
+  stateOf: StateOf,
+): void {
   if (shared) plan.kept.push({ type, id, fields: [], reason: 'exists' })
   else {
     const values = new Map([...fields].map(([name, field]) => [name, stateOf(field)]))
@@ -185,8 +190,7 @@ function undoChanged(
     const isMade = (content?.wrote ?? '') === ''
     const others = isIntact('html') && (isMade || isIntact('content'))
     if (isIntact('body') && others) {
-      for (const name of words)
-        if (fields.has(name)) values.set(name, stateOf(fields.get(name)!))
+      for (const name of words) if (fields.has(name)) values.set(name, stateOf(fields.get(name)!))
       // An open canvas made `content` from the text that is undone. It makes it again.
       if (!content && shared.has('content')) values.set('content', null)
     } else {
@@ -228,7 +232,9 @@ function* keepUsedGroups(document: Y.Doc, plan: Plan): Steps<void> {
   const isRemovedGroup = ({ type, change }: Target) => type === 'group' && change === 'removed'
   const removed = new Set(plan.targets.filter(isRemovedGroup).map(({ id }) => id))
   if (removed.size === 0) return
-  const cards = new Map(plan.targets.filter(({ type }) => type === 'card').map((target) => [target.id, target]))
+  const cards = new Map(
+    plan.targets.filter(({ type }) => type === 'card').map((target) => [target.id, target]),
+  )
   const used = new Set<unknown>()
   for (const id of [...cardsOf(document).keys()]) {
     yield

@@ -13,7 +13,12 @@ test('[HB8] restoring 5,000 cards, and undoing that, takes no turn of more than 
     await makeCards(
       user,
       id,
-      Array.from({ length: 1000 }, (_, at) => ({ title: `card ${n} ${at}`, body: 'word '.repeat(40), x: at * 10, y: n })),
+      Array.from({ length: 1000 }, (_, at) => ({
+        title: `card ${n} ${at}`,
+        body: 'word '.repeat(40),
+        x: at * 10,
+        y: n,
+      })),
     )
   await service.compactor.compact(id)
   const [total] = [succeeded<any>(await user.api.get(`${path}?limit=1`)).total]

@@ -52,7 +52,9 @@ test('[HB1] restore-to brings the board back whole, live, in one operation, with
   const [before, groups] = [await rawOf(id), await groupsOf(id)]
 
   await user.api.patch(cardsPath(id), {
-    cards: [{ id: changed!.id, title: 'New', body: 'one 2', props: null, identifiers: [], z: 9, color: 'red' }],
+    cards: [
+      { id: changed!.id, title: 'New', body: 'one 2', props: null, identifiers: [], z: 9, color: 'red' },
+    ],
   })
   await user.api.delete(cardsPath(id), { card_ids: [removed!.id] })
   await user.api.delete(`/boards/${id}/groups/${group.id}`)
@@ -107,7 +109,9 @@ test('[HB1] restore-to brings the board back whole, live, in one operation, with
 
 test('[HB2] with card_ids only these cards come back, with the groups that they were in; the others stay', async () => {
   const { id } = await makeBoard(user)
-  const { group } = succeeded(await user.api.post(`/boards/${id}/groups`, { name: 'Group', color: '#ff0000' }))
+  const { group } = succeeded(
+    await user.api.post(`/boards/${id}/groups`, { name: 'Group', color: '#ff0000' }),
+  )
   const [first, second, third] = await makeCards(user, id, [
     { title: 'A', group_id: group.id },
     { title: 'B' },
@@ -166,13 +170,21 @@ test('[HB3] cards that were moved to another board, or from one, are left where 
   expect(succeeded(await restore(board.id, position)).skipped).toHaveLength(2)
   await move(other, board, away!)
   expect(told(succeeded(await restore(board.id, position)).changes)).toEqual([[away!.id, 'changed']])
-  expect((await listCards(user, board.id)).map(({ title }) => title).toSorted()).toEqual(['Away', 'Here', 'Stays'])
+  expect((await listCards(user, board.id)).map(({ title }) => title).toSorted()).toEqual([
+    'Away',
+    'Here',
+    'Stays',
+  ])
 })
 
 test('[HB4] restoring needs the right to write and to see the moment, `delete` to remove cards, and room for what comes back', async () => {
   const owner = await service.user({ tier: 'free' })
   const { id } = await makeBoard(owner)
-  const cards = await makeCards(owner, id, Array.from({ length: 60 }, () => ({})))
+  const cards = await makeCards(
+    owner,
+    id,
+    Array.from({ length: 60 }, () => ({})),
+  )
   const full = await positionOf(id)
   const ids = cards.map((card) => card.id)
   const status = async (who: TestUser, as_of: number, more: object = {}) => {
@@ -200,7 +212,11 @@ test('[HB4] restoring needs the right to write and to see the moment, `delete` t
   expect((await owner.api.post(`/boards/${id}/restore-to`, {})).status).toBe(400)
 
   await owner.api.delete(cardsPath(id), { card_ids: ids })
-  await makeCards(owner, (await makeBoard(owner)).id, Array.from({ length: 41 }, () => ({})))
+  await makeCards(
+    owner,
+    (await makeBoard(owner)).id,
+    Array.from({ length: 41 }, () => ({})),
+  )
   for (const dry_run of [true, false]) {
     expect(await status(owner, full, { dry_run })).toEqual([402, 'limit_reached'])
     expect((await owner.api.get(`${cardsPath(id)}?limit=1`)).body.total).toBe(0)
@@ -262,7 +278,8 @@ test('[HB6] a restore beside an editor who types loses nothing of what it does n
     expect(now.has(`typed-${n}`)).toBe(true)
     expect(now.get(cards[n % 3]!.id)!['body']).toContain(` w${n}.`)
   }
-  for (const one of own) expect(now.get(one)).toMatchObject({ body: 'first words', title: expect.stringMatching(/^A/) })
+  for (const one of own)
+    expect(now.get(one)).toMatchObject({ body: 'first words', title: expect.stringMatching(/^A/) })
   // Of the whole board: what is typed while it is restored stays.
   const body = editor.cards.get(cards[9]!.id)!.get('body') as Y.Text
   body.insert(0, 'gone ')

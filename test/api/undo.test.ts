@@ -13,7 +13,8 @@ const other = await service.user({ name: 'Other' })
 await service.member(user.workspaceId, other, 'editor')
 
 const cardsPath = (boardId: string) => `/boards/${boardId}/cards`
-const undo = (boardId: string, body: object, who: TestUser = user) => who.api.post(`/boards/${boardId}/undo`, body)
+const undo = (boardId: string, body: object, who: TestUser = user) =>
+  who.api.post(`/boards/${boardId}/undo`, body)
 const undone = async (boardId: string, body: object, who: TestUser = user) =>
   succeeded(await undo(boardId, body, who))
 const requestOf = (answer: ApiAnswer<any>) => ({ request_id: answer.headers.get('x-request-id')! })
@@ -53,10 +54,18 @@ test('[HU1] undo writes the value from before only where the value is still the 
       expect([isCompacted, answer.dry_run, answer.live]).toEqual([isCompacted, dry_run, true])
       const sorted = (list: any[]) => list.map(([id, what, fields]) => [id, what, fields])
       expect(
-        sorted(changes(answer.undone).map(([id, change, fields]) => [id, change, (fields as string[]).toSorted()])),
+        sorted(
+          changes(answer.undone).map(([id, change, fields]) => [id, change, (fields as string[]).toSorted()]),
+        ),
       ).toEqual(expected.undone)
-      const kept = reasons(answer.not_undone).map(([id, fields, why]) => [id, (fields as string[]).toSorted(), why])
-      expect(kept.toSorted((a, b) => (a[2] as string).localeCompare(b[2] as string))).toEqual(expected.not_undone)
+      const kept = reasons(answer.not_undone).map(([id, fields, why]) => [
+        id,
+        (fields as string[]).toSorted(),
+        why,
+      ])
+      expect(kept.toSorted((a, b) => (a[2] as string).localeCompare(b[2] as string))).toEqual(
+        expected.not_undone,
+      )
       if (dry_run) expect(await rawOf(id)).toEqual(before)
     }
     expect((await rawOf(id))[first!.id]).toMatchObject({ title: 'A', x: 3, props: { a: 1 } })
@@ -105,7 +114,10 @@ test('[HU2] created cards are removed, unless somebody else changed them; remove
   expect(changes(back.undone)).toEqual([['rich', 'created', []]])
   const { group_id: _group, ...ungrouped } = before['rich']
   expect((await rawOf(id))['rich']).toEqual(ungrouped)
-  await until(() => editor.cards.get('rich')?.get('content') instanceof Y.XmlFragment, 'the editor has it whole')
+  await until(
+    () => editor.cards.get('rich')?.get('content') instanceof Y.XmlFragment,
+    'the editor has it whole',
+  )
   expect(reasons((await undone(id, requestOf(removed))).not_undone)).toEqual([['rich', [], 'exists']])
   editor.leave()
 })
@@ -139,7 +151,11 @@ test('[HU3] groups: one that was made goes unless cards of others are in it, one
 test('[HU4] an actor is an account, a token, an agent or `me`, in a span; what others did stays', async () => {
   const { id } = await makeBoard(user)
   const made = succeeded(
-    await user.api.post('/service-accounts', { workspace_id: user.workspaceId, name: 'Robot', scopes: ['write'] }),
+    await user.api.post('/service-accounts', {
+      workspace_id: user.workspaceId,
+      name: 'Robot',
+      scopes: ['write'],
+    }),
   )
   const robot = new ApiClient(service.url, made.access_token)
   const second = await service.token(user, {})
@@ -153,7 +169,10 @@ test('[HU4] an actor is an account, a token, an agent or `me`, in a span; what o
       robot.patch(`${cardsPath(id)}/${c}`, { x: 1 }),
       patch(id, d, { x: 1 }, other),
     ])
-  const places = async () => Object.values(await rawOf(id)).map(({ x }: any) => x).join('')
+  const places = async () =>
+    Object.values(await rawOf(id))
+      .map(({ x }: any) => x)
+      .join('')
   const order = (await listCards(user, id)).map((card) => card.id)
   expect(order.toSorted()).toEqual([a, b, c, d].toSorted())
   const left = async (body: object, who = user) => {
@@ -196,7 +215,9 @@ test('[HU5] of a text, changes of others at other places are kept; at the same p
   const near = await write('one 2 three four five')
   body().insert(5, '!')
   await editor.saved()
-  expect(reasons((await undone(id, requestOf(near))).not_undone)).toEqual([[card.id, ['body', 'html'], 'changed_since']])
+  expect(reasons((await undone(id, requestOf(near))).not_undone)).toEqual([
+    [card.id, ['body', 'html'], 'changed_since'],
+  ])
   expect((await rawOf(id))[card.id]).toMatchObject({ body: 'one 2! three four five' })
 
   // An open canvas makes rich text from what the API wrote. It is made again from the text that comes back.
@@ -232,7 +253,11 @@ test('[HU7] undoing needs the right to write and to see the past, room for the c
   const [viewer, guest, stranger] = [await service.user(), await service.user(), await service.user()]
   await service.member(owner.workspaceId, viewer, 'viewer')
   await service.share(id, guest, 'editor')
-  const cards = await makeCards(owner, id, Array.from({ length: 60 }, () => ({})))
+  const cards = await makeCards(
+    owner,
+    id,
+    Array.from({ length: 60 }, () => ({})),
+  )
   const removed = await owner.api.delete(cardsPath(id), { card_ids: cards.map((card) => card.id) })
   const status = async (who: TestUser, more: object = {}) => {
     const { status, body } = await undo(id, { ...requestOf(removed), ...more }, who)
@@ -246,8 +271,13 @@ test('[HU7] undoing needs the right to write and to see the past, room for the c
   await admin`update board_shares set history_since = clock_timestamp() where user_id = ${guest.userId}`
   expect(await status(guest)).toEqual([404, 'not_found'])
   const { id: more } = await makeBoard(owner)
-  await makeCards(owner, more, Array.from({ length: 41 }, () => ({})))
-  for (const dry_run of [true, false]) expect(await status(owner, { dry_run })).toEqual([402, 'limit_reached'])
+  await makeCards(
+    owner,
+    more,
+    Array.from({ length: 41 }, () => ({})),
+  )
+  for (const dry_run of [true, false])
+    expect(await status(owner, { dry_run })).toEqual([402, 'limit_reached'])
   await owner.api.delete(`/boards/${id}`)
   expect(await status(owner)).toEqual([409, 'conflict'])
 })

@@ -42,7 +42,11 @@ export interface RandomBoard {
   leave(): void
 }
 
-export async function makeRandomBoard(service: TestService, user: TestUser, site: Site): Promise<RandomBoard> {
+export async function makeRandomBoard(
+  service: TestService,
+  user: TestUser,
+  site: Site,
+): Promise<RandomBoard> {
   const other = await service.user()
   await service.member(user.workspaceId, other, 'editor')
   const account = { workspace_id: user.workspaceId, name: 'Robot', scopes: ['read', 'write', 'delete'] }
@@ -59,7 +63,9 @@ export async function makeRandomBoard(service: TestService, user: TestUser, site
   const someCard = () => [...editor.cards.keys()].toSorted()[random(Math.max(1, editor.cards.size))] ?? 'none'
   const someGroup = () => [...editor.groups.keys()].toSorted()[random(Math.max(1, editor.groups.size))]
   const move = async (api: ApiClient, from: string, to: string, card: string) => {
-    const { cards } = succeeded<any>(await api.post(`/boards/${from}/cards/move`, { to_board_id: to, card_ids: [card] }))
+    const { cards } = succeeded<any>(
+      await api.post(`/boards/${from}/cards/move`, { to_board_id: to, card_ids: [card] }),
+    )
     for (const one of cards) moved.add(one.id)
   }
   const bodyOf = (card: Y.Map<unknown> | undefined) => {
@@ -102,7 +108,9 @@ export async function makeRandomBoard(service: TestService, user: TestUser, site
         { group_id: someGroup() ?? null },
         { y: random(99), html: `<b>${random(9)}</b>` },
       ]
-      return api.patch(path, { cards: [someCard(), someCard()].map((card) => ({ id: card, ...dice.pick(fields) })) })
+      return api.patch(path, {
+        cards: [someCard(), someCard()].map((card) => ({ id: card, ...dice.pick(fields) })),
+      })
     },
     delete: (api) => api.delete(path, { card_ids: [someCard(), someCard()] }),
     move: (api) => move(api, id, elsewhere.id, someCard()),
@@ -110,7 +118,8 @@ export async function makeRandomBoard(service: TestService, user: TestUser, site
       const { cards } = succeeded<any>(await api.get(`/boards/${elsewhere.id}/cards?limit=50`))
       if (cards.length > 0) await move(api, elsewhere.id, id, dice.pick<Shown>(cards).id)
     },
-    arrange: (api) => api.post(`/boards/${id}/arrange`, { layout: 'grid', card_ids: [someCard(), someCard()] }),
+    arrange: (api) =>
+      api.post(`/boards/${id}/arrange`, { layout: 'grid', card_ids: [someCard(), someCard()] }),
     import: (api) => {
       const page = `/${(names += 1)}`
       site.pages.set(page, serves(`<title>Page ${names}</title>`, 'text/html'))
@@ -122,14 +131,17 @@ export async function makeRandomBoard(service: TestService, user: TestUser, site
 
   const stateAt = async (query: string): Promise<State> => {
     const exported = succeeded<any>(await user.api.get(`/boards/${id}/export?${query}`))
-    const byId = (list: Shown[], of: (one: Shown) => Raw) => Object.fromEntries(list.map((one) => [one.id, of(one)]))
+    const byId = (list: Shown[], of: (one: Shown) => Raw) =>
+      Object.fromEntries(list.map((one) => [one.id, of(one)]))
     return {
       cards: byId(exported.cards, ({ raw }) => raw),
       groups: byId(exported.groups, ({ card_count: _count, ...group }) => group),
     }
   }
   const positionNow = async (): Promise<number> => {
-    const [head] = await service.admin<{ seq: number }[]>`select seq from board_documents where board_id = ${id}`
+    const [head] = await service.admin<
+      { seq: number }[]
+    >`select seq from board_documents where board_id = ${id}`
     return head!.seq
   }
 
@@ -152,9 +164,17 @@ export async function makeRandomBoard(service: TestService, user: TestUser, site
       else if (kind === 'undo') await undoSome(this, { api, dice, before })
       else await byApi[kind]!(api)
       const after = await stateAt('')
-      steps.push({ kind, actor: kind in byEditor ? user.userId : actor, since, before, after, position: await positionNow() })
+      steps.push({
+        kind,
+        actor: kind in byEditor ? user.userId : actor,
+        since,
+        before,
+        after,
+        position: await positionNow(),
+      })
       const isShown = () =>
-        editor.cards.size === Object.keys(after.cards).length && editor.groups.size === Object.keys(after.groups).length
+        editor.cards.size === Object.keys(after.cards).length &&
+        editor.groups.size === Object.keys(after.groups).length
       await until(isShown, 'the editor has the step')
     },
     leave: () => editor.leave(),
@@ -174,7 +194,10 @@ interface Going {
 }
 
 /** Restores a random moment, and compares the board with what it was then. */
-async function restoreSome({ id, steps, moved, stateAt }: RandomBoard, { api, dice, before }: Going): Promise<void> {
+async function restoreSome(
+  { id, steps, moved, stateAt }: RandomBoard,
+  { api, dice, before }: Going,
+): Promise<void> {
   if (steps.length === 0) return
   const then = dice.pick(steps)
   const cards = [...new Set([...Object.keys(then.after.cards), ...Object.keys(before.cards)])].toSorted()
@@ -217,10 +240,15 @@ async function undoSome(
   const start = steps[from]!.before
   for (const what of ['cards', 'groups'] as const) {
     const touched = touchedBy(steps.slice(from), what, actor)
-    for (const one of new Set([...Object.keys(now[what]), ...Object.keys(before[what]), ...Object.keys(start[what])])) {
+    for (const one of new Set([
+      ...Object.keys(now[what]),
+      ...Object.keys(before[what]),
+      ...Object.keys(start[what]),
+    ])) {
       if (moved.has(one)) continue
       const [by, was, is] = [touched.get(one), start[what][one], now[what][one]]
-      if (!by?.own) same(unlinked(is, now), unlinked(before[what][one], now), `undo left ${what} ${one} of others`)
+      if (!by?.own)
+        same(unlinked(is, now), unlinked(before[what][one], now), `undo left ${what} ${one} of others`)
       else if (!by.others) {
         // A group that was made stays while cards of others are in it.
         if (what === 'groups' && !was && is) continue
@@ -259,7 +287,11 @@ function touchedBy(steps: Step[], what: 'cards' | 'groups', actor: string) {
       const changed = names.filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
       if (changed.length === 0) continue
       const nobody = () => ({ own: false, others: false })
-      const touch = touched.getOrInsertComputed(one, () => ({ ...nobody(), cameOrWent: false, fields: new Map() }))
+      const touch = touched.getOrInsertComputed(one, () => ({
+        ...nobody(),
+        cameOrWent: false,
+        fields: new Map(),
+      }))
       touch[whose] = true
       touch.cameOrWent ||= !before[one] || !after[one]
       for (const name of changed) touch.fields.getOrInsertComputed(fieldOf(name), nobody)[whose] = true

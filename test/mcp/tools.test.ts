@@ -86,9 +86,15 @@ const successes: Record<string, (scene: Scene) => Promise<void>> = {
     expect(await titlesOf(user, board.id)).toEqual(['Wrong', 'Second'])
     const done = await agent.does('undo_my_changes', asked)
     expect(done.undone).toEqual(dry.undone)
-    expect(done).toMatchObject({ undone: [{ id: cards[0]!.id, fields: ['title'] }], not_undone: [], dry_run: false })
+    expect(done).toMatchObject({
+      undone: [{ id: cards[0]!.id, fields: ['title'] }],
+      not_undone: [],
+      dry_run: false,
+    })
     expect(await titlesOf(user, board.id)).toEqual(['First', 'Second'])
-    expect(await agent.reads('undo_my_changes', { board_id: board.id, request_id: 'none' })).toMatch(/^not_found/)
+    expect(await agent.reads('undo_my_changes', { board_id: board.id, request_id: 'none' })).toMatch(
+      /^not_found/,
+    )
   },
   async list_groups({ agent, board, groupId }) {
     const { groups } = await agent.does('list_groups', { board_id: board.id })

@@ -167,7 +167,11 @@ export const boards: Record<string, Operation[]> = {
   ],
   'POST /boards/:id/undo': [
     { body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }), expect: writersOfTheWorkspace() },
-    { body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }), trashed: true, expect: table([409, 409, 403, 403, 403]) },
+    {
+      body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }),
+      trashed: true,
+      expect: table([409, 409, 403, 403, 403]),
+    },
   ],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },
