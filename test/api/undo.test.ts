@@ -306,3 +306,39 @@ test('[HU8] changes by editors are undone by account; a change that somebody els
   expect((await rawOf(id))['card']).toMatchObject({ title: 'Theirs', x: 0 })
   editor.leave()
 })
+
+test('[HU11] an editor’s Y.UndoManager undoes that editor’s steps only, before and after the API went back', async () => {
+  const { id } = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: id, token: user.token })
+  const undoManager = new Y.UndoManager([editor.cards, editor.groups], {
+    trackedOrigins: new Set([null, 'canvas']),
+    captureTimeout: 0,
+  })
+  editor.addCard('card', { title: 'A', body: 'one' })
+  const card = editor.cards.get('card')!
+  const body = card.get('body') as Y.Text
+  const step = async (change: () => void) => {
+    editor.document.transact(change, 'canvas')
+    await editor.saved()
+  }
+  await step(() => card.set('x', 5))
+  await step(() => body.insert(3, ' two'))
+  await step(() => card.set('title', 'B'))
+  const [head] = await admin<{ seq: number }[]>`select seq from board_documents where board_id = ${id}`
+  await patch(id, 'card', { title: 'Theirs', body: 'three one two', color: '#ff0000' }, other)
+  await until(() => card.get('title') === 'Theirs', 'the editor has the change')
+  succeeded(await user.api.post(`/boards/${id}/restore-to`, { as_of: String(head!.seq) }))
+  await until(() => card.get('title') === 'B' && !card.has('color'), 'the editor has the restored card')
+  expect(undoManager.undoStack).toHaveLength(4)
+  const after = async () => {
+    undoManager.undo()
+    await editor.saved()
+    return (await rawOf(id))['card']
+  }
+  // The title was set anew, so this step changes nothing; the earlier ones are the editor’s own, still.
+  expect(await after()).toMatchObject({ title: 'B', body: 'one two', x: 5 })
+  expect(await after()).toMatchObject({ title: 'B', body: 'one', x: 5 })
+  expect(await after()).toMatchObject({ title: 'B', body: 'one', x: 0 })
+  undoManager.destroy()
+  editor.leave()
+})
