@@ -15,7 +15,7 @@ import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/co
 import { applyWrites, costOf, inlineApplyBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { bytesOf, keepFormats, tail } from '../log/log.ts'
+import { keepFormats, tail } from '../log/log.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
 

@@ -145,7 +145,7 @@ export async function makeRandomBoard(
     return head!.seq
   }
 
-  return {
+  const board: RandomBoard = {
     ...{ id, steps, moved, stateAt },
     actors: [user.userId, other.userId, robot.id],
     async take(kind, seed) {
@@ -160,8 +160,8 @@ export async function makeRandomBoard(
         editor.document.transact(() => byEditor[kind]!())
         await editor.saved()
       } else if (kind === 'compact') await service.compactor.compact(id)
-      else if (kind === 'restore') await restoreSome(this, { api, dice, before })
-      else if (kind === 'undo') await undoSome(this, { api, dice, before })
+      else if (kind === 'restore') await restoreSome(board, { api, dice, before })
+      else if (kind === 'undo') await undoSome(board, { api, dice, before })
       else await byApi[kind]!(api)
       const after = await stateAt('')
       steps.push({
@@ -179,6 +179,7 @@ export async function makeRandomBoard(
     },
     leave: () => editor.leave(),
   }
+  return board
 }
 
 async function nextMoment(): Promise<string> {
