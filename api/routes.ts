@@ -8,8 +8,10 @@ import { listBoards } from './boards/list.ts'
 import { moveBoards } from './boards/move.ts'
 import { patchBoard } from './boards/patch.ts'
 import { readBoardById } from './boards/read.ts'
+import { restoreBoardTo } from './boards/restore-to.ts'
 import { restoreBoard } from './boards/restore.ts'
 import { readTree } from './boards/tree.ts'
+import { undoOnBoard } from './boards/undo.ts'
 import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
@@ -70,6 +72,8 @@ export const routes: Route[] = [
   restoreBoard,
   listHistory,
   readDiff,
+  restoreBoardTo,
+  undoOnBoard,
   readPresence,
   putPresence,
   deletePresence,

@@ -110,7 +110,7 @@ export function entryQueryOf(
   }
 }
 
-function timeOf(given: string | undefined, name: string): Date | null {
+export function timeOf(given: string | undefined, name: string): Date | null {
   const at = given === undefined ? null : parseTime(given)
   if (given !== undefined && !at)
     throw badRequest(`${name} must be an RFC 3339 time such as 2026-01-31T09:00:00.000Z.`)

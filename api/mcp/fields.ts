@@ -44,9 +44,9 @@ export const cardIds = (max: number) => listOf(Type.String(), max, 'Ids of cards
 /** Pages are small, because they must fit the agent's context window. */
 export const pageInput = (size: number, most = 100) => ({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: most, default: size, description: 'Most entries to return.' }),
+    Type.Integer({ maximum: most, default: size, description: 'Most entries to return.' }),
   ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'next_offset of the previous page.' })),
+  offset: Type.Optional(Type.Integer({ description: 'next_offset of the previous page.' })),
 })
 
 export const layout = Type.Optional(
@@ -108,7 +108,7 @@ export const integer = Type.Integer()
 export const ids = Type.Array(Type.String())
 export const orNull = (type: 'integer' | 'object', description: string) =>
   Type.Unsafe({ anyOf: [{ type }, { type: 'null' }], description })
+/** Null after the last page. `has_more` says the same, and needs no schema. */
 export const nextOffset = {
-  has_more: Type.Boolean(),
   next_offset: Type.Union([integer, Type.Null()]),
 }

@@ -9,6 +9,7 @@ import { readCard, readCards } from './tools/read-cards.ts'
 import { deleteCards, restoreCards } from './tools/remove-cards.ts'
 import { resolve, search } from './tools/search.ts'
 import { deleteBoard, restoreBoard } from './tools/trash.ts'
+import { undoMyChanges } from './tools/undo.ts'
 import { uploadFromUrl } from './tools/upload.ts'
 import { listWorkspaces } from './tools/workspaces.ts'
 import { createBoard, moveBoards, updateBoard } from './tools/write-boards.ts'
@@ -35,6 +36,7 @@ export const tools: Tool[] = [
   moveCards,
   arrangeCards,
   restoreCards,
+  undoMyChanges,
   createGroup,
   updateGroup,
   ungroup,

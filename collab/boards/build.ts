@@ -1,4 +1,5 @@
 /** Builds changes of cards: Yjs updates that are not applied yet, and their index rows. */
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import {
@@ -13,13 +14,13 @@ import { both, type Expects } from '../../core/version.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
-import { cardsRoot, findCard, readContent, type SharedMap } from '../canvas/canvas.ts'
+import { cardsOf, cardsRoot, findCard, readContent, type SharedMap } from '../canvas/canvas.ts'
 import { storedFields, UpdateBuilder, type CopyChanges } from '../canvas/edit.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { toJson } from '../canvas/json.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
 import { placesOfNew, type Threads } from './free-places.ts'
-import { completeContent, shapeOf, type CardToCreate } from '../canvas/new-cards.ts'
+import { completeContent, shapeOf, stateOfRemoved, type CardToCreate } from '../canvas/new-cards.ts'
 import { bodyOf, type BodyPlans } from './plan-bodies.ts'
 import { cardRow, interiorOf, readCard, versioned } from '../canvas/project.ts'
 
@@ -84,6 +85,16 @@ export class Draft {
     return card
   }
 
+  /** Removes a card. Returns the token that restores it. */
+  removeCard(document: Y.Doc, id: string, shared: SharedMap): string {
+    const token = randomUUID()
+    this.write.removed.push({ token, id, state: stateOfRemoved(shared) })
+    this.write.rows.push({ id, gone: true })
+    this.builder.removeKey(cardsOf(document), id)
+    this.builder.nextChange()
+    return token
+  }
+
   raiseTop(z: number): void {
     this.write.top = Math.max(this.write.top ?? z, z)
   }
@@ -99,7 +110,7 @@ export class Draft {
  * The size of a field: bytes of a text; about as many characters for a list or object of any shape. Numbers and flags
  * count 0.
  */
-function fieldBytes(value: unknown): number {
+export function fieldBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value !== 'object' || value === null) return 0
   const budget = { left: maxFieldBytes }

@@ -3,7 +3,7 @@ import type * as Y from 'yjs'
 import type { VersionedCard } from '../../core/card.ts'
 import type { Expects } from '../../core/version.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
-import { cardsOf, findCard, type SharedMap } from '../canvas/canvas.ts'
+import { cardsOf, findCard, groupsOf, type SharedMap } from '../canvas/canvas.ts'
 import { readCard } from '../canvas/project.ts'
 import type { LiveBoards } from './live.ts'
 import { cardTimes, presentAll, type PresentedCard } from './read.ts'
@@ -38,6 +38,29 @@ export function* buildChecked<Built extends object>(
   build: (refused: ReadonlySet<string>) => Steps<Built>,
 ): Steps<Built & { conflicts: VersionedCard[] }> {
   const held = new Set<string>()
+  return yield* buildUnchanged(document, held, function* () {
+    held.clear()
+    const conflicts: VersionedCard[] = []
+    const refused = new Set<string>()
+    for (const { id, expects } of conditions) {
+      if (!expects) continue
+      const shared = findCard(document, id)
+      const card = shared && readCard(id, shared)
+      if (card && expects(card.version)) held.add(id)
+      else refused.add(id)
+      if (card && !held.has(id)) conflicts.push(card)
+      yield
+    }
+    return { ...(yield* build(refused)), conflicts }
+  })
+}
+
+/** Builds a write. Builds it again when an editor has changed one of the `held` cards or groups meanwhile. */
+export function* buildUnchanged<Built>(
+  document: Y.Doc,
+  held: ReadonlySet<string>,
+  build: () => Steps<Built>,
+): Steps<Built> {
   let isStale = false
   const watch = (events: DeepEvents) => {
     for (const event of events) {
@@ -45,28 +68,16 @@ export function* buildChecked<Built extends object>(
       isStale ||= changed.some((id) => held.has(String(id)))
     }
   }
-  const cards = cardsOf(document)
-  cards.observeDeep(watch)
+  const maps = [cardsOf(document), groupsOf(document)]
+  for (const map of maps) map.observeDeep(watch)
   try {
     for (;;) {
-      held.clear()
       isStale = false
-      const conflicts: VersionedCard[] = []
-      const refused = new Set<string>()
-      for (const { id, expects } of conditions) {
-        if (!expects) continue
-        const shared = findCard(document, id)
-        const card = shared && readCard(id, shared)
-        if (card && expects(card.version)) held.add(id)
-        else refused.add(id)
-        if (card && !held.has(id)) conflicts.push(card)
-        yield
-      }
-      const built = yield* build(refused)
-      if (!isStale) return { ...built, conflicts }
+      const built = yield* build()
+      if (!isStale) return built
     }
   } finally {
-    cards.unobserveDeep(watch)
+    for (const map of maps) map.unobserveDeep(watch)
   }
 }
 

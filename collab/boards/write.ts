@@ -1,6 +1,5 @@
 /** Creates and removes cards, for the API. The board may be in memory or not. */
 import type { Made } from '../../sql/made.ts'
-import { randomUUID } from 'node:crypto'
 import type * as Y from 'yjs'
 import { isCardId, type VersionedCard } from '../../core/card.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -11,14 +10,14 @@ import { requireWritable } from '../access.ts'
 import type { BuiltWrite, Written } from '../commit/write-request.ts'
 import type { BoardHead } from '../log/log.ts'
 import { buildCreates, Draft } from './build.ts'
-import { cardsOf, findCard, findGroup, shapesOf } from '../canvas/canvas.ts'
+import { findCard, findGroup, shapesOf } from '../canvas/canvas.ts'
 import { readCard } from '../canvas/project.ts'
 import { buildChecked, missingFrom, presentConflicts, type Outcome } from './conditions.ts'
 import { groupNamedBy, mirroredGroups, settleGroups, type GroupMirror } from './group-references.ts'
 import { claimsOf, indexEdits } from './identifiers.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { filesToTake, type NamedFiles } from './named-files.ts'
-import { cardsToCreate, isPlaced, stateOfRemoved, type NewCard } from '../canvas/new-cards.ts'
+import { cardsToCreate, isPlaced, type NewCard } from '../canvas/new-cards.ts'
 import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
 import { sourcesIn } from './sources.ts'
 
@@ -147,17 +146,12 @@ function* buildRemovals(
 ): Steps<{ write: BuiltWrite; removed: RemovedCard[] }> {
   const removed: RemovedCard[] = []
   const draft = new Draft(head)
-  const { builder, write } = draft
   for (const id of ids) {
     yield
     const shared = findCard(document, id)
     if (!shared) continue
-    const token = randomUUID()
-    removed.push({ ...readCard(id, shared), token })
-    write.removed.push({ token, id, state: stateOfRemoved(shared) })
-    write.rows.push({ id, gone: true })
-    builder.removeKey(cardsOf(document), id)
-    builder.nextChange()
+    const card = readCard(id, shared)
+    removed.push({ ...card, token: draft.removeCard(document, id, shared) })
   }
   return { write: draft.finish(), removed }
 }

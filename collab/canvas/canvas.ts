@@ -30,6 +30,9 @@ export const groupsRoot = 'groups'
 
 export type SharedMap = Y.Map<unknown>
 
+/** The part of a shared map that readers need. It may also be the state after a planned write. */
+export type Values = Pick<SharedMap, 'get' | 'keys'>
+
 export const cardsOf = (doc: Y.Doc): Y.Map<unknown> => doc.getMap(cardsRoot)
 export const groupsOf = (doc: Y.Doc): Y.Map<unknown> => doc.getMap(groupsRoot)
 
@@ -62,11 +65,11 @@ export function readShape(doc: Y.Doc, id: string): CardShape | null {
   return shape as CardShape
 }
 
-export const readContent = (shared: SharedMap): CardContent =>
+export const readContent = (shared: Values): CardContent =>
   readFields((name) => (name === 'body' ? bodyOf(shared) : shared.get(name)))
 
 /** The text of a body, or the stored value when it is not a text. */
-const bodyOf = (shared: SharedMap): unknown => {
+const bodyOf = (shared: Values): unknown => {
   const stored = shared.get('body')
   return sharedText(stored)?.toString() ?? stored
 }
@@ -107,7 +110,7 @@ export function readGroup(doc: Y.Doc, id: string): Group | null {
   return shared ? readGroupContent(shared) : null
 }
 
-export function readGroupContent(shared: SharedMap): Group {
+export function readGroupContent(shared: Values): Group {
   const [name, color, shape] = [shared.get('name'), shared.get('color'), shared.get('shape')]
   return {
     name: typeof name === 'string' ? boundText(name, limits.name) : '',

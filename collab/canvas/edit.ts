@@ -25,6 +25,7 @@ export class UpdateBuilder {
   readonly #start: number
   #clock: number
   readonly #updates: Uint8Array[] = []
+  #bytes = 0
   /** The content of the current update. */
   #structs: Y.Item[] = []
   #deletes = new Map<number, DeletedRange[]>()
@@ -40,6 +41,11 @@ export class UpdateBuilder {
   /** The number of clocks that the built structs take. */
   get used(): number {
     return this.#clock - this.#start
+  }
+
+  /** The size of the updates that are finished. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   get next(): Y.ID {
@@ -59,6 +65,7 @@ export class UpdateBuilder {
     const structs = new Map(this.#structs.length > 0 ? [[this.#client, this.#structs]] : [])
     const update = encodeUpdate(structs, this.#deletes)
     this.#updates.push(update)
+    this.#bytes += update.byteLength
     this.#structs = []
     this.#deletes = new Map()
     this.#chars = this.#deleted = 0
@@ -115,6 +122,17 @@ export class UpdateBuilder {
     if (changes.body !== undefined) this.#createText(null, card, 'body', changes.body)
   }
 
+  /** Creates a map. By key: a map, of any document, that has the key's value. The values are copied as `copyMap` does. */
+  collectMap(values: ReadonlyMap<string, SharedMap>, root: string, key: string, before?: Y.Item): void {
+    const map = this.#createMap(before?.lastId ?? null, root, key, {})
+    for (const [name, source] of values) this.#copyItem(source._map.get(name)!, map, name, null)
+  }
+
+  /** Sets a key to the value that it has in a map of another document. */
+  copyField(shared: SharedMap, key: string, source: SharedMap): void {
+    this.#copyItem(source._map.get(key)!, itemOf(shared).id, key, lastIdOf(shared, key))
+  }
+
   #copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Y.ID {
     const { content } = item
     if (!(content instanceof Y.ContentType)) {
@@ -146,7 +164,10 @@ export class UpdateBuilder {
 
   removeKey(shared: SharedMap, key: string): void {
     const current = shared._map.get(key)
-    if (current && !current.deleted) this.#delete(current.id, current.length)
+    if (!current || current.deleted) return
+    this.#delete(current.id, current.length)
+    // Applying it deletes each field of a map, too.
+    if (current.content instanceof Y.ContentType) this.#deleted += current.content.type._map.size
   }
 
   /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */

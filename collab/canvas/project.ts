@@ -9,7 +9,7 @@ import {
 } from '../../core/card.ts'
 import type { Group } from '../../core/group.ts'
 import { hashOf } from '../../core/version.ts'
-import { findCard, readContent, readGroup, type SharedMap } from './canvas.ts'
+import { findCard, readContent, readGroup, type Values } from './canvas.ts'
 import { keyCost, toJson, type Json } from './json.ts'
 
 /**
@@ -56,7 +56,7 @@ export const versioned = (id: string, content: CardContent, interior: Interior):
 })
 
 /** A card in the document's current state. */
-export const readCard = (id: string, shared: SharedMap): VersionedCard =>
+export const readCard = (id: string, shared: Values): VersionedCard =>
   versioned(id, readContent(shared), interiorOf(shared))
 
 /** The row of a card, from the document's current state. */
@@ -78,7 +78,7 @@ export function groupRow(id: string, { name, color, shape, outline }: Group): Gr
  * Returns a card's editor-owned content. It is part of the hash, so that a change of it counts as a change of the card.
  * Null: the card has no such content. Only a part of a huge card is included. `without`: a key that is about to be removed.
  */
-export function interiorOf(shared: SharedMap, without?: string): Interior {
+export function interiorOf(shared: Values, without?: string): Interior {
   const budget = { left: interiorBudget }
   const keys: string[] = []
   for (const key of shared.keys()) if (!knownKeys.has(key) && key !== without) keys.push(key)

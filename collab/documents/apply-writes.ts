@@ -56,12 +56,22 @@ function applyAll(
 }
 
 function* partsOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
-  let part: Uint8Array[] = []
-  for (const update of updates) {
-    part.push(update)
-    if (bytesOf(part) < partBytes) continue
+  let from = 0
+  for (let to = 1; to <= updates.length; to++) {
+    const part = updates.slice(from, to)
+    if (to < updates.length && costOf(part) < partBytes) continue
     yield part
-    part = []
+    from = to
   }
-  if (part.length > 0) yield part
 }
+
+/**
+ * The cost of applying the updates of a write, in bytes. A write with several updates has large ones (`nextChange` of
+ * UpdateBuilder), even if they have few bytes because they only delete.
+ */
+export const costOf = (updates: Uint8Array[]): number =>
+  updates.length === 1
+    ? updates[0]!.byteLength
+    : updates.reduce((sum, { byteLength }) => sum + Math.max(byteLength, largeUpdateBytes), 0)
+
+const largeUpdateBytes = 16 * 1024

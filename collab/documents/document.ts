@@ -12,10 +12,10 @@ import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { BoardQueue } from '../commit/board-queue.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
-import { applyWrites, inlineApplyBytes } from './apply-writes.ts'
+import { applyWrites, costOf, inlineApplyBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { bytesOf, keepFormats, tail } from '../log/log.ts'
+import { keepFormats, tail } from '../log/log.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -245,8 +245,8 @@ export class BoardDocument implements CommittingDocument {
       return
     }
     this.#know(seq)
-    const size = writes.reduce((sum, { updates }) => sum + bytesOf(updates), 0)
-    if (size > inlineApplyBytes) this.#follow(inTurns(this.#apply(seq, writes)))
+    const cost = writes.reduce((sum, { updates }) => sum + costOf(updates), 0)
+    if (cost > inlineApplyBytes) this.#follow(inTurns(this.#apply(seq, writes)))
     else atOnce(this.#apply(seq, writes))
   }
 

@@ -53,15 +53,20 @@ export async function withPasts<T>(
   work: (pasts: Past[]) => Promise<T>,
 ): Promise<T> {
   const opened: Past[] = []
+  return inTurn(reader.account, async () => {
+    try {
+      for (const moment of moments) opened.push(await openPast(live, boardId, moment, reader))
+      return await work(opened)
+    } finally {
+      for (const { document } of opened) document.destroy()
+    }
+  })
+}
+
+/** Waits for the account's turn in `pasts`. @throws ServiceError `session_unavailable` */
+export async function inTurn<T>(account: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await pasts.run(reader.account, async () => {
-      try {
-        for (const moment of moments) opened.push(await openPast(live, boardId, moment, reader))
-        return await work(opened)
-      } finally {
-        for (const { document } of opened) document.destroy()
-      }
-    })
+    return await pasts.run(account, work)
   } catch (error) {
     if (error instanceof QueueFull) throw busy(error)
     throw error

@@ -93,11 +93,20 @@ function countOf(updates: Uint8Array[], first: number, bytes: number): number {
   return count
 }
 
+/** The causes that a row has, without what they changed. */
+export const recordedCauses = ({ actors, causes }: RowHead): Omit<RecordedCause, 'changes'>[] =>
+  causesOf(causes, actors, null)
+
 /** The causes of a row's updates. They stand for all updates, also where an older version did not record them. */
-function causesOf(text: string | null, actors: string[], count: number): Omit<RecordedCause, 'changes'>[] {
+function causesOf(
+  text: string | null,
+  actors: string[],
+  count: number | null,
+): Omit<RecordedCause, 'changes'>[] {
   const causes = text === null ? [] : (JSON.parse(text) as (Cause[] | null)[]).flat()
   const isComplete =
+    causes.length > 0 &&
     causes.every((cause) => cause !== null) &&
-    causes.reduce((sum, cause) => sum + (cause?.n ?? 0), 0) === count
-  return isComplete ? (causes as Cause[]) : [{ n: count, by: 'unknown', accounts: actors }]
+    (count === null || causes.reduce((sum, cause) => sum + (cause?.n ?? 0), 0) === count)
+  return isComplete ? (causes as Cause[]) : [{ n: count ?? 0, by: 'unknown', accounts: actors }]
 }

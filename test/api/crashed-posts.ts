@@ -47,6 +47,10 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
     { x: 900, y: 900 },
   ])
   const imported = await makeBoard(user)
+  const restored = await makeBoard(user)
+  const [renamed, mistaken] = await makeCards(user, restored.id, [{}, {}])
+  await api.patch(`/boards/${restored.id}/cards/${renamed!.id}`, { title: 'b' })
+  const wrong = await api.patch(`/boards/${restored.id}/cards/${mistaken!.id}`, { title: 'c' })
   const { webhook } = succeeded(
     await api.post('/webhooks', { workspace_id: workspaceId, url: 'https://93.184.215.14/', events: ['*'] }),
   )
@@ -120,6 +124,18 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       path: `/boards/${arranged.id}/arrange`,
       body: { layout: 'row' },
       truth: (body) => body.moved > 0 && body.cards.length === scattered.length,
+    },
+    {
+      route: 'POST /boards/:id/restore-to',
+      path: `/boards/${restored.id}/restore-to`,
+      body: { as_of: '1', card_ids: [renamed!.id] },
+      truth: (body) => body.changes.length === 1 && body.changes[0].id === renamed!.id,
+    },
+    {
+      route: 'POST /boards/:id/undo',
+      path: `/boards/${restored.id}/undo`,
+      body: { request_id: wrong.headers.get('x-request-id') },
+      truth: ({ undone }) => undone.length === 1 && undone[0].id === mistaken!.id,
     },
     {
       route: 'POST /boards/:id/groups',

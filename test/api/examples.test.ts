@@ -92,6 +92,14 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('GET /boards/:id/history', { path: on, query: { limit: 1 } })
   await send('GET /boards/:id/cards/:cardId/history', { path: card, query: { limit: 1 } })
   await send('GET /boards/:id/diff', { path: on, query: { from: '2', to: '3' } })
+  await send('POST /boards/:id/restore-to', { path: on, body: { as_of: '4', card_ids: [keeper] } })
+  const patched = await user.api.patch(`/boards/${board.id}/cards/${keeper}`, {
+    title: 'Write to the keeper',
+  })
+  await send('POST /boards/:id/undo', {
+    path: on,
+    body: { request_id: patched.headers.get('x-request-id') },
+  })
   await send('PUT /boards/:id/presence', {
     path: on,
     body: { state: { cursor: { x: 120, y: 80 } }, ttl_seconds: 60 },

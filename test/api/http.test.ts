@@ -224,6 +224,8 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
     'POST /boards/:id/import': { items: [{ url: 'https://127.0.0.1/' }] },
+    'POST /boards/:id/restore-to': { as_of: '1' },
+    'POST /boards/:id/undo': { request_id: 'none' },
     'POST /boards/:id/cards/move': { to_board_id: own.id, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes

@@ -78,6 +78,24 @@ const successes: Record<string, (scene: Scene) => Promise<void>> = {
     const { entries } = await agent.does('board_history', { board_id: board.id, limit: 1 })
     expect(entries).toMatchObject([{ by: 'api', fields: ['title'], card_ids: [cards[0]!.id] }])
   },
+  async undo_my_changes({ agent, board, cards }) {
+    const since = new Date().toISOString()
+    await agent.does('update_cards', { board_id: board.id, cards: [{ id: cards[0]!.id, title: 'Wrong' }] })
+    const asked = { board_id: board.id, since }
+    const dry = await agent.does('undo_my_changes', { ...asked, dry_run: true })
+    expect(await titlesOf(user, board.id)).toEqual(['Wrong', 'Second'])
+    const done = await agent.does('undo_my_changes', asked)
+    expect(done.undone).toEqual(dry.undone)
+    expect(done).toMatchObject({
+      undone: [{ id: cards[0]!.id, fields: ['title'] }],
+      not_undone: [],
+      dry_run: false,
+    })
+    expect(await titlesOf(user, board.id)).toEqual(['First', 'Second'])
+    expect(await agent.reads('undo_my_changes', { board_id: board.id, request_id: 'none' })).toMatch(
+      /^not_found/,
+    )
+  },
   async list_groups({ agent, board, groupId }) {
     const { groups } = await agent.does('list_groups', { board_id: board.id })
     expect(groups).toMatchObject([{ id: groupId, name: 'Group', card_count: 0 }])

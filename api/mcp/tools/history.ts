@@ -14,9 +14,7 @@ export const boardHistory = tool('board_history', 'Read what changed on a board'
     until: Type.Optional(text('Changes at or before this RFC 3339 time only.')),
     actor: Type.Optional(text('Changes by the account with this id only.')),
     card_id: Type.Optional(text('Changes of this card only.')),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Most changes to return.' }),
-    ),
+    limit: Type.Optional(Type.Integer({ maximum: 100, default: 20, description: 'Most changes to return.' })),
     cursor: Type.Optional(text('next_cursor of the previous call.')),
   },
   output: {

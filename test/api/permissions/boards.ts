@@ -159,6 +159,20 @@ export const boards: Record<string, Operation[]> = {
   ],
   'DELETE /boards/:id/presence': [{ expect: readers }],
   'GET /boards/:id/diff': [{ query: () => '?from=0', expect: membersOnly }],
+  // A guest writes on the board, but does not see its past.
+  'POST /boards/:id/restore-to': [
+    { body: () => ({ as_of: '1' }), expect: writersOfTheWorkspace() },
+    { body: ({ cardIds }) => ({ as_of: '0', card_ids: cardIds }), expect: writersOfTheWorkspace() },
+    { body: () => ({ as_of: '1' }), trashed: true, expect: table([409, 409, 403, 403, 403]) },
+  ],
+  'POST /boards/:id/undo': [
+    { body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }), expect: writersOfTheWorkspace() },
+    {
+      body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }),
+      trashed: true,
+      expect: table([409, 409, 403, 403, 403]),
+    },
+  ],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },
     { body: () => ({ scheduled_date: '2030-01-01' }), expect: writersOfTheBoard() },

@@ -1,0 +1,342 @@
+/** Finds out what an actor or a request changed on a board, field by field. Runs in a worker thread. */
+import * as Y from 'yjs'
+import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import { moved } from '../../platform/work/moved.ts'
+import { UpdateBuilder } from '../canvas/edit.ts'
+import { digestOf, plainText } from '../canvas/compare.ts'
+import { recordRows, type RowHead } from '../log/archive.ts'
+import type { Changes } from '../log/changes.ts'
+import { documentOf, type LogContent } from '../log/log.ts'
+import { decodeSegment, decompress, type ReadRow, type RecordedCause } from '../log/segment.ts'
+import { cutUpdate } from '../updates/cut.ts'
+import { sharedOf, type ObjectType } from './objects.ts'
+
+/** Which changes are meant. Null: any. */
+export interface Selector {
+  operation: string | null
+  request: string | null
+  /** Id of an account, a token, a session, or an agent. */
+  actor: string | null
+  /** Only changes that this account alone made. */
+  account: string | null
+  /** First and last time, in milliseconds. */
+  since: number
+  until: number
+}
+
+export function isSelected(
+  { op, request, accounts, tokens = [], agent }: Omit<RecordedCause, 'changes'>,
+  at: number,
+  of: Selector,
+): boolean {
+  if (at < of.since || at > of.until) return false
+  if (of.operation !== null && op !== of.operation) return false
+  if (of.request !== null && request !== of.request) return false
+  if (of.account !== null && !accounts.includes(of.account)) return false
+  return of.actor === null || accounts.includes(of.actor) || tokens.includes(of.actor) || agent === of.actor
+}
+
+/** What became of a field, from before the changes to after them. */
+export interface FieldTrace {
+  /** The number of the stored state that has its value before; null: it had none. */
+  before: number | null
+  /** Digests of the values before and after; see `digestOf`. */
+  had: string
+  wrote: string
+  /** The plain text after. */
+  text?: string
+}
+
+export interface Trace {
+  type: ObjectType
+  id: string
+  /** What became of the object. Then others may have changed it further. */
+  kind: 'added' | 'changed' | 'removed'
+  fields: Map<string, FieldTrace>
+}
+
+export interface Traced {
+  traces: Trace[]
+  /** Cards that were moved to the board or away from it. */
+  moved: string[]
+  /** Objects whose changes arrived together with those of other accounts, and can't be told apart from them. */
+  together: { type: ObjectType; id: string }[]
+}
+
+export interface TraceInput {
+  base: Uint8Array | null
+  segments: Uint8Array[]
+  log: { content: LogContent; rows: RowHead[] } | null
+  of: Selector
+}
+
+/** How many traces one part has. It is parsed in one step. */
+const tracesPerPart = 200
+
+function encodeTraced({ traces, ...rest }: Traced): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  for (let from = 0; from < traces.length; from += tracesPerPart) {
+    const some = traces.slice(from, from + tracesPerPart)
+    parts.push(Buffer.from(JSON.stringify(some.map((trace) => ({ ...trace, fields: [...trace.fields] })))))
+  }
+  return [Buffer.from(JSON.stringify({ ...rest, parts: parts.length })), ...parts]
+}
+
+/** Decodes the answer of `traceChanges`, in turns. @returns also the parts of the document of stored states */
+export async function readTraced([head, ...parts]: Uint8Array[]): Promise<[Traced, Uint8Array[]]> {
+  const parse = (json: Uint8Array): unknown => JSON.parse(Buffer.from(json).toString())
+  const { parts: count, ...rest } = parse(head!) as Omit<Traced, 'traces'> & { parts: number }
+  const traces = await mapInTurns(parts.slice(0, count), (part) =>
+    (parse(part) as Trace[]).map((trace) => ({ ...trace, fields: new Map(trace.fields) })),
+  )
+  return [{ ...rest, traces: traces.flat() }, parts.slice(count)]
+}
+
+/** The root of a document with stored states: maps by number. */
+export const statesRoot = 'states'
+
+/** @returns parts for `readTraced`, and then a document of stored states, as updates (V1) that are applied in order */
+export function traceChanges(input: TraceInput): Uint8Array[] {
+  const { base, segments, log, of } = input
+  const snapshot = segments.length > 0 ? base && decompress(base) : (log?.content.snapshot ?? null)
+  const tracer = new Tracer(documentOf({ snapshot, updates: [] }))
+  const rows = [...segments.flatMap(decodeSegment), ...(log ? rowsOfLog(log.content, log.rows) : [])]
+  for (const { at, causes, updates } of rows) {
+    let next = 0
+    for (const cause of causes) {
+      const some = updates.slice(next, (next += cause.n))
+      if (!isSelected(cause, at, of)) tracer.pass(some)
+      else if (cause.by === 'move') tracer.move(cause.changes, some)
+      else if (cause.accounts.length > 1 && (of.actor ?? of.account) !== null)
+        tracer.share(cause.changes, some)
+      else tracer.follow(cause.changes, some)
+    }
+  }
+  const { traced, states } = tracer.finish()
+  const parts = cutUpdate(Y.encodeStateAsUpdate(documentOf({ snapshot: null, updates: states })))
+  if (!parts) throw new Error('The past states of cards are malformed.')
+  return moved([...encodeTraced(traced), ...parts])
+}
+
+function rowsOfLog({ snapshot, updates }: LogContent, heads: RowHead[]): ReadRow[] {
+  let next = 0
+  return recordRows(documentOf({ snapshot, updates: [] }), heads, updates).map((row) => {
+    const count = row.causes.reduce((sum, { n }) => sum + n, 0)
+    return { ...row, updates: updates.slice(next, (next += count)) }
+  })
+}
+
+/** An object before a change: its fields, by name the digest, and the number of the stored state. */
+interface Before {
+  type: ObjectType
+  id: string
+  /** Names of the fields that the change concerns; null: all. */
+  names: string[] | null
+  isThere: boolean
+  digests: Map<string, string>
+  state: number
+}
+
+class Tracer {
+  readonly #document: Y.Doc
+  readonly #states: Uint8Array[] = []
+  readonly #traces = new Map<string, Trace>()
+  readonly #moved = new Set<string>()
+  readonly #together = new Map<string, { type: ObjectType; id: string }>()
+  /**
+   * Changes that follow each other without a change of somebody else in between. They count as one: so that a text that
+   * somebody typed is not compared after each letter.
+   */
+  #run: { touched: Map<string, Touched>; updates: Uint8Array[] } = { touched: new Map(), updates: [] }
+
+  constructor(document: Y.Doc) {
+    this.#document = document
+  }
+
+  /** A change that is not meant. */
+  pass(updates: Uint8Array[]): void {
+    this.#endRun()
+    this.#apply(updates)
+  }
+
+  move(changes: Changes, updates: Uint8Array[]): void {
+    this.pass(updates)
+    for (const { type, id } of touchedBy(changes)) {
+      this.#traces.delete(keyOf({ type, id }))
+      this.#moved.add(id)
+    }
+  }
+
+  /** Changes of several accounts, which can't be told apart. */
+  share(changes: Changes, updates: Uint8Array[]): void {
+    this.pass(updates)
+    for (const { type, id } of touchedBy(changes)) this.#together.set(keyOf({ type, id }), { type, id })
+  }
+
+  follow(changes: Changes, updates: Uint8Array[]): void {
+    const { touched } = this.#run
+    for (const one of touchedBy(changes)) {
+      const names = touched.has(keyOf(one)) ? touched.get(keyOf(one))!.names : []
+      touched.set(keyOf(one), { ...one, names: names && one.names && [...new Set([...names, ...one.names])] })
+    }
+    this.#run.updates.push(...updates)
+  }
+
+  #endRun(): void {
+    const { touched, updates } = this.#run
+    this.#run = { touched: new Map(), updates: [] }
+    const before = [...touched.values()].map((one) => this.#look(one))
+    this.#apply(updates)
+    for (const one of before) this.#note(one)
+  }
+
+  #apply(updates: Uint8Array[]): void {
+    this.#document.transact(() => {
+      for (const update of updates) Y.applyUpdate(this.#document, update)
+    })
+  }
+
+  finish(): { traced: Traced; states: Uint8Array[] } {
+    this.#endRun()
+    const traces = [...this.#traces.values()].filter(
+      ({ kind, fields }) => kind !== 'changed' || fields.size > 0,
+    )
+    const used = new Set(traces.flatMap(({ fields }) => [...fields.values()].map(({ before }) => before)))
+    const states = this.#states.filter((_state, n) => used.has(n))
+    const together = [...this.#together.values()]
+    return { traced: { traces, moved: [...this.#moved], together }, states }
+  }
+
+  /** Reads an object before a change, and stores the fields whose values may be needed. */
+  #look({ type, id, names }: Touched): Before {
+    const shared = sharedOf(this.#document, { type, id })
+    const state = this.#states.length
+    if (!shared) return { type, id, names, isThere: false, digests: new Map(), state }
+    const digests = this.#digests(shared, names ?? [...shared.keys()])
+    const earlier = this.#traces.get(keyOf({ type, id }))
+    const isNeeded = (name: string) =>
+      earlier?.kind === 'added'
+        ? names === null && !isAsAdded(earlier, digests)
+        : earlier?.fields.get(name)?.wrote !== digests.get(name)
+    const needed = new Set([...digests.keys()].filter(isNeeded))
+    if (needed.size > 0) {
+      // Each state has a client of its own, so that any of them make up a document.
+      const builder = new UpdateBuilder(state + 1, 0)
+      const values = [...needed].map((name) => [name, shared] as const)
+      builder.collectMap(new Map(values), statesRoot, String(state))
+      this.#states.push(builder.endUpdate()!)
+    }
+    return { type, id, names, isThere: true, digests, state }
+  }
+
+  #digests(shared: Y.Map<unknown>, names: string[]): Map<string, string> {
+    return new Map(names.flatMap((name) => (shared.has(name) ? [[name, digestOf(shared, name)]] : [])))
+  }
+
+  /** Notes what became of an object. */
+  #note(before: Before): void {
+    const shared = sharedOf(this.#document, before)
+    const key = keyOf(before)
+    const earlier = this.#traces.get(key)
+    if (!before.isThere && !shared) return
+    if (!shared) {
+      const removed = removal(before, earlier)
+      if (removed) this.#traces.set(key, removed)
+      else this.#traces.delete(key)
+      return
+    }
+    const names = before.names ?? [...new Set([...before.digests.keys(), ...shared.keys()])]
+    const after = names.map((name): NamedField => {
+      const had = before.digests.get(name) ?? ''
+      const text = name === 'body' && before.isThere ? plainText(shared.get(name)) : null
+      const wrote = digestOf(shared, name)
+      return {
+        name,
+        before: had === '' ? null : before.state,
+        had,
+        wrote,
+        ...(text === null ? {} : { text }),
+      }
+    })
+    const { type, id } = before
+    if (!before.isThere && earlier?.kind !== 'removed') {
+      const fields = new Map(after.map(({ name, ...field }) => [name, field]))
+      this.#traces.set(key, { type, id, kind: 'added', fields })
+    } else if (earlier?.kind === 'removed') {
+      this.#traces.set(key, { type, id, kind: 'changed', fields: again(earlier, after, before.isThere) })
+    } else {
+      const trace = earlier ?? { type, id, kind: 'changed' as const, fields: new Map() }
+      for (const { name, ...field } of after) continueField(trace, name, field)
+      this.#traces.set(key, trace)
+    }
+  }
+}
+
+type NamedField = FieldTrace & { name: string }
+
+interface Touched {
+  type: ObjectType
+  id: string
+  names: string[] | null
+}
+
+const keyOf = ({ type, id }: Pick<Touched, 'type' | 'id'>) => `${type} ${id}`
+
+function touchedBy({ added, removed, changed, groups }: Changes): Touched[] {
+  const card = (id: string, names: string[] | null): Touched => ({ type: 'card', id, names })
+  return [
+    ...[...added, ...removed].map((id) => card(id, null)),
+    ...Object.entries(changed).map(([id, names]) => card(id, names.includes('*') ? null : names)),
+    ...groups.map((id): Touched => ({ type: 'group', id, names: null })),
+  ]
+}
+
+/**
+ * Adds a change to what is known of a field. When somebody else has changed the field in between, only the later change
+ * counts. On an added object every change of somebody else stays visible in `wrote`.
+ */
+function continueField(trace: Trace, name: string, field: FieldTrace): void {
+  const earlier = trace.fields.get(name)
+  const continues = (earlier?.wrote ?? (trace.kind === 'added' ? '' : null)) === field.had
+  if (trace.kind === 'added' && !continues) return
+  if (field.had === field.wrote) return
+  const { before, had } = continues && earlier ? earlier : field
+  if (trace.kind === 'added') trace.fields.set(name, { ...field, before: null, had: '' })
+  else if (had === field.wrote) trace.fields.delete(name)
+  else trace.fields.set(name, { ...field, before, had })
+}
+
+/** Whether nobody else has changed an object that was added. */
+export const isAsAdded = ({ fields }: Trace, digests: ReadonlyMap<string, string>): boolean =>
+  [...new Set([...digests.keys(), ...fields.keys()])].every(
+    (name) => (digests.get(name) ?? '') === (fields.get(name)?.wrote ?? ''),
+  )
+
+/** The trace of an object that is removed now. Null: it is as before. */
+function removal({ type, id, digests, state }: Before, earlier: Trace | undefined): Trace | null {
+  if (earlier?.kind === 'added' && isAsAdded(earlier, digests)) return null
+  const fields: Trace['fields'] = new Map()
+  for (const [name, had] of digests) fields.set(name, { before: state, had, wrote: '' })
+  for (const [name, { before, had, wrote }] of earlier?.kind === 'changed' ? earlier.fields : []) {
+    if (wrote !== (digests.get(name) ?? '')) continue
+    if (before === null) fields.delete(name)
+    else fields.set(name, { before, had, wrote: '' })
+  }
+  return { type, id, kind: 'removed', fields }
+}
+
+/** The fields of an object that was removed, and is there again. */
+function again(removed: Trace, after: NamedField[], byOthers: boolean): Trace['fields'] {
+  const trace: Trace = { ...removed, kind: 'changed', fields: new Map() }
+  if (byOthers) {
+    for (const { name, ...field } of after) continueField(trace, name, field)
+    return trace.fields
+  }
+  const now = new Map(after.map(({ name, ...field }) => [name, field]))
+  for (const name of new Set([...removed.fields.keys(), ...now.keys()])) {
+    const [was, is] = [removed.fields.get(name), now.get(name)]
+    const [had, wrote] = [was?.had ?? '', is?.wrote ?? '']
+    if (had !== wrote) trace.fields.set(name, { ...is, before: was?.before ?? null, had, wrote })
+  }
+  return trace.fields
+}
