@@ -27,6 +27,7 @@ import { defaultBounds, type GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { OpenSockets, type FindSession, type SocketState } from './open-sockets.ts'
 import { ApiPresence } from './api-presence.ts'
+import { asOfIn, PastSockets, type PastBoards } from './past-sockets.ts'
 import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
@@ -45,6 +46,7 @@ export interface GatewayOptions {
   documents: Documents
   documentBytes: BytesByTier
   quota: DocumentQuota
+  past: PastBoards
   nodes: Nodes
   /** Sends awareness to the other nodes. */
   others: RelayOptions
@@ -69,6 +71,7 @@ export class Gateway {
   readonly #following: Following
   readonly #server: WebSocketServer
   readonly #reading: SocketReaderOptions
+  readonly #pasts: PastSockets
   readonly #upkeep: NodeJS.Timeout
   #closing = false
   readonly hocuspocus: Hocuspocus<EditorContext>
@@ -104,6 +107,7 @@ export class Gateway {
       ...{ ...options, bounds, hocuspocus: this.hocuspocus, sockets: this.#sockets },
       ...{ receiver: this.#receiver, presence: this.presence },
     }
+    this.#pasts = new PastSockets(options, bounds)
     this.#upkeep = setInterval(() => this.#keepUp(), bounds.keepAliveMs / 3)
   }
 
@@ -111,14 +115,16 @@ export class Gateway {
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     const address = this.#options.addressOf(request)
     const board = boardOfPath(request.url)
+    const asOf = asOfIn(request)
     if (board === undefined) refuseUpgrade(stream, '404 Not Found')
-    else if (this.#closing || !this.#sockets.makeRoom(address))
+    else if (this.#closing || !(asOf === null ? this.#sockets.makeRoom(address) : this.#pasts.hasRoom))
       refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
     else {
       const findSession = this.#options.sessionOf(request.headers)
-      this.#server.handleUpgrade(request, stream, head, (webSocket) =>
-        new SocketReader({ webSocket, stream, address, board, findSession }, this.#reading).start(),
-      )
+      this.#server.handleUpgrade(request, stream, head, (webSocket) => {
+        if (asOf !== null) this.#pasts.open({ webSocket, asOf, board, findSession })
+        else new SocketReader({ webSocket, stream, address, board, findSession }, this.#reading).start()
+      })
     }
   }
 
@@ -230,6 +236,7 @@ export class Gateway {
     this.presence.sweep()
     this.apiPresence.sweep()
     this.#sockets.sweepRates()
+    this.#pasts.sweep(now)
   }
 }
 

@@ -122,6 +122,12 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       truth: (body) => body.moved > 0 && body.cards.length === scattered.length,
     },
     {
+      route: 'POST /boards/:id/versions',
+      path: `/boards/${board.id}/versions`,
+      body: { name: 'Version' },
+      truth: ({ version }) => version.name === 'Version',
+    },
+    {
       route: 'POST /boards/:id/groups',
       path: `/boards/${board.id}/groups`,
       body: { name: 'Group' },
