@@ -22,8 +22,8 @@ import {
   uuidPattern,
 } from '../http/schemas.ts'
 import { id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
-import { trimmedName } from './fields.ts'
-import { asOf, momentOf, newest, pastReader, pastSince } from './past.ts'
+import { trimmedName } from '../boards/fields.ts'
+import { asOf, momentOf, newest, pastReader, pastSince } from '../boards/past.ts'
 
 const NamedVersion = named(
   'NamedVersion',
