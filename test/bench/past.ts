@@ -43,7 +43,7 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
   const writer = new Writer(document, cards)
   let seq = 0
   let sinceBase = 0
-  let snapshot: Uint8Array | null = null
+  let snapshotBytes = 0
   const bytes = { archived: 0, raw: 0, before: 0, compared: 0 }
   const archive = async (base: Uint8Array | null) => {
     const rows = pending.map((update, n) => rowOf(seq + n + 1, updates, update))
@@ -70,17 +70,20 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
     if (seq === 0) bytes.before = Y.encodeStateAsUpdateV2(whole).byteLength
     seq += rows.length
     pending.length = 0
-    snapshot = Y.encodeStateAsUpdateV2(document)
   }
+  await sql`update boards set created_at = now() - interval '1 year' where id = ${board}`
   await archive(null)
   while (seq <= updates) {
-    const base = sinceBase > snapshot!.byteLength ? compress(snapshot!) : null
+    // As compaction does, but a snapshot is made for bases only. The size of cards hardly changes.
+    const snapshot = sinceBase > snapshotBytes ? Y.encodeStateAsUpdateV2(document) : null
+    if (snapshot) snapshotBytes = snapshot.byteLength
+    const base = snapshot && compress(snapshot)
     for (let n = 0; n < rowsPerSegment; n++) writer.change(seq + n)
     await archive(base)
   }
   await sql`
     update board_documents
-    set seq = ${seq}, snapshot_seq = ${seq}, indexed_seq = ${seq}, snapshot = ${Buffer.from(snapshot!)}
+    set seq = ${seq}, snapshot_seq = ${seq}, indexed_seq = ${seq}, snapshot = ${Buffer.from(Y.encodeStateAsUpdateV2(document))}
     where board_id = ${board}`
   const grown = Y.encodeStateAsUpdateV2(whole).byteLength - bytes.before
   whole.destroy()

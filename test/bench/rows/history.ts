@@ -6,7 +6,8 @@ import { withTables } from '../tables.ts'
 import { cpuOf, settled } from './cpu.ts'
 
 const cards = 10_000
-const fewUpdates = 10_000
+/** With this many, the past has bases already. */
+const fewUpdates = 100_000
 const manyUpdates = Number(process.env.BENCH_HISTORY_UPDATES ?? 1_000_000)
 /** Places in the past, as shares of all updates. */
 const places = [0.3, 0.55, 0.8]
@@ -29,7 +30,7 @@ export const history: Measure = {
       const bytes = await makePast({ ...options, board: many, updates: manyUpdates })
       await settled(corkboard)
       return [
-        await pastRow(bench, corkboard, few),
+        await pastRow(bench, corkboard, many),
         await yearRow(bench, corkboard, few, many),
         ...bytesRows(bytes),
       ]
@@ -43,8 +44,8 @@ async function pastRow(bench: Bench, corkboard: Corkboard, board: string): Promi
     bench,
     'a past state',
     {
-      subject: () => cpuOfPasts(corkboard, board, fewUpdates, places),
-      reference: () => cpuOfPasts(corkboard, board, fewUpdates, [newest, newest, newest]),
+      subject: () => cpuOfPasts(corkboard, board, manyUpdates, places),
+      reference: () => cpuOfPasts(corkboard, board, manyUpdates, [newest, newest, newest]),
     },
     describe,
   )
@@ -59,7 +60,7 @@ async function pastRow(bench: Bench, corkboard: Corkboard, board: string): Promi
 async function yearRow(bench: Bench, corkboard: Corkboard, few: string, many: string): Promise<Row> {
   const compared = await compare(
     bench,
-    `a past state among ${formatNumber(manyUpdates)} updates`,
+    `among ${formatNumber(manyUpdates)} updates`,
     {
       subject: () => cpuOfPasts(corkboard, many, manyUpdates, places),
       reference: () => cpuOfPasts(corkboard, few, fewUpdates, places),
