@@ -12,6 +12,7 @@ import { LogLoader } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
 import { Gateway } from '../collab/gateway/gateway.ts'
 import { bringNotifications } from '../collab/gateway/notify.ts'
+import { PastSockets } from '../collab/history/past-sockets.ts'
 import { withPast } from '../collab/history/past.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { closeCodes } from '../core/errors.ts'
@@ -70,7 +71,10 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   })
   const gateway: Gateway = new Gateway({
     ...{ database, tokens, documents, documentBytes, quota, nodes, pool, log },
-    past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },
+    past: new PastSockets({
+      ...{ tokens, log },
+      past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },
+    }),
     sessionOf: (headers) => sessions.ofUpgrade(headers),
     onSocketClosed: metrics.onSocketClosed,
     addressOf: (request) => network(clientAddress(request, config.trustProxy)),

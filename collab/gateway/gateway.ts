@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Hocuspocus, type Connection } from '@hocuspocus/server'
-import { WebSocketServer, type ServerOptions } from 'ws'
+import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
@@ -27,14 +27,13 @@ import { defaultBounds, type GatewayBounds } from './gateway-bounds.ts'
 import type { Nodes } from '../documents/nodes.ts'
 import { OpenSockets, type FindSession, type SocketState } from './open-sockets.ts'
 import { ApiPresence } from './api-presence.ts'
-import { asOfIn, PastSockets, type PastBoards } from './past-sockets.ts'
 import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
 import { SocketReader, type SocketReaderOptions } from './socket-reader.ts'
 import { DocumentStore } from './store.ts'
-import { boardOfPath, refuseUpgrade } from './upgrade.ts'
+import { asOfIn, boardOfPath, refuseUpgrade } from './upgrade.ts'
 
 export interface GatewayOptions {
   database: Database
@@ -46,7 +45,7 @@ export interface GatewayOptions {
   documents: Documents
   documentBytes: BytesByTier
   quota: DocumentQuota
-  past: PastBoards
+  past: PastView
   nodes: Nodes
   /** Sends awareness to the other nodes. */
   others: RelayOptions
@@ -61,6 +60,13 @@ export interface GatewayOptions {
   onSocketClosed?(code: number): void
 }
 
+/** Serves the sockets that show boards as they were. */
+export interface PastView {
+  readonly hasRoom: boolean
+  open(socket: { webSocket: WebSocket; asOf: string; board: string | null; findSession: FindSession }): void
+  sweep(now: number): void
+}
+
 export type GatewayCounts = ReturnType<Gateway['counts']>
 
 export class Gateway {
@@ -71,7 +77,6 @@ export class Gateway {
   readonly #following: Following
   readonly #server: WebSocketServer
   readonly #reading: SocketReaderOptions
-  readonly #pasts: PastSockets
   readonly #upkeep: NodeJS.Timeout
   #closing = false
   readonly hocuspocus: Hocuspocus<EditorContext>
@@ -107,7 +112,6 @@ export class Gateway {
       ...{ ...options, bounds, hocuspocus: this.hocuspocus, sockets: this.#sockets },
       ...{ receiver: this.#receiver, presence: this.presence },
     }
-    this.#pasts = new PastSockets(options, bounds)
     this.#upkeep = setInterval(() => this.#keepUp(), bounds.keepAliveMs / 3)
   }
 
@@ -115,14 +119,14 @@ export class Gateway {
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     const address = this.#options.addressOf(request)
     const board = boardOfPath(request.url)
-    const asOf = asOfIn(request)
+    const asOf = asOfIn(request.url)
     if (board === undefined) refuseUpgrade(stream, '404 Not Found')
-    else if (this.#closing || !(asOf === null ? this.#sockets.makeRoom(address) : this.#pasts.hasRoom))
+    else if (this.#closing || !(asOf === null ? this.#sockets.makeRoom(address) : this.#options.past.hasRoom))
       refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
     else {
       const findSession = this.#options.sessionOf(request.headers)
       this.#server.handleUpgrade(request, stream, head, (webSocket) => {
-        if (asOf !== null) this.#pasts.open({ webSocket, asOf, board, findSession })
+        if (asOf !== null) this.#options.past.open({ webSocket, asOf, board, findSession })
         else new SocketReader({ webSocket, stream, address, board, findSession }, this.#reading).start()
       })
     }
@@ -236,7 +240,7 @@ export class Gateway {
     this.presence.sweep()
     this.apiPresence.sweep()
     this.#sockets.sweepRates()
-    this.#pasts.sweep(now)
+    this.#options.past.sweep(now)
   }
 }
 

@@ -73,7 +73,7 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
   }
   await sql`update boards set created_at = now() - interval '1 year' where id = ${board}`
   await archive(null)
-  while (seq <= updates) {
+  for (let left = updates; left > 0; left -= rowsPerSegment) {
     // As compaction does, but a snapshot is made for bases only. The size of cards hardly changes.
     const snapshot = sinceBase > snapshotBytes ? Y.encodeStateAsUpdateV2(document) : null
     if (snapshot) snapshotBytes = snapshot.byteLength

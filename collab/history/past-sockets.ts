@@ -3,14 +3,15 @@
  * sends it once and forgets it, and no document stays in memory. What the client sends is not applied, and nobody else is
  * shown.
  */
-import type { IncomingMessage } from 'node:http'
 import * as decoding from 'lib0/decoding'
 import { WebSocket, type RawData } from 'ws'
 import { closeCodes, ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
-import { identify, refusals } from './authenticate.ts'
-import type { FindSession } from './open-sockets.ts'
+import { identify, refusals } from '../gateway/authenticate.ts'
+import { defaultBounds, type GatewayBounds } from '../gateway/gateway-bounds.ts'
+import type { PastView } from '../gateway/gateway.ts'
+import type { FindSession } from '../gateway/open-sockets.ts'
 import {
   accessFrame,
   boardOf,
@@ -23,8 +24,7 @@ import {
   syncStatusFrame,
   syncStep,
   type Frame,
-  type FrameBounds,
-} from './protocol.ts'
+} from '../gateway/protocol.ts'
 
 /** Reads a board as it was. The rights are those of `as_of` in the API. */
 export interface PastBoards {
@@ -40,11 +40,6 @@ export interface PastSocketsOptions {
   past: PastBoards
   tokens: TokenVerifier
   log: Logger
-}
-
-export interface PastSocketsBounds extends FrameBounds {
-  authenticationMs: number
-  keepAliveMs: number
 }
 
 interface PastSocket {
@@ -71,18 +66,14 @@ const most = { sockets: 500, ofAccount: 20, strangers: 100, boards: 10, queued: 
 /** Time within which a client has to read a state. */
 const readWithinMs = 60_000
 
-/** The `as_of` of an upgrade request; null for a socket that shows boards as they are. */
-export const asOfIn = ({ url = '' }: IncomingMessage): string | null =>
-  new URLSearchParams(url.split('?', 2)[1] ?? '').get('as_of')
-
-export class PastSockets {
+export class PastSockets implements PastView {
   readonly #options: PastSocketsOptions
-  readonly #bounds: PastSocketsBounds
+  readonly #bounds: GatewayBounds
   readonly #sockets = new Set<PastSocket>()
 
-  constructor(options: PastSocketsOptions, bounds: PastSocketsBounds) {
+  constructor(options: PastSocketsOptions, bounds: Partial<GatewayBounds> = {}) {
     this.#options = options
-    this.#bounds = bounds
+    this.#bounds = { ...defaultBounds, ...bounds }
   }
 
   get hasRoom(): boolean {
@@ -127,31 +118,31 @@ export class PastSockets {
     }
   }
 
-  #receive(socket: PastSocket, frame: Frame): void {
-    const { type, step, address } = frame
+  #receive(socket: PastSocket, { type, step, address, bytes }: Frame): void {
     if (step === syncStep.missing || step === syncStep.update) {
       socket.webSocket.send(syncStatusFrame(address, false))
       return
     }
     const isQuestion = type === frameType.auth || step === syncStep.stateVector || type === frameType.close
     if (!isQuestion) return
-    if (socket.queued >= most.queued) {
-      close(socket, closeCodes.tooEarly)
-      return
-    }
+    const token = type === frameType.auth ? tokenIn(bytes) : null
+    if (type === frameType.auth && token === null) close(socket, closeCodes.badFrame)
+    if (socket.queued >= most.queued) close(socket, closeCodes.tooEarly)
+    if (socket.webSocket.readyState !== WebSocket.OPEN) return
     socket.queued += 1
-    socket.queue = socket.queue.then(() => this.#take(socket, frame)).finally(() => (socket.queued -= 1))
+    socket.queue = socket.queue
+      .then(() => this.#take(socket, address, type, token))
+      .finally(() => (socket.queued -= 1))
   }
 
-  async #take(socket: PastSocket, { type, address, bytes }: Frame): Promise<void> {
+  async #take(socket: PastSocket, address: string, type: number, token: string | null): Promise<void> {
     const { webSocket, tokens, states } = socket
     if (webSocket.readyState !== WebSocket.OPEN) return
     try {
       if (type === frameType.close) {
         tokens.delete(address)
         states.delete(address)
-      } else if (type === frameType.auth) {
-        const token = tokenIn(bytes)
+      } else if (token !== null) {
         states.set(address, await this.#read(socket, address, token))
         tokens.set(address, token)
         webSocket.send(accessFrame(address, true))
@@ -206,13 +197,17 @@ class Refused extends Error {
 const isRefusal = (error: unknown) =>
   error instanceof ServiceError && ['bad_request', 'forbidden', 'not_found'].includes(error.code)
 
-/** The token in a frame that authenticates: address, type, varUint 0, varString token. */
-function tokenIn(bytes: Uint8Array): string {
+/** The token in a frame that authenticates: address, type, varUint 0, varString token. Null when it is malformed. */
+function tokenIn(bytes: Uint8Array): string | null {
   const decoder = decoding.createDecoder(bytes)
-  decoding.readVarString(decoder)
-  decoding.readVarUint(decoder)
-  decoding.readVarUint(decoder)
-  return decoding.readVarString(decoder)
+  try {
+    decoding.readVarString(decoder)
+    decoding.readVarUint(decoder)
+    decoding.readVarUint(decoder)
+    return decoding.readVarString(decoder)
+  } catch {
+    return null
+  }
 }
 
 const close = ({ webSocket }: PastSocket, { code, reason }: { code: number; reason: string }) =>
