@@ -2,11 +2,19 @@
 import Type from 'typebox'
 import { requireWritable } from '../../collab/access.ts'
 import { noVersion, withPast, type Past, type Reader } from '../../collab/history/past.ts'
-import { dropVersionFile, insertVersion, writeVersionFile } from '../../collab/history/versions.ts'
+import {
+  claimVersionFile,
+  insertVersion,
+  writeVersionFile,
+  type NamedMoment,
+  type VersionFile,
+} from '../../collab/history/versions.ts'
+import { dropFiles } from '../../collab/log/history.ts'
 import { inTrash, notWritable } from '../../core/board.ts'
 import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Database, Transaction } from '../../sql/database.ts'
+import type { Principal } from '../../sql/accounts/tokens.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { parseTime } from '../http/feed.ts'
 import { cutAfter, pageOf } from '../http/page.ts'
@@ -80,39 +88,53 @@ export const createVersion = route('POST /boards/:id/versions', 'write', {
   refuses: ['forbidden', 'conflict', 'limit_reached'],
   opensDocument: true,
   async handle(context, { principal, params, body }) {
-    const { database, live, clock, documentBytes } = context
+    const { database, live, clock } = context
     const { userId } = principal
     const trimmed = trimmedName(body.name, limits.name)
     const moment = body.as_of === undefined ? newest(clock) : momentOf(body.as_of)
     await requireWritable(database, userId, params.id)
     const reader = await pastReader(database, userId, params.id)
-    const { past, file } = await withPast(live, params.id, moment, reader, async (past) => ({
-      past,
-      file: await writeVersionFile(live, params.id, past.document, userId),
-    }))
-    const at = namedTime(context, reader, body.as_of, past)
-    const changedAt = past.at === null ? null : new Date(past.at)
-    const row = { board_id: params.id, name: trimmed, position: past.position, at, changed_at: changedAt }
+    const key = await claimVersionFile(live, params.id)
     try {
-      return await database.asUser(userId, async (tx) => {
-        const { id, createdAt } = await insertVersion(
-          tx,
-          { boardId: params.id, name: trimmed, position: past.position, at, changedAt },
-          file,
-          documentBytes,
-        )
-        const made = { ...row, id, created_by: userId, created_at: createdAt }
-        const version = presentVersion(made, principal.displayName)
-        currentOperation()?.concerns({ type: 'version', ids: [id], board: params.id })
-        currentOperation()?.answers({ version }, 201)
-        return { status: 201, body: { version } }
-      })
+      const { past, file } = await withPast(live, params.id, moment, reader, async (past) => ({
+        past,
+        file: await writeVersionFile(live, key, past.document, userId),
+      }))
+      const at = namedTime(context, reader, body.as_of, past)
+      const changedAt = past.at === null ? null : new Date(past.at)
+      const named = { boardId: params.id, name: trimmed, position: past.position, at, changedAt }
+      const version = await database.asUser(userId, (tx) => insert(tx, context, principal, named, file))
+      return { status: 201, body: { version } }
     } catch (error) {
-      await dropVersionFile(live, file)
+      await dropFiles(database, [key])
       throw error
     }
   },
 })
+
+/** Inserts the version, and returns it as it is shown. */
+async function insert(
+  tx: Transaction,
+  { documentBytes }: ApiContext,
+  { userId, displayName }: Principal,
+  moment: NamedMoment,
+  file: VersionFile,
+) {
+  const { id, createdAt } = await insertVersion(tx, moment, file, documentBytes)
+  const { boardId, changedAt, ...named } = moment
+  const row = {
+    ...named,
+    id,
+    board_id: boardId,
+    changed_at: changedAt,
+    created_by: userId,
+    created_at: createdAt,
+  }
+  const version = presentVersion(row, displayName)
+  currentOperation()?.concerns({ type: 'version', ids: [id], board: boardId })
+  currentOperation()?.answers({ version }, 201)
+  return version
+}
 
 export const renameVersion = route('PATCH /boards/:id/versions/:versionId', 'write', {
   summary: 'Rename a version.',

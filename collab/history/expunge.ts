@@ -11,7 +11,7 @@ import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { task } from '../../platform/work/worker-pool.ts'
 import type { Transaction } from '../../sql/database.ts'
 import type { LiveBoards } from '../boards/live.ts'
-import { deleteEnded, putFile, readFile } from '../log/history.ts'
+import { claimFile, deleteEnded, dropFiles, putFile, readFile } from '../log/history.ts'
 import { busy, pasts } from './past.ts'
 import type { Rewritten, rewriteRun } from './without-card.ts'
 
@@ -72,9 +72,7 @@ export async function expungeCard(
           if (await tryToExpunge(live, card, start?.seq ?? 0, written, commit))
             return { boards: [...written.boards] }
         } finally {
-          await database.asSystem(
-            (tx) => tx`update history_leftovers set ended = true where key = any (${written.keys}::text[])`,
-          )
+          await dropFiles(database, written.keys)
           await deleteEnded(database, history.files, boardId)
         }
       }
@@ -191,7 +189,7 @@ async function rewrite(
   const put = async (bytes: Uint8Array, kind: string) => {
     const key = `history/${boardId}/${kind}-${randomUUID()}`
     written.keys.push(key)
-    await database.asSystem((tx) => tx`insert into history_leftovers (key) values (${key})`)
+    await claimFile(database, key)
     await putFile(history.files, key, bytes)
     return { key, bytes: bytes.byteLength }
   }

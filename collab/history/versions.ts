@@ -12,7 +12,7 @@ import type { Transaction } from '../../sql/database.ts'
 import type { LiveBoards } from '../boards/live.ts'
 import { offload } from '../boards/offload.ts'
 import { DocumentsFull, guestIsFull } from '../commit/refusal.ts'
-import { putFile } from '../log/history.ts'
+import { claimFile, putFile } from '../log/history.ts'
 import { encodeState } from '../updates/encode-state.ts'
 import type { makeVersionFile } from './version-file.ts'
 
@@ -30,25 +30,24 @@ export interface VersionFile {
 }
 
 /**
- * Writes a document to a file. Its key is recorded first. So a file whose version is never inserted is found and deleted
- * (workers/upkeep/history.ts).
+ * Records the key of a file before the board is read for it. So a file whose version is never inserted is found and deleted
+ * (workers/upkeep/history.ts). And when a card's past is expunged meanwhile, the version is refused: it may have the card.
  */
+export async function claimVersionFile({ database }: LiveBoards, boardId: string): Promise<string> {
+  const key = `history/${boardId}/version-${randomUUID()}`
+  await claimFile(database, key)
+  return key
+}
+
 export async function writeVersionFile(
-  { database, history, pool }: LiveBoards,
-  boardId: string,
+  { history, pool }: LiveBoards,
+  key: string,
   document: Y.Doc,
   account: string,
 ): Promise<VersionFile> {
   const [file, fileKeys] = await offload(pool, fileTask, [await encodeState(document)], account)
-  const key = `history/${boardId}/version-${randomUUID()}`
-  await database.asSystem((tx) => tx`insert into history_leftovers (key) values (${key})`)
   await putFile(history.files, key, file!)
   return { key, bytes: file!.byteLength, fileKeys: JSON.parse(Buffer.from(fileKeys!).toString()) as string[] }
-}
-
-/** Marks a file that no version will have. It is deleted soon. */
-export async function dropVersionFile({ database }: LiveBoards, { key }: VersionFile): Promise<void> {
-  await database.asSystem((tx) => tx`update history_leftovers set ended = true where key = ${key}`)
 }
 
 export interface NamedMoment {

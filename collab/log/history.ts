@@ -151,9 +151,21 @@ export async function takeLeftovers(tx: Transaction, keys: string[]): Promise<vo
 }
 
 /** Marks the files of a segment that will not be recorded. They are deleted soon. */
-export async function dropSegment(database: Database, segment: WrittenSegment): Promise<void> {
+export const dropSegment = (database: Database, segment: WrittenSegment): Promise<void> =>
+  dropFiles(database, keysOf(segment))
+
+/**
+ * Records the key of a file that is going to be written. What it is made from must be read afterwards: when a card's past
+ * is expunged in between, the file must not become part of the history.
+ */
+export async function claimFile(database: Database, key: string): Promise<void> {
+  await database.asSystem((tx) => tx`insert into history_leftovers (key) values (${key})`)
+}
+
+/** Marks files that nothing will refer to. Files that have become part of the history are not marked. */
+export async function dropFiles(database: Database, keys: string[]): Promise<void> {
   await database.asSystem(
-    (tx) => tx`update history_leftovers set ended = true where key = any (${keysOf(segment)}::text[])`,
+    (tx) => tx`update history_leftovers set ended = true where key = any (${keys}::text[])`,
   )
 }
 

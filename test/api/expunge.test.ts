@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { withPast } from '../../collab/history/past.ts'
+import { claimVersionFile, insertVersion, writeVersionFile } from '../../collab/history/versions.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { reclaimFiles } from '../../workers/upkeep/reclaim.ts'
 import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
@@ -170,4 +172,23 @@ test('[HX5] while others write and the log is compacted, it succeeds or changes 
   expect(late.cards.toJSON()).toEqual(editor.cards.toJSON())
   const { cards } = succeeded(await user.api.get(`${pathOf(id)}?limit=500`))
   expect(cards).toHaveLength(editor.cards.size)
+})
+
+test('[HX5] a version whose board was read before the past was expunged is refused', async () => {
+  const secret = `password ${randomUUID()}`
+  const { id } = await makeBoard(user)
+  const card = await makeCard(user, id, { body: secret })
+  const reader = { account: user.userId, since: null }
+  const key = await claimVersionFile(service.live, id)
+  const file = await withPast(service.live, id, { position: 1 }, reader, ({ document }) =>
+    writeVersionFile(service.live, key, document, user.userId),
+  )
+  await user.api.patch(`${pathOf(id)}/${card.id}`, { body: 'harmless' })
+  expect(await placesOf(service, secret)).toContain('history')
+  succeeded(await expunge(id, card.id))
+  const named = { boardId: id, name: 'Late', position: 1, at: new Date(), changedAt: null }
+  await expect(
+    database.asUser(user.userId, (tx) => insertVersion(tx, named, file, { free: 1e9, pro: 1e9 })),
+  ).rejects.toMatchObject({ code: 'session_unavailable' })
+  expect(await placesOf(service, secret)).toEqual([])
 })
