@@ -123,12 +123,9 @@ async function insert(
   const { id, createdAt } = await insertVersion(tx, moment, file, documentBytes)
   const { boardId, changedAt, ...named } = moment
   const row = {
+    ...{ id, board_id: boardId },
     ...named,
-    id,
-    board_id: boardId,
-    changed_at: changedAt,
-    created_by: userId,
-    created_at: createdAt,
+    ...{ changed_at: changedAt, created_by: userId, created_at: createdAt },
   }
   const version = presentVersion(row, displayName)
   currentOperation()?.concerns({ type: 'version', ids: [id], board: boardId })
