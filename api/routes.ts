@@ -3,6 +3,7 @@ import { listAudit } from './audit/list.ts'
 import { createBoard } from './boards/create.ts'
 import { deleteBoard, deleteManyBoards } from './boards/delete.ts'
 import { readDiff } from './boards/diff.ts'
+import { createVersion, deleteVersion, listVersions, renameVersion } from './versions/versions.ts'
 import { listHistory } from './boards/history.ts'
 import { listBoards } from './boards/list.ts'
 import { moveBoards } from './boards/move.ts'
@@ -15,6 +16,7 @@ import { undoOnBoard } from './boards/undo.ts'
 import { arrangeBoard } from './cards/arrange.ts'
 import { createCardsRoute } from './cards/create.ts'
 import { deleteCard, deleteManyCards } from './cards/delete.ts'
+import { deleteCardHistory } from './cards/expunge.ts'
 import { listCardHistory } from './cards/history.ts'
 import { listCards } from './cards/list.ts'
 import { moveCardsRoute } from './cards/move.ts'
@@ -77,6 +79,10 @@ export const routes: Route[] = [
   readPresence,
   putPresence,
   deletePresence,
+  listVersions,
+  createVersion,
+  renameVersion,
+  deleteVersion,
   listCards,
   createCardsRoute,
   patchManyCards,
@@ -85,6 +91,7 @@ export const routes: Route[] = [
   patchCard,
   deleteCard,
   listCardHistory,
+  deleteCardHistory,
   moveCardsRoute,
   listWebhooks,
   createWebhook,

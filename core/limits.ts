@@ -71,6 +71,7 @@ export const limits = {
      */
     catchUpMs: { own: 5000, others: 1000 },
   },
+  versionsPerBoard: 1000,
   trashDays: 30,
   notificationDays: 90,
   /** Most cards that the payload of an event names. */

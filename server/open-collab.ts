@@ -1,5 +1,7 @@
 /** Makes the live boards: documents, their writes and their log, the sockets, and what passes between processes. */
+import { momentOf, pastReader } from '../api/boards/past.ts'
 import type { RelayOptions } from '../collab/awareness/relay.ts'
+import type { LiveBoards } from '../collab/boards/live.ts'
 import type { Bus } from '../collab/bus/bus.ts'
 import { openBus } from '../collab/bus/open-bus.ts'
 import { SafeHtml } from '../collab/boards/safe-html.ts'
@@ -10,8 +12,11 @@ import { LogLoader } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
 import { Gateway } from '../collab/gateway/gateway.ts'
 import { bringNotifications } from '../collab/gateway/notify.ts'
+import { PastSockets } from '../collab/history/past-sockets.ts'
+import { withPast } from '../collab/history/past.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { closeCodes } from '../core/errors.ts'
+import { encodeState } from '../collab/updates/encode-state.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
 import type { Basis } from './basis.ts'
 
@@ -66,6 +71,10 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   })
   const gateway: Gateway = new Gateway({
     ...{ database, tokens, documents, documentBytes, quota, nodes, pool, log },
+    past: new PastSockets({
+      ...{ tokens, log },
+      past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },
+    }),
     sessionOf: (headers) => sessions.ofUpgrade(headers),
     onSocketClosed: metrics.onSocketClosed,
     addressOf: (request) => network(clientAddress(request, config.trustProxy)),
@@ -76,8 +85,18 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   })
   hearOthers(bus, gateway, basis)
   const { onStale } = metrics
-  const live = { database, queue, documents, nodes, pool, html: new SafeHtml(pool), history, onStale }
+  const live = {
+    ...{ database, queue, documents, nodes, pool, html: new SafeHtml(pool), history, onStale },
+    compact: (boardId: string) => compactor.compact(boardId),
+  }
   return { compactor, queue, loader, documents, bus, nodes, gateway, live }
+}
+
+/** Reads the past for sockets, with the rights of the API. */
+async function admitToPast(live: LiveBoards, account: string, boardId: string) {
+  const reader = await pastReader(live.database, account, boardId)
+  return async (asOf: string) =>
+    withPast(live, boardId, momentOf(asOf), reader, ({ document }) => encodeState(document))
 }
 
 const relayTo = (bus: Bus, nodes: Nodes): RelayOptions => ({

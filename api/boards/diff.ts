@@ -6,7 +6,7 @@ import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { boardId, boardParams, offsetPage, pageQuery } from '../http/schemas.ts'
 import { integer, list, object, oneOf, text } from '../http/vocabulary.ts'
-import { moment, momentOf, pastMoment, pastReader, presentMoment } from './past.ts'
+import { moment, momentOf, newest, pastMoment, pastReader, presentMoment } from './past.ts'
 
 const textPiece = object('A piece of the text.', {
   op: oneOf(['kept', 'removed', 'added'], 'What became of it.'),
@@ -51,7 +51,7 @@ export const readDiff = route('GET /boards/:id/diff', 'read', {
   async handle({ database, live, clock }, { principal, params, query }) {
     const page = pageOf(query)
     const from = momentOf(query.from, 'from')
-    const to = query.to === undefined ? { at: clock.now() + aheadMs } : momentOf(query.to, 'to')
+    const to = query.to === undefined ? newest(clock) : momentOf(query.to, 'to')
     const reader = await pastReader(database, principal.userId, params.id)
     return withPasts(live, params.id, [from, to], reader, async ([first, second]) => {
       const [before, after] = [first!.document, second!.document]
@@ -74,5 +74,3 @@ export const readDiff = route('GET /boards/:id/diff', 'read', {
 })
 
 const allGroups = { limit: Infinity, offset: 0 }
-/** Without `to`: the newest state, whatever this machine's clock says. */
-const aheadMs = 60 * 60 * 1000

@@ -16,11 +16,15 @@ export const auditedRequest = ({ method, url, id, ip }: FastifyRequest) => {
 
 const byMethod: Record<string, string> = { POST: 'create', PATCH: 'update', DELETE: 'delete', GET: 'read' }
 
-/** `POST /boards/:id/cards/move` → `card.move`, `DELETE /service-accounts/:id` → `service_account.delete` */
+/**
+ * `POST /boards/:id/cards/move` → `card.move`, `DELETE /service-accounts/:id` → `service_account.delete`,
+ * `DELETE /boards/:id/cards/:cardId/history` → `card.delete_history`
+ */
 export function actionOf({ method, path }: { method: string; path: string }): string {
   const words = path.split('/').filter((part) => part !== '' && !part.startsWith(':'))
   const noun = words.findLastIndex(isPlural)
-  const verb = words.slice(noun + 1).join('_')
+  const rest = words.slice(noun + 1).join('_')
+  const verb = method === 'DELETE' && rest !== '' ? `delete_${rest}` : rest
   return `${noun < 0 ? 'service' : singular(words[noun]!)}.${snake(verb || byMethod[method]!)}`
 }
 

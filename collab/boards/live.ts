@@ -17,6 +17,8 @@ export interface LiveBoards {
   pool: WorkerPool
   html: SafeHtml
   history: HistoryOptions
+  /** Merges the board's log into its snapshot, and archives it. */
+  compact(boardId: string): Promise<unknown>
   /** Called for each write with `live: false`. `other_node`: another node did not confirm it in time. */
   onStale?: ((reason: Stale | 'other_node') => void) | undefined
 }

@@ -21,10 +21,7 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
     case 'full':
       return new DocumentsFull()
     case 'guest':
-      return new ServiceError(
-        'limit_reached',
-        `${where}The document storage that the board's owner leaves to you as a guest is full: a guest adds at most a tenth of it. Make cards smaller, delete some of yours, or ask the owner. What is deleted counts for ${limits.trashDays} more days.`,
-      )
+      return guestIsFull(where)
     case 'storage': {
       const [used, quota, bytes] = detail as [number, number, number]
       return new ServiceError(
@@ -36,6 +33,12 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
       return noBoard(where)
   }
 }
+
+export const guestIsFull = (where = '') =>
+  new ServiceError(
+    'limit_reached',
+    `${where}The document storage that the board's owner leaves to you as a guest is full: a guest adds at most a tenth of it. Make cards smaller, delete some of yours, or ask the owner. What is deleted counts for ${limits.trashDays} more days.`,
+  )
 
 export class DocumentsFull extends ServiceError {
   constructor() {

@@ -86,7 +86,7 @@ interface Identity {
   isAgent: boolean
 }
 
-async function identify(
+export async function identify(
   tokens: TokenVerifier,
   token: string,
   findSession: FindSession,
@@ -152,6 +152,8 @@ export const refusals = {
   board: 'permission-denied',
   /** The board or the account has too many sockets. */
   room: 'try-later',
+  /** With `as_of`: the moment is not kept, or is no moment. */
+  moment: 'no-such-moment',
 } as const
 
 /** Hocuspocus sends `reason` to the client. It prints only errors that have a message. */

@@ -16,6 +16,10 @@ export function boardOfPath(url: string | undefined): string | null | undefined 
   return isBoardAddress(board) ? board : undefined
 }
 
+/** The `as_of` of an upgrade request; null for a socket that shows boards as they are. */
+export const asOfIn = (url = ''): string | null =>
+  new URLSearchParams(url.split('?', 2)[1] ?? '').get('as_of')
+
 /**
  * Answers an upgrade request with a refusal. After the upgrade event only this code listens to the stream. Without an
  * error listener an error would end the process. Without `destroy` a client that never closes would keep the

@@ -4,8 +4,9 @@ import { historyCutoff } from '../../core/limits.ts'
 import type { HistoryOptions } from '../log/history.ts'
 import type { Database } from '../../sql/database.ts'
 
-/** A moment of a board: a position of its log, or a time in milliseconds. */
-export type Moment = { position: number } | { at: number }
+/** A moment of a board: a position of its log, a time in milliseconds, or the id of a named version. */
+export type Moment = Instant | { version: string }
+export type Instant = { position: number } | { at: number }
 
 export interface Segment {
   from_seq: number
@@ -99,7 +100,7 @@ function chainOf(segments: Segment[], snapshotSeq: number): Segment[] {
 }
 
 /** @throws ServiceError `not_found` for a moment that is not kept */
-export function requireKept({ firstAt, firstSeq, seq }: Outline, moment: Moment): void {
+export function requireKept({ firstAt, firstSeq, seq }: Outline, moment: Instant): void {
   const isKept = 'at' in moment ? moment.at >= firstAt : moment.position >= firstSeq
   if (!isKept) throw notKept(firstAt)
   if ('position' in moment && moment.position > seq)

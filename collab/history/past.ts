@@ -7,7 +7,15 @@ import type { LiveBoards } from '../boards/live.ts'
 import { offload } from '../boards/offload.ts'
 import { readFile } from '../log/history.ts'
 import { tail } from '../log/log.ts'
-import { notKept, readOutline, requireKept, type Moment, type Outline } from './outline.ts'
+import {
+  notKept,
+  readOutline,
+  requireKept,
+  type Instant,
+  type Moment,
+  type Outline,
+  type Segment,
+} from './outline.ts'
 import type { Replayed, replaySegments } from './replay.ts'
 
 /** A past state keeps a whole document in memory until its request is answered. */
@@ -74,6 +82,7 @@ export async function inTurn<T>(account: string, work: () => Promise<T>): Promis
 }
 
 async function openPast(live: LiveBoards, boardId: string, moment: Moment, reader: Reader): Promise<Past> {
+  if ('version' in moment) return openVersion(live, boardId, moment.version, reader)
   for (let attempt = 0; attempt < attempts; attempt++) {
     const outline = await readOutline(live, boardId, reader.since)
     requireKept(outline, moment)
@@ -85,7 +94,7 @@ async function openPast(live: LiveBoards, boardId: string, moment: Moment, reade
   throw busy()
 }
 
-function isInLog({ snapshotSeq, segments }: Outline, moment: Moment): boolean {
+function isInLog({ snapshotSeq, segments }: Outline, moment: Instant): boolean {
   if ('position' in moment) return moment.position >= snapshotSeq
   const last = segments.at(-1)
   return !last || last.to_at <= moment.at
@@ -95,7 +104,7 @@ function isInLog({ snapshotSeq, segments }: Outline, moment: Moment): boolean {
 async function openLog(
   { database, documents }: LiveBoards,
   outline: Outline,
-  moment: Moment,
+  moment: Instant,
   account: string,
 ): Promise<Past | null> {
   const log = await tail(database, outline.boardId, 0)
@@ -115,12 +124,17 @@ async function openLog(
 async function openSegments(
   { documents, history, pool }: LiveBoards,
   outline: Outline,
-  moment: Moment,
+  moment: Instant,
   account: string,
 ): Promise<Past | null> {
   const isBegun = ({ from_seq, from_at }: Outline['segments'][number]) =>
     'at' in moment ? from_at <= moment.at : from_seq <= moment.position
   const last = Math.max(0, outline.segments.findLastIndex(isBegun))
+  // When a card's past was expunged, only the next base tells what the board was like at the end.
+  const end = outline.segments[last]!
+  const isEnd = 'at' in moment ? end.to_at <= moment.at : end.to_seq === moment.position
+  const next = outline.segments[last + 1]
+  if (isEnd && next?.base_key) return openBase({ documents, history, pool }, outline, next, account)
   const from = Math.max(
     0,
     outline.segments.slice(0, last + 1).findLastIndex(({ base_key }) => base_key !== null),
@@ -141,6 +155,47 @@ async function openSegments(
   const before = chosen[0]!
   return { document, position: seq ?? before.from_seq - 1, at: at ?? before.base_at }
 }
+
+/** Opens the board before a segment. @returns null when the file has been deleted meanwhile */
+async function openBase(
+  { documents, history, pool }: Pick<LiveBoards, 'documents' | 'history' | 'pool'>,
+  outline: Outline,
+  { from_seq, from_at, base_key, base_at }: Segment,
+  account: string,
+): Promise<Past | null> {
+  requireSeen(outline, from_at)
+  const base = await readFile(history.files, base_key!)
+  if (!base) return null
+  const position = from_seq - 1
+  const [, ...parts] = await offload(pool, replayTask, { base, segments: [], until: { position } }, account)
+  return { document: await documents.openParts(parts, account), position, at: base_at }
+}
+
+/** @throws ServiceError `not_found` */
+async function openVersion(
+  { database, documents, history, pool }: LiveBoards,
+  boardId: string,
+  id: string,
+  { account, since }: Reader,
+): Promise<Past> {
+  const [version] = await database.asSystem(
+    (tx) => tx<{ position: number; at: Date; changed_at: Date | null; key: string }[]>`
+      select position, at, changed_at, key from board_versions where id = ${id} and board_id = ${boardId}`,
+  )
+  const isSeen = version && (since === null || version.at >= since)
+  const base = isSeen ? await readFile(history.files, version.key) : null
+  if (!version || !base) throw noVersion()
+  const { position } = version
+  const [, ...parts] = await offload(pool, replayTask, { base, segments: [], until: { position } }, account)
+  return {
+    document: await documents.openParts(parts, account),
+    position,
+    at: version.changed_at?.getTime() ?? null,
+  }
+}
+
+export const noVersion = () =>
+  new ServiceError('not_found', 'This board has no version with this id, or you may not see it.')
 
 /** A state is kept when the board was like this at a moment that is kept. */
 function requireSeen({ firstAt }: Outline, endedAt: number | null): void {

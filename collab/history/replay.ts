@@ -4,7 +4,7 @@ import { moved } from '../../platform/work/moved.ts'
 import { documentOf } from '../log/log.ts'
 import { decodeSegment, decompress } from '../log/segment.ts'
 import { cutUpdate } from '../updates/cut.ts'
-import type { Moment } from './outline.ts'
+import type { Instant } from './outline.ts'
 
 export interface Replayed {
   /** The position of the state, and its time in milliseconds; null for a base alone. */
@@ -26,7 +26,7 @@ export function replaySegments({
 }: {
   base: Uint8Array | null
   segments: Uint8Array[]
-  until: Moment
+  until: Instant
 }): Uint8Array[] {
   const rows = segments.flatMap(decodeSegment)
   const isAfter = (row: { seq: number; at: number }) =>

@@ -17,6 +17,7 @@ import type { archiveLog, RowHead } from './archive.ts'
 import {
   continuationOf,
   dropSegment,
+  FilesEnded,
   recordSegment,
   rowHeads,
   writeSegment,
@@ -151,7 +152,12 @@ export class Compactor {
       keptUntil: new Date(rows.at(-1)!.at + (history.clock.now() - cutoff.getTime())),
     }
     const written = isOutdated ? null : await writeSegment(database, history.files, cut)
-    const isCut = await this.#cut(boardId, { seq, snapshotSeq, merged: merged! }, written)
+    const isCut = await this.#cut(boardId, { seq, snapshotSeq, merged: merged! }, written).catch(
+      (error: unknown) => {
+        if (error instanceof FilesEnded) return false
+        throw error
+      },
+    )
     if (!isCut && written) await dropSegment(database, written)
     if (isCut) this.#options.compacted?.(boardId, merged!.byteLength)
     return seq

@@ -49,7 +49,8 @@ export interface Continuation {
 
 /**
  * A base is kept when the rows since the last one are larger than it. So all bases together are never larger than all
- * rows, and the rows to replay are at most as large as a base. A base is also kept where the history begins.
+ * rows, and the rows to replay are at most as large as a base. A base is also kept where the history begins, and after a card's past was
+ * expunged.
  */
 export async function continuationOf(
   database: Database,
@@ -58,9 +59,12 @@ export async function continuationOf(
   { clock, days }: HistoryOptions,
 ): Promise<Continuation> {
   const [found] = await database.asSystem(
-    (tx) => tx<{ tier: string; ends: number | null; ended_at: Date | null; bytes: number }[]>`
+    (tx) => tx<
+      { tier: string; ends: number | null; ended_at: Date | null; expunged: boolean | null; bytes: number }[]
+    >`
       select u.tier, (select max(h.to_seq) from board_history h where h.board_id = b.id) as ends,
-      (select max(h.to_at) from board_history h where h.board_id = b.id) as ended_at, (
+      (select max(h.to_at) from board_history h where h.board_id = b.id) as ended_at,
+      (select h.expunged from board_history h where h.board_id = b.id order by h.from_seq desc limit 1) as expunged, (
         select coalesce(sum(h.row_bytes), 0)::bigint
         from board_history h
         where h.board_id = b.id and h.from_seq >= coalesce(
@@ -74,7 +78,9 @@ export async function continuationOf(
   )
   const continues = before.snapshotSeq === (found?.ends ?? 0)
   return {
-    keepsBase: before.snapshotSeq > 0 && (!continues || (found?.bytes ?? 0) > before.snapshotBytes),
+    keepsBase:
+      before.snapshotSeq > 0 &&
+      (!continues || found?.expunged === true || (found?.bytes ?? 0) > before.snapshotBytes),
     endedAt: continues ? (found?.ended_at ?? null) : null,
     cutoff: historyCutoff(clock.now(), days[found?.tier === 'pro' ? 'pro' : 'free']),
   }
@@ -135,17 +141,44 @@ export async function recordSegment(tx: Transaction, segment: WrittenSegment): P
     where r.until is not null`
 }
 
-/** Removes files from the leftovers, because a segment refers to them now. @throws Error when one is being deleted */
+/** The files of a segment were written too long ago, or a card's past was expunged meanwhile. They are being deleted. */
+export class FilesEnded extends Error {}
+
+/** Removes files from the leftovers, because a segment refers to them now. @throws FilesEnded */
 export async function takeLeftovers(tx: Transaction, keys: string[]): Promise<void> {
   const taken = await tx`delete from history_leftovers where key = any (${keys}::text[]) and not ended`
-  if (taken.count !== keys.length)
-    throw new Error('The files of a segment were written too long ago, and are being deleted.')
+  if (taken.count !== keys.length) throw new FilesEnded()
 }
 
 /** Marks the files of a segment that will not be recorded. They are deleted soon. */
-export async function dropSegment(database: Database, segment: WrittenSegment): Promise<void> {
+export const dropSegment = (database: Database, segment: WrittenSegment): Promise<void> =>
+  dropFiles(database, keysOf(segment))
+
+/**
+ * Records the key of a file that is going to be written. What it is made from must be read afterwards: when a card's past
+ * is expunged in between, the file must not become part of the history.
+ */
+export async function claimFile(database: Database, key: string): Promise<void> {
+  await database.asSystem((tx) => tx`insert into history_leftovers (key) values (${key})`)
+}
+
+/** Marks files that nothing will refer to. Files that have become part of the history are not marked. */
+export async function dropFiles(database: Database, keys: string[]): Promise<void> {
   await database.asSystem(
-    (tx) => tx`update history_leftovers set ended = true where key = any (${keysOf(segment)}::text[])`,
+    (tx) => tx`update history_leftovers set ended = true where key = any (${keys}::text[])`,
+  )
+}
+
+/** Deletes the files of a board's history that nothing refers to any more, and then their rows. */
+export async function deleteEnded(database: Database, files: ObjectStore, boardId: string): Promise<void> {
+  const ended = await database.asSystem(
+    (tx) => tx<{ key: string }[]>`
+      select key from history_leftovers where ended and key like ${`history/${boardId}/%`}`,
+  )
+  const keys = ended.map(({ key }) => key)
+  await files.remove(keys)
+  await database.asSystem(
+    (tx) => tx`delete from history_leftovers where key = any (${keys}::text[]) and ended`,
   )
 }
 

@@ -81,13 +81,19 @@ interface Sums {
   history: number
 }
 
+/** The bytes that the segments and named versions of a board have together. */
+const historyBytes = (tx: Transaction, boardId: string) => tx`(
+  (select coalesce(sum(bytes + base_bytes), 0) from board_history where board_id = ${boardId})
+  + (select coalesce(sum(bytes), 0) from board_versions where board_id = ${boardId})
+)::bigint`
+
 /** Finds a wrong `top_z`, and wrong sizes of removed cards and of history. Both count in the owner's quota. */
 async function wrongSums(tx: Transaction, boardId: string): Promise<Fault[]> {
   const [row] = await tx<Sums[]>`
     select d.top_z, d.removed_bytes, d.history_bytes,
       (select max(z) from card_index where board_id = d.board_id and deleted_at is null) as highest,
       (select coalesce(sum(octet_length(state)), 0)::bigint from removed_cards where board_id = d.board_id) as removed,
-      (select coalesce(sum(bytes + base_bytes), 0)::bigint from board_history where board_id = d.board_id) as history
+      ${historyBytes(tx, boardId)} as history
     from board_documents d
     where d.board_id = ${boardId}`
   const faults: Fault[] = []
@@ -159,7 +165,7 @@ export function repairDerived(
       set card_count = c.count,
         top_z = greatest(d.top_z, c.highest),
         removed_bytes = (select coalesce(sum(octet_length(state)), 0) from removed_cards where board_id = ${boardId}),
-        history_bytes = (select coalesce(sum(bytes + base_bytes), 0) from board_history where board_id = ${boardId}),
+        history_bytes = ${historyBytes(tx, boardId)},
         api_clock = ${log.derived.api_clock},
         log_rows = ${log.derived.log_rows},
         log_bytes = ${log.derived.log_bytes}

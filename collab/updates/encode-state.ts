@@ -5,7 +5,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import type { Steps } from '../../platform/work/loop-turn.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 
 /** Structs that are encoded between two `yield`s. */
 const perStep = 64
@@ -74,6 +74,10 @@ function structsFrom(store: Y.Doc['store'], client: number, clock: number): (Y.I
   const first = Y.findIndexSS(structs, clock)
   return structs.slice(first, first + perStep)
 }
+
+/** Encodes a whole document, in turns. Nothing may change it meanwhile. */
+export const encodeState = async (document: Y.Doc): Promise<Uint8Array> =>
+  Buffer.concat([await inTurns(encodeStructs(document, new Map())), await inTurns(encodeDeletes(document))])
 
 /** Encodes which structs are deleted. */
 export function* encodeDeletes({ store }: Y.Doc): Steps<Uint8Array> {

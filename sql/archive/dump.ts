@@ -62,15 +62,20 @@ export async function withSnapshot<T>(url: string, work: (snapshot: Snapshot) =>
   }
 }
 
-/** All files of the store: uploads, and the history of boards, which earlier schemas don't have. */
-const storedFiles = (tables: ArchivedTable[]) => `(
-  select image_key as key, bytes from images ${
-    tables.some(({ name }) => name === 'board_history')
-      ? `union all select key, bytes from board_history
-         union all select base_key, base_bytes from board_history where base_key is not null`
-      : ''
-  }
-) as stored`
+/** All files of the store: uploads, and the history and versions of boards, which earlier schemas don't have. */
+function storedFiles(tables: ArchivedTable[]): string {
+  const has = (table: string) => tables.some(({ name }) => name === table)
+  return `(
+    select image_key as key, bytes from images
+    ${
+      has('board_history')
+        ? `union all select key, bytes from board_history
+           union all select base_key, base_bytes from board_history where base_key is not null`
+        : ''
+    }
+    ${has('board_versions') ? 'union all select key, bytes from board_versions' : ''}
+  ) as stored`
+}
 
 async function readHead(
   tx: TransactionSql,

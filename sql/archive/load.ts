@@ -185,6 +185,7 @@ async function settle(
   await tx`set local role corkboard_system`
   await giveNewClients(service)
   await tx`delete from images where image_key = any (${reclaimed}::text[])`
+  await tx`delete from board_versions where key = any (${reclaimed}::text[])`
   // Of history, the oldest segments are reclaimed first. A board that was purged meanwhile has lost all of it.
   await tx`
     delete from board_history h

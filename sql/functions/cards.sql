@@ -59,6 +59,7 @@ begin
   delete from removed_cards where board_id in (select board_id from old_rows);
   delete from guest_bytes where board_id in (select board_id from old_rows);
   delete from board_history where board_id in (select board_id from old_rows);
+  delete from board_versions where board_id in (select board_id from old_rows);
   return null;
 end $$;
 

@@ -1,6 +1,7 @@
 -- The history of boards: its bytes, the files that nothing refers to any more, and who may see it.
 
--- Keeps history_bytes, and the bytes of guests, equal to the segments. Files of deleted segments become leftovers.
+-- Keeps history_bytes, and the bytes of guests, equal to the segments and the named versions, which have no bases. Files of
+-- deleted rows become leftovers.
 create or replace function board_history_size() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 declare
@@ -11,11 +12,16 @@ begin
       insert into history_leftovers (key, ended)
       select f.key, true
       from old_rows o
-      cross join lateral unnest(array[o.key, o.base_key]) as f(key)
+      cross join lateral unnest(array[o.key, to_jsonb(o) ->> 'base_key']) as f(key)
       where f.key is not null
       on conflict (key) do update set ended = true;
     end if;
-    for r in select board_id, sum(bytes + base_bytes)::bigint as bytes from old_rows group by board_id order by board_id loop
+    for r in
+      select o.board_id, sum(o.bytes + coalesce((to_jsonb(o) ->> 'base_bytes')::bigint, 0))::bigint as bytes
+      from old_rows o
+      group by o.board_id
+      order by o.board_id
+    loop
       update board_documents set history_bytes = history_bytes - r.bytes where board_id = r.board_id;
       if tg_op = 'DELETE' then
         perform shrink_guest_bytes(r.board_id, r.bytes);
@@ -25,7 +31,9 @@ begin
   if tg_op <> 'DELETE' then
     update board_documents d
     set history_bytes = d.history_bytes + n.bytes
-    from (select board_id, sum(bytes + base_bytes) as bytes from new_rows group by board_id) n
+    from (
+      select a.board_id, sum(a.bytes + coalesce((to_jsonb(a) ->> 'base_bytes')::bigint, 0)) as bytes from new_rows a group by a.board_id
+    ) n
     where d.board_id = n.board_id;
   end if;
   return null;

@@ -32,6 +32,7 @@ test('[AU1, AU2] each write leaves one entry that tells who did what where', asy
   })
   const robotId = robot.body.service_account.id
   const at = `/boards/${board.id}`
+  const { version } = succeeded(await user.api.post<any>(`${at}/versions`, { name: 'Secret version' }))
   const send = user.api.send.bind(user.api)
   const cards = `${at}/cards`
   const writes: [string, string, unknown, string, [string, string]][] = [
@@ -47,10 +48,13 @@ test('[AU1, AU2] each write leaves one entry that tells who did what where', asy
     ],
     ['PATCH', `${cards}/${card!.id}`, { title: 'Another' }, 'card.update', ['card', card!.id]],
     ['DELETE', `${cards}/${card!.id}`, undefined, 'card.delete', ['card', card!.id]],
+    ['DELETE', `${cards}/${card!.id}/history`, undefined, 'card.delete_history', ['card', card!.id]],
     ['DELETE', cards, { card_ids: [other!.id] }, 'card.delete', ['board', board.id]],
     ['POST', `${at}/arrange`, { layout: 'row' }, 'board.arrange', ['board', board.id]],
     ['PATCH', `${at}/groups/${group.id}`, { name: 'New' }, 'group.update', ['group', group.id]],
     ['DELETE', `${at}/groups/${group.id}`, undefined, 'group.delete', ['group', group.id]],
+    ['PATCH', `${at}/versions/${version.id}`, { name: 'New' }, 'version.update', ['version', version.id]],
+    ['DELETE', `${at}/versions/${version.id}`, undefined, 'version.delete', ['version', version.id]],
     ['DELETE', at, undefined, 'board.delete', ['board', board.id]],
     ['POST', `${at}/restore`, undefined, 'board.restore', ['board', board.id]],
     ['PATCH', `/webhooks/${webhookId}`, { name: 'New' }, 'webhook.update', ['webhook', webhookId]],

@@ -138,6 +138,12 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       truth: ({ undone }) => undone.length === 1 && undone[0].id === mistaken!.id,
     },
     {
+      route: 'POST /boards/:id/versions',
+      path: `/boards/${board.id}/versions`,
+      body: { name: 'Version' },
+      truth: ({ version }) => version.name === 'Version',
+    },
+    {
       route: 'POST /boards/:id/groups',
       path: `/boards/${board.id}/groups`,
       body: { name: 'Group' },

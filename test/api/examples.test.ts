@@ -106,6 +106,14 @@ test('[OA26] the examples of the description are what a run of every operation s
   })
   await send('GET /boards/:id/presence', { path: on })
   await send('DELETE /boards/:id/presence', { path: on })
+  const { version } = await send('POST /boards/:id/versions', {
+    path: on,
+    body: { name: 'Before the scout' },
+  })
+  const versioned = { ...on, versionId: version.id as string }
+  await send('GET /boards/:id/versions', { path: on, query: { limit: 1 } })
+  await send('PATCH /boards/:id/versions/:versionId', { path: versioned, body: { name: 'Approved' } })
+  await send('DELETE /boards/:id/versions/:versionId', { path: versioned })
   await send('POST /boards/:id/cards/move', { path: on, body: { to_board_id: second.id, card_ids: [boat] } })
 
   const { group } = await send('POST /boards/:id/groups', {
@@ -153,6 +161,7 @@ test('[OA26] the examples of the description are what a run of every operation s
 
   await send('GET /boards/:id/export', { path: { id: second.id }, query: { format: 'json' } })
   await send('DELETE /boards/:id/cards/:cardId', { path: card })
+  await send('DELETE /boards/:id/cards/:cardId/history', { path: card })
   await send('DELETE /boards/:id/cards', { path: on, body: { card_ids: [keeper] } })
   await send('DELETE /boards/:id', { path: { id: second.id } })
   await send('POST /boards/:id/restore', { path: { id: second.id } })

@@ -223,6 +223,8 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'PATCH /boards/:id/cards': { cards: [{ id: card.id, title: 'a' }] },
     'DELETE /boards/:id/cards': { card_ids: [card.id] },
     'POST /boards/:id/groups': { name: 'a' },
+    'POST /boards/:id/versions': { name: 'a' },
+    'PATCH /boards/:id/versions/:versionId': { name: 'a' },
     'POST /boards/:id/import': { items: [{ url: 'https://127.0.0.1/' }] },
     'POST /boards/:id/restore-to': { as_of: '1' },
     'POST /boards/:id/undo': { request_id: 'none' },
@@ -256,6 +258,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
           .replace(':cardId', card.id)
           .replace(':groupId', group.id)
           .replace(':deliveryId', deliveryId!)
+          .replace(':versionId', nowhere)
           .replace(':tokenId', nowhere),
         body,
       )

@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 async function makeScene(
-  options: { webhook?: boolean; serviceAccount?: boolean; file?: boolean } = {},
+  options: { webhook?: boolean; serviceAccount?: boolean; file?: boolean; version?: boolean } = {},
 ): Promise<Scene> {
   const identifier = randomUUID()
   const identifiers = [{ scope: 'scene', value: identifier }]
@@ -61,6 +61,7 @@ async function makeScene(
     childId: child.id,
     cardIds,
     groupId: group.id,
+    versionId: options.version ? await makeVersion(board.id) : '',
     identifier,
     ...(options.serviceAccount ? await makeServiceAccount() : { serviceAccountId: '', serviceTokenId: '' }),
     ...(options.file
@@ -78,6 +79,9 @@ async function makeFiles(boardId: string): Promise<Pick<Scene, 'imageKey' | 'upl
   const upload = { board_id: boardId, key: begun.body.key, upload_id: begun.body.upload_id }
   return { imageKey: image.body.image_key, upload }
 }
+
+const makeVersion = async (boardId: string): Promise<string> =>
+  succeeded(await users.owner.api.post(`/boards/${boardId}/versions`, { name: 'Version' })).version.id
 
 /** Past the API, which would count it. */
 async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }> {
@@ -109,6 +113,7 @@ function urlOf(path: string, { webhook, serviceAccount, from }: Operation, scene
     )
     .replace(':cardId', scene.cardIds[0]!)
     .replace(':groupId', scene.groupId)
+    .replace(':versionId', scene.versionId)
     .replace(':deliveryId', scene.deliveryId)
     .replace(':tokenId', scene.serviceTokenId)
     .replace(':key', scene.imageKey)

@@ -87,7 +87,7 @@ export interface Bench {
   /** Prints a text after the table. */
   note: (text: string) => void
   model: Model
-  corkboard(): Promise<EditorServer & CardServer>
+  corkboard(): Promise<Corkboard>
   /** Starts a Corkboard with 20 accounts that all may edit its boards, for the measures of crowds. The caller stops it. */
   crowdSubject(): Promise<EditorServer & Partial<CardServer>>
   /** Starts another Corkboard without one of its components. The caller stops it. */

@@ -12,6 +12,7 @@ import { joins } from './rows/joins.ts'
 import { arrange, layout } from './rows/layout.ts'
 import { exchange } from './rows/exchange.ts'
 import { files } from './rows/files.ts'
+import { history } from './rows/history.ts'
 import { feeds } from './rows/feeds.ts'
 import { delivery } from './rows/delivery.ts'
 import { move } from './rows/move.ts'
@@ -59,6 +60,7 @@ const measures = [
   exchange,
   files,
   move,
+  history,
   rate,
   nodes,
   capacity,

@@ -73,11 +73,14 @@ test('[A9] every function pins its search path with pg_temp last, those of the d
   expect(new Set(definers.map(({ owner }) => owner))).toEqual(new Set(['corkboard_system']))
 })
 
-test('[A10] a request’s role writes boards, files and webhooks alone, by the columns that are its own, and creates nothing', async () => {
+test('[A10] a request’s role writes boards, files, webhooks and names of versions alone, by the columns that are its own, and creates nothing', async () => {
   const grants = await testDatabase.admin<{ table_name: string; privilege_type: string }[]>`
     select table_name, privilege_type from information_schema.table_privileges
     where table_schema = 'corkboard' and grantee = 'corkboard_app' and privilege_type <> 'SELECT'`
-  expect([...grants]).toEqual([{ table_name: 'webhooks', privilege_type: 'DELETE' }])
+  expect([...grants].toSorted((a, b) => (a.table_name < b.table_name ? -1 : 1))).toEqual([
+    { table_name: 'board_versions', privilege_type: 'DELETE' },
+    { table_name: 'webhooks', privilege_type: 'DELETE' },
+  ])
   const columns = await testDatabase.admin<
     { privilege_type: string; table_name: string; columns: string[] }[]
   >`
@@ -116,6 +119,7 @@ test('[A10] a request’s role writes boards, files and webhooks alone, by the c
       table_name: 'webhooks',
       columns: ['events', 'id', 'name', 'secret', 'url', 'workspace_id'],
     },
+    { privilege_type: 'UPDATE', table_name: 'board_versions', columns: ['name'] },
     { privilege_type: 'UPDATE', table_name: 'boards', columns: [...common, 'deleted_at'].toSorted() },
     { privilege_type: 'UPDATE', table_name: 'webhooks', columns: ['active', 'events', 'name', 'url'] },
   ])

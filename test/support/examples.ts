@@ -83,6 +83,7 @@ const always: Record<string, unknown> = {
   reset: 1_772_447_400,
   remaining: 998,
   used: 18_204,
+  history: 2_310,
   duration_ms: 41,
   ip: '203.0.113.7',
   access_token: 'cork_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ',

@@ -3,7 +3,7 @@
  * that ends anywhere in between leaves what the next round goes on from.
  */
 import { randomUUID } from 'node:crypto'
-import { putFile, readFile, takeLeftovers } from '../../collab/log/history.ts'
+import { claimFile, dropFiles, putFile, readFile, takeLeftovers } from '../../collab/log/history.ts'
 import type { mergeSegments } from '../../collab/log/archive.ts'
 import { historyCutoff, type DaysByTier } from '../../core/limits.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
@@ -109,6 +109,8 @@ interface SegmentKeys {
 async function endSegmentsOf(parts: HistoryParts, board: BoardHistory, cutoff: Date): Promise<void> {
   const { database } = parts
   const boardId = board.board_id
+  const baseKey = `history/${boardId}/${randomUUID().slice(0, 8)}-base`
+  await claimFile(database, baseKey)
   const segments = await database.asSystem(
     (tx) => tx<SegmentKeys[]>`
       select from_seq, to_at, key, base_key from board_history where board_id = ${boardId} order by from_seq`,
@@ -116,7 +118,7 @@ async function endSegmentsOf(parts: HistoryParts, board: BoardHistory, cutoff: D
   const kept = segments.findIndex(({ to_at }) => to_at > cutoff)
   const ended = kept < 0 ? segments : segments.slice(0, kept)
   const first = segments[kept]
-  const base = first && !first.base_key ? await writeBase(parts, board, ended) : null
+  const base = first && !first.base_key ? await writeBase(parts, board, ended, baseKey) : null
   await database.asSystem(async (tx) => {
     await tx`select from board_documents where board_id = ${boardId} for update`
     if (base && first) {
@@ -129,13 +131,15 @@ async function endSegmentsOf(parts: HistoryParts, board: BoardHistory, cutoff: D
       delete from board_history
       where board_id = ${boardId} and from_seq = any (${ended.map(({ from_seq }) => from_seq)}::bigint[])`
   }, 'background')
+  if (!base) await dropFiles(database, [baseKey])
 }
 
 /** Writes the document after these segments to a file. */
 async function writeBase(
-  { database, files, pool }: HistoryParts,
-  { board_id: boardId, owner_id: account }: BoardHistory,
+  { files, pool }: HistoryParts,
+  { owner_id: account }: BoardHistory,
   segments: SegmentKeys[],
+  key: string,
 ): Promise<{ key: string; bytes: number }> {
   const from = segments.findLastIndex(({ base_key }) => base_key !== null)
   const read = async (key: string) => {
@@ -149,8 +153,6 @@ async function writeBase(
     segments: await Promise.all(segments.slice(Math.max(0, from)).map(({ key }) => read(key))),
   }
   const base = await pool.run(mergeTask, input, { account, timeoutMs: mergeMs })
-  const key = `history/${boardId}/${randomUUID().slice(0, 8)}-base`
-  await database.asSystem((tx) => tx`insert into history_leftovers (key) values (${key})`)
   await putFile(files, key, base)
   return { key, bytes: base.byteLength }
 }

@@ -125,7 +125,9 @@ async function readBoard(
 async function mark({ database }: FileParts, now: Date, unread: string[]): Promise<void> {
   await database.asSystem(async (tx) => {
     const named = tx`(exists (
-      select from file_references r
+      select from (
+        select board_id, image_key from file_references union all select board_id, image_key from version_files
+      ) r
       join board_documents d on d.board_id = r.board_id
       where r.image_key = i.image_key and (
         d.workspace_id = i.workspace_id

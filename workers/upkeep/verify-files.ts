@@ -36,6 +36,8 @@ export async function verifyFiles(
           union all
           select base_key, base_bytes, true from board_history where base_key > ${after}
           union all
+          select key, bytes, true from board_versions where key > ${after}
+          union all
           select key, null, false from history_leftovers where key > ${after}
         ) f
         group by f.image_key

@@ -173,6 +173,27 @@ export const boards: Record<string, Operation[]> = {
       expect: table([409, 409, 403, 403, 403]),
     },
   ],
+  'GET /boards/:id/versions': [
+    {
+      version: true,
+      expect: membersOnly,
+      holds: ({ versions }) => versions.length,
+      sees: toAll([members, 1]),
+    },
+    { trashed: true, expect: membersOnly },
+  ],
+  'POST /boards/:id/versions': [
+    { body: () => ({ name: 'New' }), expect: writersOfTheWorkspace(201) },
+    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
+  'PATCH /boards/:id/versions/:versionId': [
+    { version: true, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace() },
+    { version: true, body: () => ({ name: 'New' }), trashed: true, expect: writersOfTheWorkspace(409) },
+  ],
+  'DELETE /boards/:id/versions/:versionId': [
+    { version: true, expect: writersOfTheWorkspace() },
+    { version: true, trashed: true, expect: writersOfTheWorkspace(409) },
+  ],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },
     { body: () => ({ scheduled_date: '2030-01-01' }), expect: writersOfTheBoard() },

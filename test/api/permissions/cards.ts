@@ -22,6 +22,10 @@ export const cards: Record<string, Operation[]> = {
     { trashed: true, expect: readers },
     { query: () => '?as_of=0', expect: membersOnly },
   ],
+  'DELETE /boards/:id/cards/:cardId/history': [
+    { expect: table([200, 403, 403, 403, 403]) },
+    { trashed: true, expect: table([409, 409, 403, 409, 403]) },
+  ],
   'GET /boards/:id/cards/:cardId/history': [{ expect: membersOnly }, { trashed: true, expect: membersOnly }],
   'POST /boards/:id/cards': [
     { body: () => ({ kind: 'note', x: 0, y: 0 }), expect: writersOfTheBoard(201) },

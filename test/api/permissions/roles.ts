@@ -36,6 +36,8 @@ export interface Scene {
   serviceTokenId: string
   /** A group with the first card in it. */
   groupId: string
+  /** A named version of the board; there when the operation asks for it. */
+  versionId: string
 }
 
 export interface Operation {
@@ -52,6 +54,8 @@ export interface Operation {
   webhook?: true
   /** It works on a service account: that is what the path's `:id` names. */
   serviceAccount?: true
+  /** It works on a named version. */
+  version?: true
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>

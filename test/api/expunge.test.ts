@@ -1,0 +1,194 @@
+/** Removing the past of a card for good. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { withPast } from '../../collab/history/past.ts'
+import { claimVersionFile, insertVersion, writeVersionFile } from '../../collab/history/versions.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
+import { reclaimFiles } from '../../workers/upkeep/reclaim.ts'
+import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
+import { openEditor, until } from '../support/editor.ts'
+import { placesOf } from '../support/secret-search.ts'
+import { serviceOfFile } from '../support/test-file.ts'
+import { makeBoard, makeCard, makeCards, succeeded, type Shown } from './board.ts'
+import { upload } from './file.ts'
+
+let ahead = 0
+const clock = { now: () => Date.now() + ahead }
+const { service, user } = await serviceOfFile({ workers: false, debounceMs: 20, clock })
+const { database, files, compactor, admin } = service
+const dayMs = 24 * 3_600_000
+
+const pathOf = (boardId: string) => `/boards/${boardId}/cards`
+const expunge = (boardId: string, cardId: string) => user.api.delete(`${pathOf(boardId)}/${cardId}/history`)
+const cardsAt = async (boardId: string, moment: string | number): Promise<Shown[]> => {
+  const { cards } = succeeded(
+    await user.api.get(`${pathOf(boardId)}?include=props,identifiers,raw&limit=500&as_of=${moment}`),
+  )
+  return cards.map((card: Shown) => ({ ...card, updated_at: null }))
+}
+const cardNow = async (boardId: string, id: string) =>
+  succeeded(await user.api.get(`${pathOf(boardId)}/${id}?include=props,identifiers,raw`)).card
+const seqOf = async (boardId: string) =>
+  Number((await admin`select seq from board_documents where board_id = ${boardId}`)[0]!['seq'])
+
+test('[HX1, HX2] the past of a card is nowhere; the card, its editors and all other cards of all moments are as they were', async () => {
+  const secret = `password ${randomUUID()}`
+  const { id } = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: id, token: user.token })
+  const [card, other] = await makeCards(user, id, [
+    { title: 'One' },
+    { title: 'Other', body: 'b'.repeat(300) },
+  ])
+  const write = (body: object) => user.api.patch(`${pathOf(id)}/${card!.id}`, body)
+  await write({ body: secret, props: { [secret]: secret }, url: `https://a.test/?${secret.slice(9)}` })
+  await until(() => editor.cards.has(card!.id), 'the editor has the card')
+  const content = new Y.XmlFragment()
+  const paragraph = new Y.XmlElement('p')
+  paragraph.insert(0, [new Y.XmlText(secret)])
+  content.insert(0, [paragraph])
+  editor.cards.get(card!.id)!.set('content', content)
+  await editor.saved()
+  const version = succeeded(await user.api.post(`/boards/${id}/versions`, { name: 'Leaked' })).version
+  await compactor.compact(id)
+  for (let n = 0; n < 3; n++) {
+    await user.api.patch(`${pathOf(id)}/${other!.id}`, { body: String(n).repeat(400) })
+    await compactor.compact(id) // bases with the secret
+  }
+  editor.document.transact(() => {
+    content.delete(0, 1)
+    editor.cards.get(card!.id)!.delete('content')
+  })
+  await editor.saved()
+  await write({ body: 'harmless', props: null, url: null, title: 'Two' })
+  await user.api.delete(`${pathOf(id)}/${other!.id}`)
+  await service.flush(id)
+  const before = await placesOf(service, secret)
+  expect(before).toEqual(['board_documents', 'history'])
+  const seq = await seqOf(id)
+  const past: Shown[][] = []
+  for (let at = 0; at <= seq; at++) past.push(await cardsAt(id, at))
+  const now = await cardNow(id, card!.id)
+
+  const answer = await expunge(id, card!.id)
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { deleted: true, board_id: id, card_id: card!.id, other_board_ids: [] },
+  ])
+  expect(await placesOf(service, secret)).toEqual([])
+  expect(await cardNow(id, card!.id)).toEqual(now)
+  const without = (cards: Shown[]) => cards.filter((one) => one.id !== card!.id)
+  const holds = async () => {
+    for (const [at, cards] of past.entries())
+      expect([at, await cardsAt(id, at)]).toEqual([at, at === seq ? cards : without(cards)])
+    expect(await verifyBoard(database, id)).toEqual([])
+    expect((await verifyFiles(database, files)).differences).toEqual([])
+  }
+  await holds()
+  expect(without(past[version.position]!)).toEqual(await cardsAt(id, version.id))
+  const { entries } = succeeded(await user.api.get(`${pathOf(id)}/${card!.id}/history`))
+  expect(entries).toEqual([])
+  editor.cards.get(card!.id)!.set('title', 'Three')
+  editor.addCard('later')
+  await editor.saved()
+  await compactor.compact(id)
+  await holds()
+  const late = await openEditor(service.url, { boardId: id, token: user.token })
+  expect(late.cards.toJSON()).toEqual(editor.cards.toJSON())
+  expect(late.cards.get(card!.id)!.get('title')).toBe('Three')
+  const titles = (await cardsAt(id, seq + 1)).map(({ title }) => title)
+  expect(titles).toContain('Three')
+  // What it is since then is a past, too, and can be removed again.
+  succeeded(await expunge(id, card!.id))
+  expect((await cardsAt(id, seq)).map((one) => one.id)).not.toContain(card!.id)
+  expect(await verifyBoard(database, id)).toEqual([])
+})
+
+test('[HX3] of a removed card nothing stays; boards that it came from are named, files that only it named are reclaimed', async () => {
+  const secret = `password ${randomUUID()}`
+  const [from, to] = [await makeBoard(user), await makeBoard(user)]
+  const key = (await upload(service, user, from.id)).body.image_key as string
+  const card = await makeCard(user, from.id, { kind: 'image', image_key: key, title: secret })
+  const kept = await makeCard(user, from.id, { title: 'kept' })
+  succeeded(await user.api.post(`${pathOf(from.id)}/move`, { to_board_id: to.id, card_ids: [card.id] }))
+  const removed = succeeded(await user.api.delete(`${pathOf(to.id)}/${card.id}`)).card
+  await service.flush(from.id)
+  expect(await placesOf(service, secret)).toEqual(['board_updates', 'card_index', 'removed_cards'])
+  const first = succeeded(await expunge(to.id, card.id))
+  expect(first.other_board_ids).toEqual([from.id])
+  expect(succeeded(await expunge(from.id, card.id)).other_board_ids).toEqual([to.id])
+  expect(await placesOf(service, secret)).toEqual([])
+  const restored = await user.api.post(pathOf(to.id), { ...removed, title: 'again', image_key: null })
+  expect([restored.status, restored.body.error]).toEqual([400, expect.stringContaining('restore_token')])
+  const feed = succeeded(
+    await user.api.get(`${pathOf(from.id)}?source=index&since=2020-01-01T00:00:00Z&deleted=1`),
+  )
+  expect(feed.cards).toContainEqual(expect.objectContaining({ id: card.id, deleted: true }))
+  expect((await cardsAt(from.id, 2)).map(({ title }) => title)).toEqual(['kept'])
+  expect((await expunge(from.id, 'nobody')).status).toBe(404)
+  expect(succeeded(await expunge(from.id, kept.id)).deleted).toBe(true)
+  const parts = {
+    ...{ database, files, clock, log: service.app.log, pool: service.live.pool },
+    historyDays: { free: 30, pro: 365 },
+  }
+  try {
+    for (const days of [0, 31, 32]) {
+      ahead = days * dayMs
+      await reclaimFiles(parts)
+    }
+    expect(await files.head(key)).toBeNull()
+  } finally {
+    ahead = 0
+  }
+})
+
+test('[HX5] while others write and the log is compacted, it succeeds or changes nothing', async () => {
+  const secret = `password ${randomUUID()}`
+  const { id } = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: id, token: user.token })
+  const card = await makeCard(user, id, { body: secret })
+  await user.api.patch(`${pathOf(id)}/${card.id}`, { body: 'harmless' })
+  const over = new AbortController()
+  const writing = (async () => {
+    for (let n = 0; !over.signal.aborted; n++) {
+      await makeCard(user, id, { title: `card ${n}` })
+      editor.addCard(`drawn-${n}`)
+      if (n % 4 === 0) await compactor.compact(id)
+      if (n === 6) await user.api.post(`/boards/${id}/versions`, { name: 'Meanwhile' })
+    }
+  })()
+  const statuses = await Promise.all(
+    Array.from({ length: 3 }, async () => (await expunge(id, card.id)).status),
+  )
+  over.abort()
+  await writing
+  await editor.saved()
+  await service.flush(id)
+  for (const status of statuses) expect([200, 503]).toContain(status)
+  if (!statuses.includes(200)) succeeded(await expunge(id, card.id))
+  expect(await placesOf(service, secret)).toEqual([])
+  expect(await verifyBoard(database, id)).toEqual([])
+  const late = await openEditor(service.url, { boardId: id, token: user.token })
+  expect(late.cards.toJSON()).toEqual(editor.cards.toJSON())
+  const { cards } = succeeded(await user.api.get(`${pathOf(id)}?limit=500`))
+  expect(cards).toHaveLength(editor.cards.size)
+})
+
+test('[HX5] a version whose board was read before the past was expunged is refused', async () => {
+  const secret = `password ${randomUUID()}`
+  const { id } = await makeBoard(user)
+  const card = await makeCard(user, id, { body: secret })
+  const reader = { account: user.userId, since: null }
+  const key = await claimVersionFile(service.live, id)
+  const file = await withPast(service.live, id, { position: 1 }, reader, ({ document }) =>
+    writeVersionFile(service.live, key, document, user.userId),
+  )
+  await user.api.patch(`${pathOf(id)}/${card.id}`, { body: 'harmless' })
+  expect(await placesOf(service, secret)).toContain('history')
+  succeeded(await expunge(id, card.id))
+  const named = { boardId: id, name: 'Late', position: 1, at: new Date(), changedAt: null }
+  await expect(
+    database.asUser(user.userId, (tx) => insertVersion(tx, named, file, { free: 1e9, pro: 1e9 })),
+  ).rejects.toMatchObject({ code: 'session_unavailable' })
+  expect(await placesOf(service, secret)).toEqual([])
+})
