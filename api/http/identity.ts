@@ -118,10 +118,10 @@ export function readRoot(routes: () => Route[]): Route {
           openapi: `${request.server.publicUrl()}/api/v1/openapi.json`,
           scopes: principal.scopes,
           endpoints: [
-            ...routes().map(({ method, path, scope, summary }) => ({
+            ...routes().map(({ method, path, scope, open, summary }) => ({
               method,
               path: templatePath(path),
-              scope,
+              scope: open ? null : scope,
               summary,
             })),
             { method: 'GET', path: '/openapi.json', scope: null, summary: openapiSummary },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { addDeliveries, allDeliveries } from '../support/deliveries.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { createBoardLink } from '../../sql/accounts/guests.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -41,7 +42,7 @@ afterAll(async () => {
 })
 
 async function makeScene(
-  options: { webhook?: boolean; serviceAccount?: boolean; file?: boolean } = {},
+  options: Pick<Operation, 'webhook' | 'serviceAccount' | 'file' | 'people'> = {},
 ): Promise<Scene> {
   const identifier = randomUUID()
   const identifiers = [{ scope: 'scene', value: identifier }]
@@ -66,6 +67,7 @@ async function makeScene(
     ...(options.file
       ? await makeFiles(board.id)
       : { imageKey: '', upload: { board_id: '', key: '', upload_id: '' } }),
+    ...(options.people ? await makePeople(board.id) : nobody),
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
 }
@@ -89,24 +91,50 @@ async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }>
   return { webhookId: made!.id, deliveryId: deliveryId! }
 }
 
+type People = Pick<Scene, 'memberId' | 'invitationId' | 'linkId' | 'linkToken'>
+const nobody: People = { memberId: '', invitationId: '', linkId: '', linkToken: '' }
+
+async function makePeople(boardId: string): Promise<People> {
+  const member = await service.user()
+  await service.member(workspaceId, member, 'viewer')
+  await service.share(boardId, member, 'viewer')
+  const [invitation] = await service.admin<{ id: string }[]>`
+    insert into invitations (workspace_id, role, hash, invited_by, expires_at)
+    values (${workspaceId}, 'viewer', decode(md5(random()::text), 'hex'), ${users.owner.userId}, now() + interval '1 day')
+    returning id`
+  const linkId = randomUUID()
+  const link = {
+    id: linkId,
+    boardId,
+    name: null,
+    role: 'viewer',
+    phc: null,
+    history: false,
+    expiresAt: null,
+  } as const
+  const linkToken = await service.database.asUser(users.owner.userId, (tx) => createBoardLink(tx, link))
+  return { memberId: member.userId, invitationId: invitation!.id, linkId, linkToken }
+}
+
 async function makeServiceAccount(): Promise<{ serviceAccountId: string; serviceTokenId: string }> {
   const body = { workspace_id: workspaceId, name: 'Robot' }
   const made = succeeded(await users.owner.api.post('/service-accounts', body))
   return { serviceAccountId: made.service_account.id, serviceTokenId: made.token.id }
 }
 
-function urlOf(path: string, { webhook, serviceAccount, from }: Operation, scene: Scene): string {
+function idOf({ webhook, serviceAccount, people, from }: Operation, scene: Scene): string {
+  if (webhook) return scene.webhookId
+  if (serviceAccount) return scene.serviceAccountId
+  if (people === 'workspace') return scene.workspaceId
+  return from === 'child' ? scene.childId : scene.boardId
+}
+
+function urlOf(path: string, operation: Operation, scene: Scene): string {
   return path
-    .replace(
-      ':id',
-      webhook
-        ? scene.webhookId
-        : serviceAccount
-          ? scene.serviceAccountId
-          : from === 'child'
-            ? scene.childId
-            : scene.boardId,
-    )
+    .replace(':id', idOf(operation, scene))
+    .replace(':userId', scene.memberId)
+    .replace(':linkId', scene.linkId)
+    .replace(':invitationId', scene.invitationId)
     .replace(':cardId', scene.cardIds[0]!)
     .replace(':groupId', scene.groupId)
     .replace(':deliveryId', scene.deliveryId)
@@ -156,8 +184,12 @@ describe('[A2] each role gets from each operation what the table says', () => {
 })
 
 test('[A3] what a role may not do changes nothing', async () => {
-  const scene = await makeScene({ webhook: true, serviceAccount: true })
+  const scene = await makeScene({ webhook: true, serviceAccount: true, people: 'board' })
   const state = async () => [
+    await service.admin`select * from workspace_members where workspace_id = ${workspaceId} order by user_id`,
+    await service.admin`select * from invitations where workspace_id = ${workspaceId} order by id`,
+    await service.admin`select * from board_links where board_id = ${scene.boardId} order by id`,
+    await service.admin`select * from board_shares where board_id = ${scene.boardId} order by user_id`,
     await service.admin`select * from service_accounts where workspace_id = ${workspaceId} order by id`,
     await service.admin`
       select id, revoked_at from tokens where user_id = ${scene.serviceAccountId} order by id`,

@@ -8,6 +8,7 @@ import { boards } from './permissions/boards.ts'
 import { cards } from './permissions/cards.ts'
 import { exchange } from './permissions/exchange.ts'
 import { files } from './permissions/files.ts'
+import { people } from './permissions/people.ts'
 import { search } from './permissions/search.ts'
 import { webhooks } from './permissions/webhooks.ts'
 import type { Operation } from './permissions/roles.ts'
@@ -23,6 +24,7 @@ export const permissions: Record<string, Operation[]> = {
   ...exchange,
   ...files,
   ...accounts,
+  ...people,
   ...webhooks,
   ...agents,
 }

@@ -36,6 +36,12 @@ export interface Scene {
   serviceTokenId: string
   /** A group with the first card in it. */
   groupId: string
+  /** A viewer of the workspace, with whom the board is shared too; there when the operation asks for people. */
+  memberId: string
+  invitationId: string
+  /** A guest link of the board, and its token. */
+  linkId: string
+  linkToken: string
 }
 
 export interface Operation {
@@ -52,6 +58,8 @@ export interface Operation {
   webhook?: true
   /** It works on a service account: that is what the path's `:id` names. */
   serviceAccount?: true
+  /** It works on who has access. `workspace`: the path's `:id` names the workspace, not the board. */
+  people?: 'workspace' | 'board'
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>
@@ -87,6 +95,10 @@ export const managersOfWebhooks = table([200, 200, 403, 404, 404])
 
 /** Its tokens are the owner's to give away; guests of a board don't see its workspace. */
 export const ownerOfTheWorkspace = table([200, 403, 403, 404, 404])
+export const ownerCreates = { ...ownerOfTheWorkspace, owner: 201 }
+
+/** Who has access to a board is told to those who see it, but only its owner manages it. */
+export const ownerOfTheBoard = (status = 200) => table([status, 403, 403, 403, 403])
 
 export const members: Role[] = ['owner', 'editor', 'viewer']
 export const guests: Role[] = ['shared editor', 'shared viewer']
