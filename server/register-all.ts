@@ -87,7 +87,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
   const signingIn = { database, sessions, publicUrl }
   await registerSignIn(app, {
     ...signingIn,
-    passwords,
+    ...{ passwords, mailer },
     devices: openEncryption(secretKeys, 'browsers that signed in'),
   })
   await registerOAuth(app, { ...signingIn, egress, limiter, clock, log, secretKeys, requestsPerHour })

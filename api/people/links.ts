@@ -3,8 +3,16 @@ import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { countBoardLinks, createBoardLink, endBoardLink, readBoardLinks } from '../../sql/accounts/guests.ts'
+import {
+  countBoardLinks,
+  createBoardLink,
+  endBoardLink,
+  readBoardLinks,
+  type BoardLinkRow,
+  type NewBoardLink,
+} from '../../sql/accounts/guests.ts'
 import { givenRoles } from '../../sql/accounts/people.ts'
+import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { parseTime } from '../http/feed.ts'
 import { cutPage, pageOf } from '../http/page.ts'
@@ -74,19 +82,12 @@ export const createLink = route('POST /boards/:id/links', 'write', {
     const expiresAt = expiryOf(body.expires_at)
     await database.asUser(principal.userId, (tx) => requireLiveBoardOwner(tx, params.id)) // before the password costs CPU time
     const phc = body.password === undefined ? null : await passwords.hash(body.password)
+    const { role, name = null, history = false } = body
+    const link = { boardId: params.id, name, role, phc, history, expiresAt }
     const made = await database.asUser(principal.userId, async (tx) => {
-      await requireLiveBoardOwner(tx, params.id)
-      if ((await countBoardLinks(tx, params.id)) >= perBoard) throw tooMany()
-      const link = randomUUID()
-      const { role, name = null, history = false } = body
-      const token = await createBoardLink(tx, {
-        ...{ id: link, boardId: params.id, name, role, phc, history, expiresAt },
-      })
-      currentOperation()?.concerns({ type: 'link', ids: [link], board: params.id })
-      const [row] = await readBoardLinks(tx, params.id, { limit: 1, offset: 0 }, link)
-      const answer = { link: row, token }
-      currentOperation()?.answers(answer, 201)
-      return answer
+      const made = await makeLink(tx, link)
+      currentOperation()?.answers(made, 201)
+      return made
     })
     return { status: 201, body: made }
   },
@@ -106,6 +107,25 @@ export const deleteLink = route('DELETE /boards/:id/links/:linkId', 'write', {
     return { body: { deleted: true, id: params.linkId } }
   },
 })
+
+/**
+ * Makes a link, with its audit entry.
+ *
+ * @throws ServiceError `not_found`, `forbidden`, `conflict` for a board in the trash, or `limit_reached`
+ */
+export async function makeLink(
+  tx: Transaction,
+  given: Omit<NewBoardLink, 'id'>,
+): Promise<{ link: BoardLinkRow; token: string }> {
+  const { boardId } = given
+  await requireLiveBoardOwner(tx, boardId)
+  if ((await countBoardLinks(tx, boardId)) >= perBoard) throw tooMany()
+  const id = randomUUID()
+  const token = await createBoardLink(tx, { ...given, id })
+  currentOperation()?.concerns({ type: 'link', ids: [id], board: boardId })
+  const [link] = await readBoardLinks(tx, boardId, { limit: 1, offset: 0 }, id)
+  return { link: link!, token }
+}
 
 /** @throws ServiceError `bad_request` */
 function expiryOf(given: string | undefined): Date | null {

@@ -43,11 +43,9 @@ export async function openMailbox(): Promise<Mailbox> {
       done(mailbox.refuse ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null)
     },
     onData(stream, { envelope }, done) {
-      void text(stream).then((mail) => {
-        const receivers = envelope.rcptTo.map(({ address }) => address)
-        received.push({ receivers, text: mail, body: bodyOf(mail) })
-        done()
-      })
+      const receivers = envelope.rcptTo.map(({ address }) => address)
+      stream.once('end', () => done())
+      void text(stream).then((mail) => received.push({ receivers, text: mail, body: bodyOf(mail) }))
     },
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

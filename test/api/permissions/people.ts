@@ -59,6 +59,7 @@ export const people: Record<string, Operation[]> = {
   ],
   'PATCH /boards/:id/shares/:userId': [
     { people: 'board', body: () => ({ role: 'editor' }), expect: ownerOfTheBoard() },
+    { people: 'board', trashed: true, body: () => ({ role: 'editor' }), expect: ownerOfTheBoard(409) },
   ],
   'GET /boards/:id/links': [
     {
