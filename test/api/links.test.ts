@@ -88,6 +88,7 @@ test('[GL2] a guest has the one board by the role of its link, and nothing else'
     'insufficient_scope',
   )
   for (const { api } of [editor, viewer]) {
+    expect((await api.get('/me')).body).toMatchObject({ display_name: 'Dora', guest: true })
     expect((await api.get('/boards')).body.boards.map(({ id }: any) => id)).toEqual([board.id])
     expect((await api.get('/workspaces')).body.workspaces).toEqual([])
     for (const path of [
