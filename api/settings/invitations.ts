@@ -50,16 +50,17 @@ async function invitePerson(
     context.database.asUser(signedIn.userId, (tx) => makeInvitation(tx, invitation)),
   )
   const inviter = { userId: signedIn.userId, displayName: signedIn.name, email: signedIn.email }
-  const made = await deliverInvitation(context, {
-    ...{ inviter, workspaceId, id, code, publicUrl: context.publicUrl() },
-  })
-  const body =
-    made?.url == null
-      ? html`<p role="status">The invitation was sent to ${invitation.email}.</p>`
-      : html`<p role="status">
-            Pass this link on${invitation.email !== null && ` to ${invitation.email}`}. It is not shown again.
-          </p>
-          <code class="secret">${made.url}</code>`
+  const url = (
+    await deliverInvitation(context, {
+      ...{ inviter, workspaceId, id, code, publicUrl: context.publicUrl() },
+    })
+  )?.url
+  const body = url
+    ? html`<p role="status">
+          Pass this link on${invitation.email !== null && ` to ${invitation.email}`}. It is not shown again.
+        </p>
+        <code class="secret">${url}</code>`
+    : html`<p role="status">The invitation was sent to ${invitation.email}.</p>`
   return shell.show(visit, workspaceId, { section: 'invitations', body })
 }
 

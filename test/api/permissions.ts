@@ -13,7 +13,7 @@ import { search } from './permissions/search.ts'
 import { webhooks } from './permissions/webhooks.ts'
 import type { Operation } from './permissions/roles.ts'
 
-export { roles, type Operation, type Role, type Scene } from './permissions/roles.ts'
+export { roles, type Caller, type Operation, type Role, type Scene } from './permissions/roles.ts'
 export { socketPermissions } from './permissions/sockets.ts'
 
 /** By method and path of the route; several where its body makes a difference. */

@@ -1,7 +1,10 @@
 /** Who there is, what an operation works on, and what usually comes of it. */
+import type { ApiClient } from '../../support/http.ts'
+
 /**
  * *owner*, *editor*, *viewer* of the workspace; *shared …* have the one board alone; *removed* was an editor once.
- * The tokens of the last two belong to the owner.
+ * The revoked and the expired token belong to the owner. *guest …* came by a link of the board: they may what the shared
+ * ones may, if the scopes of their tokens allow it.
  */
 export const roles = [
   'owner',
@@ -13,6 +16,8 @@ export const roles = [
   'removed',
   'revoked token',
   'expired token',
+  'guest editor',
+  'guest viewer',
 ] as const
 export type Role = (typeof roles)[number]
 
@@ -42,6 +47,13 @@ export interface Scene {
   /** A guest link of the board, and its token. */
   linkId: string
   linkToken: string
+  /** Somebody who comes by a link of the board; there when asked for. */
+  guest(role: 'editor' | 'viewer'): Promise<Caller>
+}
+
+export interface Caller {
+  token: string
+  api: ApiClient
 }
 
 export interface Operation {
@@ -63,6 +75,8 @@ export interface Operation {
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>
+  /** What guests of links get, where it is not what those with a share get. */
+  guest?: { 'guest editor'?: number; 'guest viewer'?: number }
   /** Of a list: whether what it holds of the scene is what the role may see. */
   holds?: (body: any, scene: Scene) => unknown
   sees?: Partial<Record<Role, unknown>>
@@ -81,6 +95,8 @@ export const table = (
   stranger,
   removed,
   ...tokenless,
+  'guest editor': sharedEditor,
+  'guest viewer': sharedViewer,
 })
 
 export const anyone = table([200, 200, 200, 200, 200], [200, 200])
