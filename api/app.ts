@@ -17,6 +17,7 @@ import { Attempts } from './http/idempotency/attempts.ts'
 import { beginAttempt, endAttempt } from './http/idempotency/hooks.ts'
 import { sendJson } from './http/send-json.ts'
 import { lowerCaseIds, perform } from './http/perform.ts'
+import type { Principal } from '../sql/accounts/tokens.ts'
 import type { ApiContext, Route } from './http/route.ts'
 import { apiRoot } from './http/root.ts'
 import { routes } from './routes.ts'
@@ -144,16 +145,17 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
       // `GET /boards/move` is the path `/boards/move` with a wrong method, not the board with the id `move`.
       if (rivals.some((pattern) => pattern.test(bare(request.url)))) return reply.callNotFound()
       await identify(options, request, reply)
-      authorise(request, route.scope)
+      if (!route.open) authorise(request, route.scope)
     },
     ...(bodyLimit > limits.largeBodies.fromBytes && !route.takesBytes
       ? { preParsing: awaitTurn(options.context, route, largeBodies) }
       : {}),
-    ...(route.method === 'POST'
+    ...(route.method === 'POST' && !route.open
       ? { preValidation: [begin, tellUnknown], onSend: end }
       : { preValidation: tellUnknown }),
     handler: async (request, reply) => {
-      const principal = authorise(request, route.scope)
+      // An open route does not read it.
+      const principal = route.open ? (request.principal as Principal) : authorise(request, route.scope)
       const call = {
         params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,

@@ -36,6 +36,11 @@ import { readFile } from './files/read.ts'
 import { uploadImage } from './files/upload.ts'
 import { mcpRoute } from './mcp/endpoint.ts'
 import type { Route } from './http/route.ts'
+import { createInvitation, deleteInvitation, listInvitations } from './people/invitations.ts'
+import { deleteMember, listMembers, patchMember } from './people/members.ts'
+import { createLink, deleteLink, listLinks } from './people/links.ts'
+import { openLink } from './people/open-link.ts'
+import { createShare, deleteShare, listShares, patchShare } from './people/shares.ts'
 import {
   createServiceAccountRoute,
   listServiceAccounts,
@@ -61,6 +66,12 @@ export const routes: Route[] = [
   readRoot(() => routes),
   readMe,
   listWorkspaces,
+  listMembers,
+  patchMember,
+  deleteMember,
+  listInvitations,
+  createInvitation,
+  deleteInvitation,
   listNotifications,
   search,
   listBoards,
@@ -83,6 +94,14 @@ export const routes: Route[] = [
   createVersion,
   renameVersion,
   deleteVersion,
+  listShares,
+  createShare,
+  patchShare,
+  deleteShare,
+  listLinks,
+  createLink,
+  deleteLink,
+  openLink,
   listCards,
   createCardsRoute,
   patchManyCards,

@@ -11,6 +11,8 @@ import type { Scope } from '../sql/accounts/tokens.ts'
 export interface BoardAccess {
   may: 'write' | 'full' | 'read' | 'none'
   isGuest: boolean
+  /** For a guest who came by a link: the id of the link. */
+  linkId: string | null
   /** Display name of the account. Null when it has none. */
   name: string | null
 }
@@ -40,12 +42,13 @@ export async function boardAccess(
       access: 'write' | 'read' | null
       scopes: Scope[] | null
       guest: boolean
+      link_id: string | null
       full: boolean | null
       name: string | null
     }[]
   >`
     select
-      u.display_name as name,
+      u.display_name as name, x.link_id,
       not exists (
         select from workspaces w
         where w.id = b.workspace_id
@@ -53,7 +56,7 @@ export async function boardAccess(
             select from workspace_members m where m.workspace_id = w.id and m.user_id = q.account
           ))
       ) as guest,
-      case when exists (select from guest_bytes g where g.user_id = q.account)
+      case when exists (select from guest_bytes g where g.user_id = q.account) or x.id is not null
         then guest_is_full(q.account, b.workspace_id, 1, ${documentBytes.free}, ${documentBytes.pro})
       end as "full",
       case when b.deleted_at is null then board_access(q.account, b.id, b.workspace_id) end as access,
@@ -67,6 +70,7 @@ export async function boardAccess(
     ) with ordinality as q(account, token_id, board_id, at)
     left join boards b on b.id = q.board_id
     left join users u on u.id = q.account
+    left join guests x on x.id = q.account
     left join service_accounts a on a.id = q.account
     left join workspaces aw on aw.id = a.workspace_id
     left join users o on o.id = aw.owner_id
@@ -75,9 +79,10 @@ export async function boardAccess(
     left join sessions s on s.id = q.token_id and s.user_id = q.account and s.expires_at > now()
     order by q.at`
   const rows = await runAsSystem(database, pool, ask)
-  return rows.map(({ access, scopes, guest, full, name }) => ({
+  return rows.map(({ access, scopes, guest, link_id, full, name }) => ({
     may: mayDo(access, scopes, full),
     isGuest: guest,
+    linkId: link_id,
     name,
   }))
 }

@@ -128,6 +128,10 @@ export const limits = {
     atOnce: 8,
   },
   tokenLifetimeDays: 3650,
+  /** Guests of links. `perBoard`: links. `tokenHours`: the longest life of a guest's token. */
+  guests: { perBoard: 100, tokenHours: 12, name: 100, password: { min: 8, max: 200 } },
+  /** `perHour`: invitations that an account may make. */
+  invitations: { days: 7, perHour: 20, email: 320 },
   signIn: {
     /** Number of characters. */
     password: { min: 12, max: 1000 },

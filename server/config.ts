@@ -24,6 +24,8 @@ export const variables = Type.Object({
   DATABASE_URL: Type.String({ default: '', pattern: '^(postgres(ql)?://\\S+)?$' }),
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
   REDIS_URL: Type.String({ default: '', pattern: '^(rediss?://[^/\\s]\\S*)?$' }),
+  SMTP_URL: Type.String({ default: '', pattern: '^(smtps?://[^/\\s]\\S*)?$' }),
+  MAIL_FROM: Type.String({ default: '', pattern: '^([^\\s@<>]+@[^\\s@<>]+)?$' }),
   SECRET_KEY: Type.String({ default: '', pattern: '^(.{32,})?$' }),
   SECRET_KEY_PREVIOUS: Type.String({ default: '', pattern: '^(.{32,})?$' }),
   LOG_LEVEL: Type.Union(
@@ -76,6 +78,8 @@ const accepted: Partial<Record<Variable, string>> = {
   PUBLIC_URL: 'an http or https URL without a slash at its end',
   DATABASE_URL: 'a postgres:// URL',
   REDIS_URL: 'a redis:// or rediss:// URL, such as redis://user:password@host:6379',
+  SMTP_URL: 'an smtp:// or smtps:// URL, such as smtps://user:password@mail.example.com',
+  MAIL_FROM: 'an e-mail address',
   SECRET_KEY: 'at least 32 characters',
   SECRET_KEY_PREVIOUS: 'at least 32 characters',
   EGRESS_ALLOW: 'a comma-separated list of addresses and CIDR ranges, such as 10.0.0.0/8',
@@ -94,6 +98,7 @@ const accepted: Partial<Record<Variable, string>> = {
 const secret = new Set<Variable>([
   'DATABASE_URL',
   'REDIS_URL',
+  'SMTP_URL',
   'SECRET_KEY',
   'SECRET_KEY_PREVIOUS',
   'METRICS_TOKEN',
@@ -124,6 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     databasePool: values.DATABASE_POOL,
     /** Null: messages between nodes go over NOTIFY. */
     redisUrl: values.REDIS_URL || null,
+    smtp: smtpOf(values),
     /** Empty when the variable is not set; then secret-key.ts makes a key. */
     secretKey: values.SECRET_KEY,
     /** A second key that decrypts, during a rotation. Empty when the variable is not set. */
@@ -160,6 +166,13 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** Most bytes of board documents in all workspaces that an account owns. */
     documentBytes: { free: values.FREE_DOCUMENTS_BYTES, pro: values.PRO_DOCUMENTS_BYTES },
   }
+}
+
+/** How to send mail. Null: the service sends none, and shows the links that it would send. */
+function smtpOf({ SMTP_URL: url, MAIL_FROM: from }: Values): { url: string; from: string } | null {
+  if (url === '') return null
+  if (from === '') throw new ConfigError('SMTP_URL requires MAIL_FROM, the address of the sender. Set it.')
+  return { url, from }
 }
 
 function readVariables(environment: NodeJS.ProcessEnv): Values {

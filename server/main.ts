@@ -32,6 +32,7 @@ async function start(): Promise<void> {
     given.previousSecretKey,
     given.metricsToken,
     ...passwordsIn(given.databaseUrl),
+    ...passwordsIn(given.smtp?.url ?? null),
   ])
   const config = { ...given, secretKey: await resolveSecretKey(given) }
   if (config.databaseUrl) {
@@ -50,6 +51,7 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
     config.previousSecretKey,
     config.metricsToken,
     ...passwordsIn(databaseUrl),
+    ...passwordsIn(config.smtp?.url ?? null),
   ]
   const log = openLog(config.logLevel, secrets)
   await migrate(databaseUrl, undefined, (line) => log.warn(line))

@@ -11,6 +11,7 @@ import { registerSignIn } from '../api/settings/register.ts'
 import { listings } from '../collab/history/list.ts'
 import { pasts } from '../collab/history/past.ts'
 import { limits } from '../core/limits.ts'
+import { openMailer } from '../platform/mail.ts'
 import { openResizer } from '../platform/images/resize.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
 import { openPasswords } from '../platform/secrets/passwords.ts'
@@ -52,6 +53,8 @@ export async function registerAll(basis: Basis, parts: Parts) {
   const reads = new ReadAudit({ database, log })
   const largeBodies = new LargeBodies()
   const searches = new FairQueue(searching)
+  const passwords = options.passwords ?? openPasswords()
+  const mailer = config.smtp && openMailer(config.smtp.url, config.smtp.from)
   const resizer = openResizer({ pixels: limits.files.resizePixels, ...resizing })
 
   // Deliver the events of a write at once, instead of at the next poll.
@@ -63,7 +66,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
     ...{ tokens: basis.tokens, limiter, tokenLimiter, requestsPerHour, publicUrl, largeBodies },
     context: {
       ...{ database, live: collab.live, clock, log, closeBoard, files: storage.store },
-      ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes },
+      ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes, mailer, passwords },
       webhookSecrets: basis.webhookSecrets,
       answers: openEncryption(secretKeys, 'answers kept for replay'),
       checkUrl: (url) => egress.checkUrl(url),
@@ -84,7 +87,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
   const signingIn = { database, sessions, publicUrl }
   await registerSignIn(app, {
     ...signingIn,
-    passwords: options.passwords ?? openPasswords(),
+    ...{ passwords, mailer },
     devices: openEncryption(secretKeys, 'browsers that signed in'),
   })
   await registerOAuth(app, { ...signingIn, egress, limiter, clock, log, secretKeys, requestsPerHour })

@@ -26,6 +26,7 @@ const rooms: Record<string, string[][]> = {
     ['exchange', 'search'],
     ['cards', 'groups'],
     ['files', 'oauth', 'presence', 'settings', 'versions', 'webhooks'],
+    ['people'],
     ['audit', 'boards', 'notifications', 'service-accounts', 'sign-in'],
     ['http'],
   ],

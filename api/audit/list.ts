@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
+import { flag, id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
@@ -16,6 +16,7 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
     token_id: nullable(id('Id of the token. Null when none was used, as in the settings.')),
     service_account_id: nullable(id('Id of the service account. Null when a person did it.')),
     client_id: nullable(text('OAuth client id of the connected application. Null for other tokens.')),
+    guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
   }),
   method: text('Method of the request.'),
   path: text('Path of the request, without its query.'),
@@ -32,7 +33,12 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
 
 type Entry = Static<typeof entryAnswer>
 type AuditRow = Omit<Entry, 'id' | 'actor' | 'resource'> &
-  Entry['actor'] & { id: number; resource_type: string | null; resource_id: string | null }
+  Omit<Entry['actor'], 'guest'> & {
+    guest: boolean
+    id: number
+    resource_type: string | null
+    resource_id: string | null
+  }
 
 /** Most entries in one row of `audit_operations`. The ids of rows are this far apart. */
 const mostEntries = 1000
@@ -77,7 +83,7 @@ function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, 
       select o.id + e.place - 1 as id, o.occurred_at, o.action, o.user_id, o.display_name, o.token_id, o.service_account_id,
         o.client_id, o.method, o.path, o.status, o.workspace_id,
         case o.resource_type when 'board' then e.id::uuid else o.board_id end as board_id, o.resource_type, e.id as resource_id,
-        o.request_id, o.ip
+        o.request_id, o.ip, exists (select from guests g where g.id = o.user_id) as guest
       from (
         (select a.* from audit_operations a where a.user_id = current_user_id() ${operations})
         union
@@ -94,12 +100,15 @@ function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, 
 }
 
 function presentEntry(row: AuditRow) {
-  const { user_id, display_name, token_id, service_account_id, client_id } = row
+  const { user_id, display_name, token_id, service_account_id, client_id, guest } = row
   return {
     id: String(row.id),
     occurred_at: row.occurred_at,
     action: row.action,
-    actor: { user_id, display_name, token_id, service_account_id, client_id },
+    actor: {
+      ...{ user_id, display_name, token_id, service_account_id, client_id },
+      ...(guest ? { guest } : {}),
+    },
     method: row.method,
     path: row.path,
     status: row.status,

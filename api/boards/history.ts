@@ -9,7 +9,7 @@ import { parseTime } from '../http/feed.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { boardId, boardParams, cardId, cursor, cursorPage, pageQuery } from '../http/schemas.ts'
-import { id, integer, list, named, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
+import { flag, id, integer, list, named, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
 import { pastReader } from './past.ts'
 
 const ways = ['editor', 'api', 'agent', 'import', 'move', 'unknown'] as const
@@ -28,6 +28,7 @@ export const HistoryEntry = named('HistoryEntry', 'A change of a board.', {
     object('An account.', {
       user_id: id('Id of the account.'),
       display_name: nullable(text('Its name. Null when the account was deleted, or has none.')),
+      guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
     }),
     'Who made it. Several accounts when their edits arrived at the same moment.',
   ),
@@ -135,23 +136,36 @@ export async function presentEntries(
   const others = [...new Set(entries.flatMap(({ other }) => other ?? []))]
   const [names, boards] = await Promise.all([
     database.asSystem(
-      (tx) => tx<{ id: string; name: string | null }[]>`
-        select id, display_name as name from users where id = any (${accounts}::uuid[])`,
+      (tx) => tx<Named[]>`
+        select u.id, u.display_name as name, g.id is not null as guest
+        from users u
+        left join guests g on g.id = u.id
+        where u.id = any (${accounts}::uuid[])`,
     ),
     database.asUser(
       account,
       (tx) => tx<{ id: string }[]>`select id from boards where id = any (${others}::uuid[])`,
     ),
   ])
-  const nameOf = new Map(names.map(({ id, name }) => [id, name]))
+  const named = new Map(names.map((one) => [one.id, one]))
   const visible = new Set(boards.map(({ id }) => id))
-  const shown = entries.map((entry) => presentEntry(entry, nameOf, visible))
+  const shown = entries.map((entry) => presentEntry(entry, named, visible))
   return since === null ? shown : shown.map((entry) => ({ ...entry, token_ids: [] }))
 }
 
-function presentEntry(entry: EntryOfBoard, nameOf: Map<string, string | null>, visible: Set<string>) {
+interface Named {
+  id: string
+  name: string | null
+  guest: boolean
+}
+
+function presentEntry(entry: EntryOfBoard, named: Map<string, Named>, visible: Set<string>) {
   const { accounts, counts, other } = entry
-  const actors = accounts.map((user_id) => ({ user_id, display_name: nameOf.get(user_id) ?? null }))
+  const actors = accounts.map((user_id) => ({
+    user_id,
+    display_name: named.get(user_id)?.name ?? null,
+    ...(named.get(user_id)?.guest ? { guest: true } : {}),
+  }))
   const by = wayOf(entry)
   return {
     board_id: entry.boardId,

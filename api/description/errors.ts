@@ -30,16 +30,16 @@ const meaningOf: Record<ErrorCode, string> = {
 }
 
 /** The error codes that the route can return. */
-export function errorsOf({ method, path, scope, refuses = [], opensDocument }: Route): ErrorCode[] {
+export function errorsOf({ method, path, scope, open, refuses = [], opensDocument }: Route): ErrorCode[] {
   const hasBody = method !== 'GET'
   const codes: (ErrorCode | false)[] = [
     'bad_request', // at least for an unknown name in strict mode
-    'invalid_token',
+    !open && 'invalid_token',
     scope !== 'read' && 'insufficient_scope', // every token can read
     path.includes(':') && 'not_found',
     ...refuses,
-    method === 'POST' && 'conflict', // an idempotency key that was used for another request
-    method === 'POST' && 'idempotency_in_progress',
+    method === 'POST' && !open && 'conflict', // an idempotency key that was used for another request
+    method === 'POST' && !open && 'idempotency_in_progress',
     hasBody && 'payload_too_large',
     hasBody && 'unsupported_media_type',
     'rate_limited',

@@ -14,21 +14,23 @@ export interface Shared {
 }
 
 export function describeOperation(route: Route, shared: Shared): Record<string, unknown> {
-  const { method, scope, summary, description = '' } = route
+  const { method, scope, open, summary, description = '' } = route
   const id = operationId(route)
   const example = shared.examples[id]
   const body = requestBody(route, shared.components, example)
   return {
     summary,
-    description: [description, `Needs the scope \`${scope}\`.`].filter(Boolean).join('\n\n'),
+    description: [description, open ? 'Needs no token.' : `Needs the scope \`${scope}\`.`]
+      .filter(Boolean)
+      .join('\n\n'),
     operationId: id,
     tags: [tagOf(route.path)],
-    security: [{ token: [] }, { oauth: [scope] }],
+    security: open ? [] : [{ token: [] }, { oauth: [scope] }],
     parameters: [
       ...parametersIn('path', route.schemas.params, shared.components, example),
       ...parametersIn('query', route.schemas.query, shared.components, example),
       prefer,
-      ...(method === 'POST' ? [idempotencyKey] : []),
+      ...(method === 'POST' && !open ? [idempotencyKey] : []),
       ...(route.conditional ? [ifMatch] : []),
     ],
     ...(body ? { requestBody: body } : {}),
@@ -59,10 +61,17 @@ export const tags = [
   { name: 'Search', description: 'Search by words, and by identifiers in other systems.' },
   { name: 'Webhooks', description: 'URLs that events are posted to, and the delivery log.' },
   { name: 'Service accounts', description: 'Accounts for unattended integrations, and their tokens.' },
+  {
+    name: 'People',
+    description:
+      'Who has access: members of workspaces, accounts with single boards, invitations and guest links.',
+  },
   { name: 'Audit', description: 'The log of writes and image reads.' },
 ]
 
 const tagByStart: [RegExp, string][] = [
+  [/^\/(workspaces\/|links)/, 'People'],
+  [/^\/boards\/:id\/(shares|links)/, 'People'],
   [/^\/boards\/:id\/groups/, 'Groups'],
   [/^\/boards\/:id\/(cards|arrange|import|export)/, 'Cards'],
   [/^\/boards/, 'Boards'],
@@ -121,7 +130,7 @@ function answers(route: Route, components: Components, example: Example | undefi
   const own = route.answersSecret ? (['cache-control'] as const) : (route.answerHeaders ?? [])
   const headers = refer([
     ...ofSuccess,
-    ...(route.method === 'POST' ? (['idempotent-replay'] as const) : []),
+    ...(route.method === 'POST' && !route.open ? (['idempotent-replay'] as const) : []),
     ...own,
   ])
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /** The caller’s account and workspaces, and the list of endpoints. */
 import Type, { type Static } from 'typebox'
-import { id, integer, list, named, nullable, object, text } from './vocabulary.ts'
+import { flag, id, integer, list, named, nullable, object, text } from './vocabulary.ts'
 import { cutPage, pageOf } from './page.ts'
 import { route, type Route } from './route.ts'
 import { createdAt, offsetPage, pageQuery, workspaceId } from './schemas.ts'
@@ -21,6 +21,7 @@ export const readMe = route('GET /me', 'read', {
       user_id: id('Id of the account.'),
       display_name: nullable(text('Name of the account. Null when it has none.')),
       email: text('E-mail address of the account.'),
+      guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
       tier: text('Plan of the account: `free` or `pro`.'),
       scopes: scopeNames,
       rate_limit: object('The rate limit of this token.', {
@@ -43,14 +44,16 @@ export const readMe = route('GET /me', 'read', {
     const tier = principal.tier === 'pro' ? 'pro' : 'free'
     const [used] = await database.asUser(
       principal.userId,
-      (tx) => tx<{ storage: number; documents: number; history: number }[]>`
-        select my_storage() as storage, my_documents() as documents, my_history() as history`,
+      (tx) => tx<{ storage: number; documents: number; history: number; guest: boolean }[]>`
+        select my_storage() as storage, my_documents() as documents, my_history() as history,
+          exists (select from guests where id = current_user_id()) as guest`,
     )
     return {
       body: {
         user_id: principal.userId,
         display_name: principal.displayName,
         email: principal.email,
+        ...(used!.guest ? { guest: true } : {}),
         tier: principal.tier,
         scopes: principal.scopes,
         rate_limit: { limit: rate.limit, remaining: rate.remaining, reset: rate.reset },
@@ -118,10 +121,10 @@ export function readRoot(routes: () => Route[]): Route {
           openapi: `${request.server.publicUrl()}/api/v1/openapi.json`,
           scopes: principal.scopes,
           endpoints: [
-            ...routes().map(({ method, path, scope, summary }) => ({
+            ...routes().map(({ method, path, scope, open, summary }) => ({
               method,
               path: templatePath(path),
-              scope,
+              scope: open ? null : scope,
               summary,
             })),
             { method: 'GET', path: '/openapi.json', scope: null, summary: openapiSummary },

@@ -14,7 +14,7 @@ export async function perform(
   attempt: Attempt | null,
 ): Promise<Answer> {
   const work = () => route.handle(context, call)
-  if (route.method === 'GET' || route.delegates || route.keepsNothing) return work()
+  if (route.method === 'GET' || route.delegates || route.keepsNothing || route.open) return work()
   const resumed = attempt?.resumed
   if (resumed && resumed.made.length > 0) {
     const answer: Answer | null | undefined =

@@ -7,8 +7,10 @@ import type { ErrorCode } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Expects } from '../../core/version.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { Mailer } from '../../platform/mail.ts'
 import type { Egress } from '../../platform/egress/egress.ts'
 import type { FairQueue } from '../../platform/work/fair-queue.ts'
+import type { Passwords } from '../../platform/secrets/passwords.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
@@ -30,6 +32,7 @@ export interface ApiContext {
   freeCardCap: number | null
   /** The highest own rate limit that a token may get. */
   maxRateLimitPerHour: number
+  passwords: Passwords
   /** Encrypts answers that are stored for replay, and the secrets in them. */
   answers: Encryption
   /** Encrypts webhooks' secrets. Each is bound to its webhook's id. */
@@ -46,6 +49,8 @@ export interface ApiContext {
   presence: ApiPresence
   /** Closes the sockets of a board that can no longer be edited. */
   closeBoard(boardId: string): void
+  /** Sends mail. Null: the service has no mail server, and shows the links that it would send. */
+  mailer: Mailer | null
   /** The storage for the bytes of files. */
   files: ObjectStore
   /** Quota for files, by tier of the account. */
@@ -109,6 +114,8 @@ export interface Route {
   path: string
   /** The scope that the token must have. */
   scope: Scope
+  /** It needs no token, has no principal, and writes its own audit entry. */
+  open?: true
   summary: string
   /** Details, in Markdown. */
   description?: string
@@ -179,4 +186,22 @@ export function route<P extends TSchema, Q extends TSchema, B extends TSchema, A
 ): RouteWith<A> {
   const [method, path] = operation.split(' ')
   return { method, path, scope, ...definition } as unknown as RouteWith<A>
+}
+
+/** Defines an operation that needs no token. */
+export function openRoute<P extends TSchema, Q extends TSchema, B extends TSchema, A extends Answers>(
+  operation: `${Route['method']} /${string}`,
+  definition: Omit<
+    Route,
+    'method' | 'path' | 'scope' | 'open' | 'schemas' | 'answers' | 'handle' | 'rebuild'
+  > & {
+    schemas: RouteSchemas<P, Q, B>
+    answers: A
+    handle(
+      context: ApiContext,
+      call: Pick<Call<Static<P>, Static<Q>, Static<B>>, 'params' | 'query' | 'body' | 'request'>,
+    ): Promise<Answer>
+  },
+): RouteWith<A> {
+  return route(operation, 'read', { ...definition, open: true })
 }

@@ -20,6 +20,7 @@ const Present = named('Present', 'Somebody who is on a board at the moment.', {
   account: object('The account, as the service knows it.', {
     id: id('Id of the account.'),
     name: nullable(text('Its name.')),
+    guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
   }),
   agent: flag('Whether it is a service account, an application or a client of the API.'),
   read_only: flag('Whether it may not write on the board.'),
@@ -105,11 +106,11 @@ export async function showOn(
   state: Record<string, unknown>,
   seconds: number,
 ): Promise<number | null> {
-  const { may, name } = await mayOpen(context, principal, board)
+  const { may, linkId, name } = await mayOpen(context, principal, board)
   if (may === 'none') throw inTrash()
   return context.presence.show({
     ...{ board, tokenId: principal.tokenId, state, ttlMs: seconds * 1000 },
-    sender: { id: principal.userId, name, readOnly: may !== 'write' },
+    sender: { id: principal.userId, name, isGuest: linkId !== null, readOnly: may !== 'write' },
   })
 }
 

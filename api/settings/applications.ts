@@ -68,7 +68,7 @@ const applicationTable = (rows: ApplicationRow[]) =>
 
 const disconnecting: ConfirmedAction<{ client_name: string }> = {
   path: '/settings/applications/disconnect',
-  section: 'applications',
+  back: () => '/settings#applications',
   field: 'client_id',
   label: 'Disconnect',
   isName: (clientId) => clientId !== '' && !clientId.includes('\0'),

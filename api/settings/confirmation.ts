@@ -10,12 +10,12 @@ export interface Confirmation {
   action: string
   fields: Record<string, string>
   label: string
-  /** The section of the settings to return to. */
-  section: string
+  /** The local URL to return to. */
+  back: string
 }
 
 export function confirmationPage(
-  { question, consequence, action, fields, label, section }: Confirmation,
+  { question, consequence, action, fields, label, back }: Confirmation,
   csrf: Html,
 ): Page {
   return {
@@ -29,7 +29,7 @@ export function confirmationPage(
           ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
         )}
         <p class="actions">
-          <button class="bad">${label}</button> <a class="button plain" href="/settings#${section}">Cancel</a>
+          <button class="bad">${label}</button> <a class="button plain" href="${back}">Cancel</a>
         </p>
       </form>
     </main>`,

@@ -6,8 +6,8 @@ import { confirmationPage, type Confirmation } from './confirmation.ts'
 import type { RowAction } from './table.ts'
 
 export interface ConfirmedAction<Row> extends RowAction {
-  /** The section of the settings to return to. */
-  section: string
+  /** The local URL to return to, such as `/settings#api`. */
+  back(name: string): string
   /** Whether a row can have this name. */
   isName(name: string): boolean
   find(tx: Transaction, userId: string, name: string): Promise<Row[]>
@@ -15,22 +15,28 @@ export interface ConfirmedAction<Row> extends RowAction {
   perform(context: SignInContext, visit: OwnVisit, name: string): Promise<unknown>
 }
 
-/** The page that asks, and the one that its form is sent to. For an unknown row both return to the section. */
+/** The page that asks, and the one that its form is sent to. For an unknown row both lead back. */
 export function actionPages<Row>(context: SignInContext, action: ConfirmedAction<Row>): PageRoute[] {
-  const { path, field, section } = action
-  const back = { redirect: `/settings#${section}` }
+  const { path, field } = action
+  const backTo = (name: string) => ({ redirect: action.isName(name) ? action.back(name) : '/settings' })
   return [
     ownPage('GET', path, async ({ query, csrf, signedIn: { userId } }) => {
       const name = query.get(field) ?? ''
-      if (!action.isName(name)) return back
+      if (!action.isName(name)) return backTo(name)
       const [row] = await context.database.asUser(userId, (tx) => action.find(tx, userId, name))
-      if (!row) return back
-      return confirmationPage({ ...action.ask(row), action: path, fields: { [field]: name }, section }, csrf)
+      if (!row) return backTo(name)
+      const confirmation = {
+        ...action.ask(row),
+        action: path,
+        fields: { [field]: name },
+        back: action.back(name),
+      }
+      return confirmationPage(confirmation, csrf)
     }),
     ownPage('POST', path, async (visit) => {
       const name = visit.form.get(field) ?? ''
       if (action.isName(name)) await action.perform(context, visit, name)
-      return back
+      return backTo(name)
     }),
   ]
 }

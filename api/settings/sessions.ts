@@ -36,7 +36,12 @@ const askToEndAll = (csrf: Html): VisitAnswer => {
     question: 'Log out everywhere?',
     consequence:
       'All sessions of this account end, including this one. Access tokens stay valid until they are revoked.',
-    ...{ action: '/logout', fields: { everywhere: '1' }, label: 'Log out everywhere', section: 'sessions' },
+    ...{
+      action: '/logout',
+      fields: { everywhere: '1' },
+      label: 'Log out everywhere',
+      back: '/settings#sessions',
+    },
   }
   return confirmationPage(confirmation, csrf)
 }
@@ -73,7 +78,7 @@ const sessionTable = (rows: SessionRow[], own: string) =>
 
 const ending: ConfirmedAction<Pick<SessionRow, 'ip' | 'user_agent'>> = {
   path: '/settings/sessions/end',
-  section: 'sessions',
+  back: () => '/settings#sessions',
   field: 'id',
   label: 'End',
   isName: (id) => uuidPattern.test(id),

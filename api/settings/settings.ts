@@ -7,8 +7,16 @@ import type { Section, Settings } from './section.ts'
 import { passwordSection } from './password.ts'
 import { sessionsSection } from './sessions.ts'
 import { tokensSection } from './tokens.ts'
+import { workspacePages } from './workspace.ts'
+import { workspacesSection } from './workspaces.ts'
 
-const sections: readonly Section[] = [tokensSection, applicationsSection, sessionsSection, passwordSection]
+const sections: readonly Section[] = [
+  tokensSection,
+  workspacesSection,
+  applicationsSection,
+  sessionsSection,
+  passwordSection,
+]
 
 export function settingsPages(context: SignInContext): PageRoute[] {
   const settings: Settings = {
@@ -39,6 +47,7 @@ export function settingsPages(context: SignInContext): PageRoute[] {
   }
   return [
     ownPage('GET', '/settings', (visit) => settings.show(visit)),
+    ...workspacePages(context),
     ...sections.flatMap((section) => section.pages(context, settings)),
   ]
 }

@@ -134,7 +134,7 @@ const tokenTable = (rows: TokenRow[]) =>
 
 const revoking: ConfirmedAction<{ name: string }> = {
   path: '/settings/tokens/revoke',
-  section: 'api',
+  back: () => '/settings#api',
   field: 'id',
   label: 'Revoke',
   isName: (id) => uuidPattern.test(id),

@@ -1,3 +1,4 @@
+import type { Mailer } from '../../platform/mail.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import type { Passwords } from '../../platform/secrets/passwords.ts'
 import type { Database } from '../../sql/database.ts'
@@ -10,5 +11,7 @@ export interface SignInContext {
   passwords: Passwords
   /** Seals the cookies of browsers in which an account has signed in. Each is bound to its account. */
   devices: Encryption
+  /** Sends invitations. Null: their links are shown. */
+  mailer: Mailer | null
   publicUrl(): string
 }

@@ -32,12 +32,12 @@ h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.15rem; margin: 2.5
 form.fields { max-width: 26rem } label { display: block; margin: .75rem 0 }
 label.choice { display: flex; gap: .6rem; align-items: flex-start; margin: .4rem 0 } label.choice input { flex: none; margin: .3rem 0 0 }
 fieldset { border: 0; padding: 0; margin: .75rem 0; min-width: 0 } legend { padding: 0 }
-input:not([type=checkbox], [type=radio]) { display: block; width: 100%; font: inherit; padding: .45rem .6rem; border: 1px solid var(--edge); border-radius: 6px; background: transparent; color: inherit }
+input:not([type=checkbox], [type=radio]), select { display: block; width: 100%; font: inherit; padding: .45rem .6rem; border: 1px solid var(--edge); border-radius: 6px; background: transparent; color: inherit }
 input[readonly] { color: var(--quiet) } input::placeholder { color: var(--quiet); opacity: 1 }
 button, a.button { display: inline-block; font: inherit; line-height: 1.5; padding: .4rem 1rem; border: 1px solid var(--accent); border-radius: 6px; background: var(--accent); color: var(--page); cursor: pointer; text-decoration: none; white-space: nowrap }
 button.plain, a.plain { background: transparent; color: var(--accent) } button.bad, a.bad { background: transparent; border-color: var(--bad); color: var(--bad) }
-header button, td a.button { padding: .15rem .6rem } td a.button { justify-self: start }
-.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 }
+header button, td button, td a.button { padding: .15rem .6rem } td a.button { justify-self: start }
+.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 } td .actions { margin: 0 }
 table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { white-space: nowrap }
 time, td code { white-space: nowrap }
 @media (max-width: 48rem) {

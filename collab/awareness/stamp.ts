@@ -9,6 +9,8 @@ export interface Sender {
   id: string
   /** Null when the account has no display name. */
   name: string | null
+  /** It came by a guest link, with a name of its own choice. */
+  isGuest: boolean
   /** A service account, or an application that a person has connected. */
   isAgent: boolean
   readOnly: boolean
@@ -55,8 +57,9 @@ const comma = Buffer.from(',')
 const isSpace = (byte: number): boolean => byte <= 0x20
 
 /** The stamp's keys with the state's closing brace. */
-function encode({ id, name, readOnly, isAgent }: Sender): Buffer {
-  const stamp = { account: { id, name }, readOnly, agent: isAgent }
+function encode({ id, name, isGuest, readOnly, isAgent }: Sender): Buffer {
+  const account = isGuest ? { id, name, guest: true } : { id, name }
+  const stamp = { account, readOnly, agent: isAgent }
   return Buffer.from(JSON.stringify(stamp).slice(1))
 }
 

@@ -24,7 +24,7 @@ const renewEveryMs = 10_000
 /** Somebody on a board, as the API shows it. */
 export interface Present {
   client: number
-  account: { id: string; name: string | null }
+  account: { id: string; name: string | null; guest?: true }
   agent: boolean
   readOnly: boolean
   /** What the client tells about itself. */

@@ -49,8 +49,10 @@ async function admitTo(
   if (access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
-  const { may, isGuest, name } = access
-  if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
+  const { may, isGuest, linkId, name } = access
+  const countedAs = linkId ?? account
+  if (!seating.hasRoom(board?.document, { account, countedAs, readOnly: may === 'read' }))
+    throw denied(refusals.room)
   if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
   const hold = nodes.hold(boardId)
   state.holds.add(hold)
@@ -59,7 +61,7 @@ async function admitTo(
     const room = isFull ? 'waits' : 'ok'
     const rates = sockets.rates.of(account)
     const readOnly = may === 'read' || isFull
-    const stamp = new Stamp({ id: account, name, isAgent, readOnly })
+    const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, isAgent, readOnly })
     const seat: Seat = {
       account,
       rates,
@@ -71,7 +73,7 @@ async function admitTo(
       owed: 0,
       room,
     }
-    return { account, tokenId, isGuest, seat, readOnly }
+    return { account, countedAs, tokenId, isGuest, seat, readOnly }
   } catch (error) {
     hold.end()
     state.holds.delete(hold)

@@ -6,6 +6,8 @@ import type { Speaker } from '../awareness/room.ts'
 /** The gateway's data about a connection. Hocuspocus carries it as the connection's context. */
 export interface EditorContext {
   account: string
+  /** For which the sockets on a board are counted: the account, or the link that a guest came by. */
+  countedAs: string
   /** The id of the token or session. */
   tokenId: string
   /** The account is not a member of the board's workspace, but writes on the board through a share. */

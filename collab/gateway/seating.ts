@@ -36,12 +36,15 @@ export class Seating {
   }
 
   /** Whether the account may open one more connection to the board. */
-  hasRoom(document: Document | undefined, account: string, readOnly: boolean): boolean {
+  hasRoom(
+    document: Document | undefined,
+    { account, countedAs, readOnly }: { account: string; countedAs: string; readOnly: boolean },
+  ): boolean {
     const { maxSocketsPerAccount } = this.#options.bounds
     const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
     return (
       (this.#seats.get(account)?.size ?? 0) < maxSocketsPerAccount &&
-      this.#fits(connections, { account, readOnly })
+      this.#fits(connections, { countedAs, readOnly })
     )
   }
 
@@ -75,10 +78,10 @@ export class Seating {
     const ofAccount = this.#seats.getOrInsertComputed(seat.account, () => new Set()).add(seat)
     // Many connections may have been admitted at the same moment. Compare each one only with those that were admitted
     // before it, whatever the order of these calls. Otherwise more connections than the excess would be closed.
-    const { account } = seat
+    const { countedAs } = connection.context as EditorContext
     const isTooMany =
       !this.#fits(before(connection, connection.document.connections.keys()), {
-        account,
+        countedAs,
         readOnly: connection.readOnly,
       }) ||
       isBeyond(seat, ofAccount, bounds.maxSocketsPerAccount) ||
@@ -96,7 +99,7 @@ export class Seating {
    */
   #fits(
     others: Iterable<Connection>,
-    { account, readOnly }: { account: string; readOnly: boolean },
+    { countedAs, readOnly }: { countedAs: string; readOnly: boolean },
   ): boolean {
     const { maxSocketsPerBoard, maxSocketsPerAccountOnBoard } = this.#options.bounds
     let all = 0
@@ -105,7 +108,7 @@ export class Seating {
     for (const other of others as Iterable<Connection<EditorContext>>) {
       all += 1
       if (other.readOnly) viewers += 1
-      if (other.context.account === account) ofAccount += 1
+      if (other.context.countedAs === countedAs) ofAccount += 1
     }
     return (
       all < maxSocketsPerBoard &&

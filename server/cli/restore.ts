@@ -90,7 +90,8 @@ function report(options: RestoreOptions, { header, files }: CheckedArchive, live
   const lines = [
     `Restored the moment ${header.takenAt}: ${header.tables.length} tables, ${describeFiles(files)}.`,
     `${options.revokeAll ? 'Ended' : 'These let somebody in again'}: ${count('token')} tokens, ` +
-      `${count('application')} connected applications, ${count('link')} sign-in links, ${sessions} sessions.`,
+      `${count('application')} connected applications, ${count('link')} sign-in links, ` +
+      `${count('guest link')} guest links, ${count('invitation')} invitations, ${sessions} sessions.`,
     options.resume
       ? 'Webhooks deliver as soon as the service runs.'
       : 'Webhook deliveries are paused. `corkboard resume` lets them go on.',

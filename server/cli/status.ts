@@ -53,7 +53,9 @@ async function readQueues(tx: Transaction) {
 async function readCounts(tx: Transaction) {
   const [row] = await tx`
     select
-      (select count(*)::integer from users u where not exists (select from service_accounts s where s.id = u.id)) as accounts,
+      (select count(*)::integer from users u
+        where not exists (select from service_accounts s where s.id = u.id) and not exists (select from guests g where g.id = u.id)
+      ) as accounts,
       (select count(*)::integer from service_accounts where retired_at is null) as service_accounts,
       (select count(*)::integer from workspaces) as workspaces,
       (select count(*)::integer from boards where deleted_at is null) as boards,

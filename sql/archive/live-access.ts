@@ -2,10 +2,11 @@
 import type { Transaction } from '../database.ts'
 
 export interface Access {
-  kind: 'token' | 'application' | 'link'
+  kind: 'token' | 'application' | 'link' | 'guest link' | 'invitation'
   id: string
+  /** The account. Of a guest link and an invitation: the owner of the workspace. */
   email: string
-  /** Of a token or an application. */
+  /** Of a token or an application. Of a guest link or an invitation: the board or the workspace. */
   name: string | null
   scopes: string[] | null
   expiresAt: Date | null
@@ -31,6 +32,17 @@ export async function findAccess(tx: Transaction): Promise<LiveAccess> {
       where revoked_at is null and ends_at > now()
       union all
       select 'link', user_id, user_id, null, null, expires_at from sign_in_links where expires_at > now()
+      union all
+      select 'guest link', l.id, w.owner_id, b.name, null, l.expires_at
+      from board_links l
+      join boards b on b.id = l.board_id
+      join workspaces w on w.id = b.workspace_id
+      where l.ended_at is null and (l.expires_at is null or l.expires_at > now())
+      union all
+      select 'invitation', i.id, w.owner_id, w.name, null, i.expires_at
+      from invitations i
+      join workspaces w on w.id = i.workspace_id and w.owner_id = i.invited_by
+      where i.ended_at is null and i.expires_at > now()
     ) a
     join users u on u.id = a.user_id
     order by a.kind, u.email, a.id`
@@ -47,4 +59,6 @@ export async function endAccess(tx: Transaction): Promise<void> {
     where revoked_at is null`
   await tx`delete from sessions`
   await tx`delete from sign_in_links`
+  await tx`update board_links set ended_at = date_trunc('milliseconds', clock_timestamp()) where ended_at is null`
+  await tx`update invitations set ended_at = date_trunc('milliseconds', clock_timestamp()) where ended_at is null`
 }

@@ -28,11 +28,23 @@ $$;
 create or replace function readable_shared_boards(account uuid) returns setof uuid
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select board_id from board_shares where user_id = account
+  union all
+  select board_id from guest_rights where user_id = account
 $$;
 
 create or replace function writable_shared_boards(account uuid) returns setof uuid
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select board_id from board_shares where user_id = account and role = 'editor'
+  union all
+  select board_id from guest_rights where user_id = account and role = 'editor'
+$$;
+
+-- The shared boards whose history the account sees.
+create or replace function historic_shared_boards(account uuid) returns setof uuid
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select board_id from board_shares where user_id = account and history_since is not null
+  union all
+  select board_id from guest_rights where user_id = account and history_since is not null
 $$;
 
 -- Returns 'write', 'read' or null, for functions that act for many users in one statement.
@@ -44,7 +56,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   end
 $$;
 
--- Returns the accounts that can read a board. It must agree with board_access.
+-- Returns the accounts that can read a board. It must agree with board_access, but guests of links are not told of anything.
 create or replace function board_readers(board uuid, workspace uuid) returns setof uuid
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select owner_id from workspaces where id = workspace
@@ -55,4 +67,4 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
 $$;
 
 grant execute on function current_user_id, readable_workspaces, writable_workspaces, owned_workspaces,
-  readable_shared_boards, writable_shared_boards, board_access to corkboard_app;
+  readable_shared_boards, writable_shared_boards, historic_shared_boards, board_access to corkboard_app;

@@ -11,6 +11,9 @@ begin
   if found then
     return found_id;
   end if;
+  if exists (select from guests where id = current_user_id()) then
+    raise exception 'a guest has no workspace' using errcode = '42501';
+  end if;
   insert into workspaces (name, owner_id, personal)
   select coalesce(u.display_name, 'Personal'), u.id, true from users u where u.id = current_user_id()
   on conflict (owner_id) where personal do nothing;

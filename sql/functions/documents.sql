@@ -25,7 +25,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
 $$;
 
 -- True when the account is a guest, not a member of the workspace, and with these bytes would exceed its share: a tenth of
--- the quota of the workspace's owner, over all of the owner's boards.
+-- the quota of the workspace's owner, over all of the owner's boards. Guests of a link share it.
 create or replace function guest_is_full(account uuid, workspace uuid, adds bigint, free_bytes bigint, pro_bytes bigint) returns boolean
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select workspace not in (select readable_workspaces(account)) and (
@@ -33,7 +33,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
     from guest_bytes g
     join board_documents d on d.board_id = g.board_id
     join workspaces o on o.id = d.workspace_id
-    where g.user_id = account and o.owner_id = w.owner_id
+    where g.user_id in (select fellow_guests(account)) and o.owner_id = w.owner_id
   ) + adds > case when u.tier = 'pro' then pro_bytes else free_bytes end / 10
   from workspaces w
   join users u on u.id = w.owner_id

@@ -42,10 +42,13 @@ end $$;
 -- Whether the caller may see the board's history, and from when on. `since` is null when all of it may be seen.
 create or replace function history_access(board uuid, out allowed boolean, out since timestamptz)
 language sql stable security definer set search_path = corkboard, pg_temp as $$
-  select b.workspace_id in (select readable_workspaces(current_user_id())) or s.history_since is not null,
-    case when b.workspace_id not in (select readable_workspaces(current_user_id())) then s.history_since end
+  select b.workspace_id in (select readable_workspaces(current_user_id())) or coalesce(s.history_since, g.history_since) is not null,
+    case when b.workspace_id not in (select readable_workspaces(current_user_id()))
+      then coalesce(s.history_since, g.history_since)
+    end
   from boards b
   left join board_shares s on s.board_id = b.id and s.user_id = current_user_id()
+  left join guest_rights g on g.board_id = b.id and g.user_id = current_user_id()
   where b.id = board
 $$;
 

@@ -64,6 +64,8 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
   }
   const [whole, ended, signed] = [await session(), await session(), await session()]
   const parts = await sendParts(user, whole, Buffer.from('hello'), 8 * 1024 * 1024, [1])
+  const colleague = await service.user()
+  await service.member(workspaceId, colleague, 'viewer')
   const has = (value: unknown) => value !== undefined && value !== null
   return [
     {
@@ -193,6 +195,24 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       truth: (body) => has(body.access_token),
     },
     {
+      route: 'POST /workspaces/:id/invitations',
+      path: `/workspaces/${workspaceId}/invitations`,
+      body: { email: 'ben@example.test', role: 'editor' },
+      truth: ({ url }) => url.includes('/login/invitation?code='),
+    },
+    {
+      route: 'POST /boards/:id/links',
+      path: `/boards/${board.id}/links`,
+      body: { role: 'viewer', password: 'a password' },
+      truth: ({ link, token }) => link.has_password && has(token),
+    },
+    {
+      route: 'POST /boards/:id/shares',
+      path: `/boards/${board.id}/shares`,
+      body: { user_id: colleague.userId, role: 'viewer' },
+      truth: ({ share }) => share.user_id === colleague.userId,
+    },
+    {
       route: 'POST /uploads',
       path: `/uploads?board=${board.id}`,
       body: gif,
@@ -253,6 +273,9 @@ export async function stateOf(service: TestService): Promise<unknown> {
       (select json_agg(w order by w.id) from (select id, secret from webhooks) w) as webhooks,
       (select json_agg(t order by t.id) from (select id, attempt, next_attempt_at from webhook_deliveries) t) as deliveries,
       (select json_agg(t order by t.id) from (select id, revoked_at from tokens) t) as tokens,
+      (select json_agg(i order by i.id) from (select id, ended_at from invitations) i) as invitations,
+      (select json_agg(l order by l.id) from (select id, ended_at from board_links) l) as links,
+      (select json_agg(s order by s.user_id, s.board_id) from board_shares s) as shares,
       (select json_agg(i order by i.image_key) from (select image_key, bytes from images) i) as images,
       (select json_agg(u order by u.image_key) from (select image_key, state from uploads) u) as uploads,
       (select json_agg(u order by u.workspace_id) from storage_usage u) as storage,

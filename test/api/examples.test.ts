@@ -192,6 +192,37 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('DELETE /service-accounts/:id/tokens/:tokenId', { path: { ...robot, tokenId: token.id } })
   await send('DELETE /service-accounts/:id', { path: robot })
 
+  const { invitation, url: link } = await send('POST /workspaces/:id/invitations', {
+    path: { id: workspace },
+    body: { email: 'cleo@example.com', role: 'viewer', board_id: board.id },
+  })
+  const code = 'J9xW2m4YbQpTz7Kc0vLs5RfHd8NgAe1UiOoEt3Xy6Bw'
+  recorder.replaced.set(new URL(link).searchParams.get('code')!, code)
+  await send('GET /workspaces/:id/invitations', { path: { id: workspace } })
+  const invited = { id: workspace, invitationId: invitation.id }
+  await send('DELETE /workspaces/:id/invitations/:invitationId', { path: invited })
+
+  const people = { id: workspace, userId: colleague.userId }
+  await send('GET /workspaces/:id/members', { path: { id: workspace } })
+  await send('PATCH /workspaces/:id/members/:userId', { path: people, body: { role: 'viewer' } })
+  const shared = { ...on, userId: colleague.userId }
+  await send('POST /boards/:id/shares', {
+    path: on,
+    body: { user_id: colleague.userId, role: 'viewer', history: true },
+  })
+  await send('GET /boards/:id/shares', { path: on })
+  await send('PATCH /boards/:id/shares/:userId', { path: shared, body: { role: 'editor' } })
+  const { link: guestLink, token: linkToken } = await send('POST /boards/:id/links', {
+    path: on,
+    body: { role: 'editor', name: 'For the crew', expires_at: '2126-03-02T09:30:00.000Z' },
+  })
+  recorder.replaced.set(linkToken, 'q8Zt3nKx1Wc6RmBv0YdLs4PfHj7GaEu2iOoTe9Xy5Ck')
+  await send('POST /links/open', { body: { token: linkToken, name: 'Dora' } })
+  await send('GET /boards/:id/links', { path: on })
+  await send('DELETE /boards/:id/links/:linkId', { path: { ...on, linkId: guestLink.id } })
+  await send('DELETE /boards/:id/shares/:userId', { path: shared })
+  await send('DELETE /workspaces/:id/members/:userId', { path: people })
+
   const arrived = (event: string) => receiver.received.find(({ body }) => body.type === event)
   const { delivery } = await send('POST /webhooks/:id/test', hook)
   await until(() => [...eventTypes, testEvent].every(arrived), 'a delivery of every event is there', 20_000)

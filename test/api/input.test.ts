@@ -327,6 +327,8 @@ test('[A220] an answer that holds a secret is kept by no cache', async () => {
     await user.api.post(`/service-accounts/${id}/tokens`, {}),
     webhook,
     await user.api.post(`/webhooks/${hookId}/rotate-secret`),
+    await user.api.post(`/workspaces/${user.workspaceId}/invitations`, { role: 'viewer' }),
+    await user.api.post(`/boards/${(await makeBoard(user)).id}/links`, { role: 'viewer' }),
   ]
   for (const { status, headers } of answers)
     expect([status < 300, headers.get('cache-control')]).toEqual([true, 'no-store'])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { addDeliveries, allDeliveries } from '../support/deliveries.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { addGuest, createBoardLink } from '../../sql/accounts/guests.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -11,6 +12,7 @@ import {
   permissions,
   roles,
   socketPermissions,
+  type Caller,
   type Operation,
   type Role,
   type Scene,
@@ -41,7 +43,7 @@ afterAll(async () => {
 })
 
 async function makeScene(
-  options: { webhook?: boolean; serviceAccount?: boolean; file?: boolean; version?: boolean } = {},
+  options: Pick<Operation, 'webhook' | 'serviceAccount' | 'file' | 'people' | 'version'> = {},
 ): Promise<Scene> {
   const identifier = randomUUID()
   const identifiers = [{ scope: 'scene', value: identifier }]
@@ -67,6 +69,8 @@ async function makeScene(
     ...(options.file
       ? await makeFiles(board.id)
       : { imageKey: '', upload: { board_id: '', key: '', upload_id: '' } }),
+    guest: (role) => makeGuest(board.id, role),
+    ...(options.people ? await makePeople(board.id) : nobody),
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
 }
@@ -93,24 +97,75 @@ async function makeWebhook(): Promise<{ webhookId: string; deliveryId: string }>
   return { webhookId: made!.id, deliveryId: deliveryId! }
 }
 
+type People = Pick<Scene, 'memberId' | 'invitationId' | 'linkId' | 'linkToken'>
+const nobody: People = { memberId: '', invitationId: '', linkId: '', linkToken: '' }
+
+async function makePeople(boardId: string): Promise<People> {
+  const member = await service.user()
+  await service.member(workspaceId, member, 'viewer')
+  await service.share(boardId, member, 'viewer')
+  const [invitation] = await service.admin<{ id: string }[]>`
+    insert into invitations (workspace_id, role, hash, invited_by, expires_at)
+    values (${workspaceId}, 'viewer', decode(md5(random()::text), 'hex'), ${users.owner.userId}, now() + interval '1 day')
+    returning id`
+  const linkId = randomUUID()
+  const link = {
+    id: linkId,
+    boardId,
+    name: null,
+    role: 'viewer',
+    phc: null,
+    history: false,
+    expiresAt: null,
+  } as const
+  const linkToken = await service.database.asUser(users.owner.userId, (tx) => createBoardLink(tx, link))
+  return { memberId: member.userId, invitationId: invitation!.id, linkId, linkToken }
+}
+
+async function makeGuest(boardId: string, role: 'editor' | 'viewer'): Promise<Caller> {
+  const link = { id: randomUUID(), boardId, name: null, role, phc: null, history: false, expiresAt: null }
+  await service.database.asUser(users.owner.userId, (tx) => createBoardLink(tx, link))
+  const guest = await service.database.asSystem((tx) => addGuest(tx, link, role))
+  return { token: guest!.token, api: new ApiClient(() => service.url, guest!.token) }
+}
+
+const isGuest = (role: Role) => role === 'guest editor' || role === 'guest viewer'
+async function callerOf(role: Role, scene: Scene): Promise<Caller> {
+  if (role === 'guest editor') return scene.guest('editor')
+  return role === 'guest viewer' ? scene.guest('viewer') : users[role]
+}
+
+/** A guest of a link has no scope `delete`, and one who only reads has no scope `write`. */
+function statusFor(route: string, { expect, guest = {} }: Operation, role: Role): number {
+  const { scope } = routes.find(({ method, path }) => `${method} ${path}` === route)!
+  const lacks = scope === 'delete' || (scope === 'write' && role === 'guest viewer')
+  if (isGuest(role) && lacks) return 403
+  return (guest as Partial<Record<Role, number>>)[role] ?? expect[role]
+}
+
+/** What a guest of a link sees is what those with a share see. */
+const seenBy = ({ sees }: Operation, role: Role) =>
+  sees?.[role] ?? (isGuest(role) ? sees?.[role.replace('guest', 'shared') as Role] : undefined)
+
 async function makeServiceAccount(): Promise<{ serviceAccountId: string; serviceTokenId: string }> {
   const body = { workspace_id: workspaceId, name: 'Robot' }
   const made = succeeded(await users.owner.api.post('/service-accounts', body))
   return { serviceAccountId: made.service_account.id, serviceTokenId: made.token.id }
 }
 
-function urlOf(path: string, { webhook, serviceAccount, from }: Operation, scene: Scene): string {
+function idOf({ webhook, serviceAccount, people, from }: Operation, scene: Scene): string {
+  if (webhook) return scene.webhookId
+  if (serviceAccount) return scene.serviceAccountId
+  if (people === 'workspace') return scene.workspaceId
+  return from === 'child' ? scene.childId : scene.boardId
+}
+
+function urlOf(path: string, operation: Operation, scene: Scene): string {
   return path
-    .replace(
-      ':id',
-      webhook
-        ? scene.webhookId
-        : serviceAccount
-          ? scene.serviceAccountId
-          : from === 'child'
-            ? scene.childId
-            : scene.boardId,
-    )
+    .replace(':id', idOf(operation, scene))
+    .replace(':userId', scene.memberId)
+    .replace(':linkId', scene.linkId)
+    .replace(':invitationId', scene.invitationId)
     .replace(':cardId', scene.cardIds[0]!)
     .replace(':groupId', scene.groupId)
     .replace(':versionId', scene.versionId)
@@ -140,19 +195,22 @@ describe('[A2] each role gets from each operation what the table says', () => {
         if (path === '/search') await users.owner.api.get('/search?q=scene')
         await Promise.all(
           roles.map(async (role) => {
-            const changes = method !== 'GET' && operation.expect[role] < 400
+            const expected = statusFor(route, operation, role)
+            const changes = method !== 'GET' && expected < 400
             const scene = changes ? await setUp() : shared
             const url = urlOf(path, operation, scene)
-            const answer = await users[role].api.send(
+            const answer = await (
+              await callerOf(role, scene)
+            ).api.send(
               method,
               url + (operation.query?.(scene) ?? ''),
               operation.body?.(scene),
               operation.headers,
             )
             const where = `${route} #${n} as ${role}: ${answer.text}`
-            expect(answer.status, where).toBe(operation.expect[role])
+            expect(answer.status, where).toBe(expected)
             if (answer.status < 300 && operation.holds)
-              expect(operation.holds(answer.body, scene), where).toEqual(operation.sees?.[role])
+              expect(operation.holds(answer.body, scene), where).toEqual(seenBy(operation, role))
           }),
         )
       }
@@ -161,8 +219,12 @@ describe('[A2] each role gets from each operation what the table says', () => {
 })
 
 test('[A3] what a role may not do changes nothing', async () => {
-  const scene = await makeScene({ webhook: true, serviceAccount: true })
+  const scene = await makeScene({ webhook: true, serviceAccount: true, people: 'board' })
   const state = async () => [
+    await service.admin`select * from workspace_members where workspace_id = ${workspaceId} order by user_id`,
+    await service.admin`select * from invitations where workspace_id = ${workspaceId} order by id`,
+    await service.admin`select * from board_links where board_id = ${scene.boardId} order by id`,
+    await service.admin`select * from board_shares where board_id = ${scene.boardId} order by user_id`,
     await service.admin`select * from service_accounts where workspace_id = ${workspaceId} order by id`,
     await service.admin`
       select id, revoked_at from tokens where user_id = ${scene.serviceAccountId} order by id`,
@@ -174,14 +236,17 @@ test('[A3] what a role may not do changes nothing', async () => {
       where b.workspace_id = ${workspaceId}
       order by b.id`,
   ]
+  const callers = Object.fromEntries(
+    await Promise.all(roles.map(async (role) => [role, await callerOf(role, scene)])),
+  ) as Record<Role, Caller>
   const before = await state()
   for (const [route, operations] of Object.entries(permissions)) {
     const [method, path] = route.split(' ') as [string, string]
     if (method === 'GET') continue
     for (const operation of operations) {
       for (const role of roles) {
-        if (operation.trashed || operation.expect[role] < 400) continue
-        await users[role].api.send(method, urlOf(path, operation, scene), operation.body?.(scene))
+        if (operation.trashed || statusFor(route, operation, role) < 400) continue
+        await callers[role].api.send(method, urlOf(path, operation, scene), operation.body?.(scene))
       }
     }
   }
@@ -200,7 +265,7 @@ describe('[A4] at the socket each role opens, reads and edits as the table says'
           const access = expected[role]
           const editor = await openEditor(service.url, {
             boardId,
-            token: users[role].token,
+            token: (await callerOf(role, scene)).token,
             reconnect: false,
             expectRefusal: access === 'refused',
           })

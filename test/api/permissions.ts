@@ -8,11 +8,12 @@ import { boards } from './permissions/boards.ts'
 import { cards } from './permissions/cards.ts'
 import { exchange } from './permissions/exchange.ts'
 import { files } from './permissions/files.ts'
+import { people } from './permissions/people.ts'
 import { search } from './permissions/search.ts'
 import { webhooks } from './permissions/webhooks.ts'
 import type { Operation } from './permissions/roles.ts'
 
-export { roles, type Operation, type Role, type Scene } from './permissions/roles.ts'
+export { roles, type Caller, type Operation, type Role, type Scene } from './permissions/roles.ts'
 export { socketPermissions } from './permissions/sockets.ts'
 
 /** By method and path of the route; several where its body makes a difference. */
@@ -23,6 +24,7 @@ export const permissions: Record<string, Operation[]> = {
   ...exchange,
   ...files,
   ...accounts,
+  ...people,
   ...webhooks,
   ...agents,
 }

@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { makeLink } from '../../sql/accounts/sign-in-links.ts'
+import { makeBoard } from '../api/board.ts'
+import { makeLink as makeGuestLink } from '../api/links.ts'
 import { begin, connect, register } from '../api/oauth.ts'
 import { person, quickCost, rightPassword, signIn } from '../api/sign-in.ts'
 import { Browser } from '../support/browser.ts'
@@ -25,6 +27,10 @@ await service.admin`update tokens set last_used_at = now() where user_id = ${som
 await service.admin`
   update tokens set name = ${'x'.repeat(200)} where id = (select id from tokens where user_id = ${somebody.userId} limit 1)`
 await connect(service, somebody)
+const colleague = await service.user({ name: 'Ɯ'.repeat(100) })
+await service.member(somebody.workspaceId, colleague, 'editor')
+const board = await makeBoard(somebody, { name: 'x'.repeat(200) })
+await makeGuestLink(somebody, board.id, { name: 'y'.repeat(200) })
 const longName = await register(service, {
   client_name: 'Ɯ'.repeat(200),
   redirect_uris: [`https://${'long-name.'.repeat(20)}example/callback`],
@@ -38,6 +44,12 @@ const link = async () => {
   const { userId } = await service.user()
   const { code } = await service.database.asSystem((tx) => makeLink(tx, { userId, hours: 1 }))
   return `/login/link?code=${code}`
+}
+const invitation = async () => {
+  const { workspaceId, api } = somebody
+  const invited = { email: `${'long-name.'.repeat(6)}@example.test`, role: 'editor' }
+  const { body } = await api.post(`/workspaces/${workspaceId}/invitations`, invited)
+  return body.url.replace(service.homeUrl, '') as string
 }
 const consent = async (app = application) =>
   (await begin(service, app, { scope: 'read write delete' })).url.href
@@ -91,6 +103,15 @@ const pages: Record<string, { as: 'somebody' | 'nobody'; open: (page: Page) => P
   'disconnecting an application': { as: 'somebody', open: confirmation('applications', /^Disconnect/) },
   'ending a session': { as: 'somebody', open: confirmation('sessions', /^End/) },
   'logging out everywhere': { as: 'somebody', open: confirmation('sessions', /^Log out everywhere/) },
+  'an invitation': { as: 'nobody', open: async (page) => page.goto(await invitation()) },
+  'a workspace after an invitation': {
+    as: 'somebody',
+    async open(page) {
+      await page.goto(`/settings/workspace?id=${somebody.workspaceId}`)
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByRole('status').waitFor()
+    },
+  },
   'a consent': { as: 'somebody', open: async (page) => page.goto(await consent()) },
   'a consent with long names': { as: 'somebody', open: async (page) => page.goto(await consent(longName)) },
   'a consent that is over': { as: 'somebody', open: (page) => page.goto('/oauth/interaction/over') },

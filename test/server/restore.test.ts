@@ -15,7 +15,7 @@ import { backUp } from '../../server/backup/back-up.ts'
 import type { ArchiveHeader } from '../../server/backup/format.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { migrate } from '../../sql/migrate.ts'
-import { makeBoard, makeCard } from '../api/board.ts'
+import { makeBoard, makeCard, succeeded } from '../api/board.ts'
 import { pngOf, upload } from '../api/file.ts'
 import { until } from '../support/editor.ts'
 import { emptyDatabase, firstRelease, readCatalog, readTables } from '../support/first-release.ts'
@@ -165,6 +165,11 @@ test('[BR9] what lets somebody in again is listed; --revoke-all ends it', { time
   const [grant] = await service.admin`
     insert into oauth_grants (key, payload, user_id, client_id, client_name, scopes, ends_at)
     values ('\\x03', '\\x04', ${other.userId}, 'client', 'An agent', '{read}', now() + interval '1 day') returning id`
+  const board = await makeBoard(other, { name: 'Shown to guests' })
+  const { link } = succeeded(await other.api.post(`/boards/${board.id}/links`, { role: 'viewer' }))
+  const { invitation } = succeeded(
+    await other.api.post(`/workspaces/${other.workspaceId}/invitations`, { role: 'viewer' }),
+  )
   const path = await backupOf('access.tar.zst')
   await corkboard(folder, ['token', 'revoke', '--id', tokenId], source())
 
@@ -172,6 +177,8 @@ test('[BR9] what lets somebody in again is listed; --revoke-all ends it', { time
   const mine = told.access.filter(({ email }: { email: string }) => email === other.email)
   expect(mine).toMatchObject([
     { kind: 'application', id: grant!['id'], name: 'An agent', scopes: ['read'] },
+    { kind: 'guest link', id: link.id, name: 'Shown to guests' },
+    { kind: 'invitation', id: invitation.id },
     { kind: 'link', id: other.userId, expires_at: expect.any(String) },
     { kind: 'token', id: tokenId, name: 'test', expires_at: null },
   ])
@@ -184,8 +191,18 @@ test('[BR9] what lets somebody in again is listed; --revoke-all ends it', { time
     select (select count(*)::integer from tokens where revoked_at is null) as tokens,
       (select count(*)::integer from oauth_grants where revoked_at is null) as applications,
       (select count(*)::integer from sign_in_links) as links, (select count(*)::integer from sessions) as sessions,
+      (select count(*)::integer from board_links where ended_at is null) as guest_links,
+      (select count(*)::integer from invitations where ended_at is null) as invitations,
       (select count(*)::integer from delivery_pause) as pauses`
-  expect(left).toEqual({ tokens: 0, applications: 0, links: 0, sessions: 0, pauses: 0 })
+  expect(left).toEqual({
+    tokens: 0,
+    applications: 0,
+    links: 0,
+    sessions: 0,
+    guest_links: 0,
+    invitations: 0,
+    pauses: 0,
+  })
 })
 
 test(

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { databaseOfFile } from '../support/test-file.ts'
-import { makeWorld, userCount, type Grant, type WorkspacePlan } from './world.ts'
+import { isLive, makeWorld, userCount, type Grant, type WorkspacePlan } from './world.ts'
 
 const { testDatabase, database } = await databaseOfFile()
 
@@ -35,6 +35,10 @@ const grants = fc.array(
   fc.tuple(fc.nat({ max: 11 }), user, fc.constantFrom<'editor' | 'viewer'>('editor', 'viewer')),
   { maxLength: 12 },
 )
+const links = fc.array(
+  fc.tuple(fc.nat({ max: 11 }), user, fc.constantFrom<'editor' | 'viewer'>('editor', 'viewer')),
+  { maxLength: 4 },
+)
 const plans = fc.array(
   fc.record({
     owner: user,
@@ -43,10 +47,15 @@ const plans = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-test('[A12] in any world of members, shares and trash the predicates, the policies and the commit function agree', async () => {
+test('[A12] in any world of members, shares, links and trash the predicates, the policies and the commit function agree', async () => {
   await fc.assert(
-    fc.asyncProperty(plans, grants, grants, async (plan, members, shares) => {
-      const { users, boards, workspaces } = await makeWorld(database, plan, members, shares)
+    fc.asyncProperty(plans, grants, grants, links, async (plan, members, given, links) => {
+      const { users, boards, workspaces } = await makeWorld(database, plan, members, given, links)
+      // A guest of a link has what a share gives.
+      const shares = [
+        ...given,
+        ...links.flatMap((link, n): Grant[] => (isLive(link) ? [[link[0], userCount + n, link[2]]] : [])),
+      ]
       const ids = boards.map(({ id }) => id)
       const pairs = users.flatMap((account, u) => boards.map((board, b) => ({ account, u, board, b })))
       const expected = pairs.map(({ u, b, board }) =>

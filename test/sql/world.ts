@@ -1,6 +1,6 @@
-/** Worlds: users, workspaces with boards, members and shares. */
+/** Worlds: users, workspaces with boards, members, shares, and links with a guest each. */
 import { randomUUID } from 'node:crypto'
-import type { Database } from '../../sql/database.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
 
 export interface WorkspacePlan {
   owner: number
@@ -21,9 +21,10 @@ export async function makeWorld(
   plan: WorkspacePlan[],
   members: Grant[],
   shares: Grant[],
+  links: Grant[] = [],
 ): Promise<World> {
   return database.asSystem(async (tx) => {
-    const users = Array.from({ length: userCount }, () => randomUUID())
+    const users: string[] = Array.from({ length: userCount }, () => randomUUID())
     for (const id of users) await tx`insert into users (id, email, tier) values (${id}, ${id}, 'pro')`
     const workspaces: string[] = []
     const boards: World['boards'] = []
@@ -54,6 +55,7 @@ export async function makeWorld(
           on conflict do nothing`
       }
     }
+    for (const link of links) users.push(await addGuest(tx, boards[link[0] % boards.length]!.id, link))
     for (const { id } of boards) {
       await tx`
         insert into card_index (board_id, card_id, workspace_id, kind, x, y, w, h, z, rotation, hash, position, op, cause, created_at, updated_at, identifiers)
@@ -67,4 +69,18 @@ export async function makeWorld(
     }
     return { users, workspaces, boards }
   })
+}
+
+/** Whether a link still lets its guest in. */
+export const isLive = ([, user]: Grant) => user > 1
+
+/** Links of the first user have ended, those of the second have expired. */
+async function addGuest(tx: Transaction, board: string, [, user, role]: Grant): Promise<string> {
+  const [guest, link] = [randomUUID(), randomUUID()]
+  await tx`
+    insert into board_links (id, board_id, role, hash, ended_at, expires_at)
+    values (${link}, ${board}, ${role}, ${Buffer.from(link)}, ${user === 0 ? new Date() : null}, ${user === 1 ? new Date() : null})`
+  await tx`insert into users (id, email) values (${guest}, ${guest})`
+  await tx`insert into guests (id, link_id, ends_at) values (${guest}, ${link}, now())`
+  return guest
 }

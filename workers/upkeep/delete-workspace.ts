@@ -33,6 +33,9 @@ async function endAccess({ database }: FileParts, workspaceId: string): Promise<
     await tx`delete from users where id in (select id from service_accounts where workspace_id = ${workspaceId})`
     await tx`delete from workspace_members where workspace_id = ${workspaceId}`
     await tx`
+      delete from board_links
+      where board_id in (select id from boards where workspace_id = ${workspaceId})`
+    await tx`
       delete from board_shares
       where board_id in (select id from boards where workspace_id = ${workspaceId})`
   }, 'background')

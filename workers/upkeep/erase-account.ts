@@ -78,7 +78,15 @@ export async function eraseAccount(parts: FileParts, userId: string): Promise<vo
   while (transactionId === null) {
     const owned = await database.asSystem(
       (tx) => tx<{ id: string; accounts: string[] }[]>`
-        select w.id, array(select s.id from service_accounts s where s.workspace_id = w.id) as accounts
+        select w.id, array(
+          select s.id from service_accounts s where s.workspace_id = w.id
+          union all
+          select g.id
+          from boards b
+          join board_links l on l.board_id = b.id
+          join guests g on g.link_id = l.id
+          where b.workspace_id = w.id
+        ) as accounts
         from workspaces w
         where w.owner_id = ${userId}`,
     )
@@ -104,6 +112,7 @@ async function deleteAccount(tx: Transaction, userId: string): Promise<string | 
   const owned = await tx`select from workspaces where owner_id = ${userId}`
   if (owned.length > 0) return null
   await tx`delete from idempotency_keys where user_id = ${userId}`
+  await tx`delete from invitations i using users u where u.id = ${userId} and lower(i.email) = lower(u.email)`
   await tx`delete from guest_bytes where user_id = ${userId}`
   const [row] = await tx<{ id: string }[]>`select pg_current_xact_id()::text as id`
   await tx`delete from users where id = ${userId}`

@@ -11,10 +11,14 @@ const batch = 1000
 const hourMs = 3_600_000
 
 /** By table: the rows that are past their retention. */
-const outdated = (now: number): Record<string, Condition> => ({
+const outdated = (now: number, auditDays: number): Record<string, Condition> => ({
   // Tombstones. They guard nothing: rows are written under the board's lock by who has seen its whole log.
   card_index: (tx) => tx`deleted_at <= ${trashCutoff(now)}`,
   notifications: (tx) => tx`created_at <= ${notificationCutoff(now)}`,
+  guests: (tx) => tx`ends_at <= ${auditCutoff(now, auditDays)}`,
+  board_links: (tx) => tx`
+    ended_at <= now() - interval '1 day' and not exists (select from guests g where g.link_id = board_links.id)`,
+  invitations: (tx) => tx`expires_at <= now() or ended_at <= now() - interval '1 hour'`,
   sessions: (tx) => tx`expires_at <= now()`,
   sign_in_allowances: (tx) => tx`used_until < now() - interval '1 minute'`,
   rate_leases: (tx) => tx`until <= ${now - hourMs}`,
@@ -68,7 +72,7 @@ export function startRetention(
     await inBatches(database, batch, deleteDeliveries, stopping)
     await inBatches(database, batch, deletePayloads, stopping)
     await inBatches(database, batch, (tx) => deleteAudit(tx, auditCutoff(now, auditDays)), stopping)
-    for (const [table, condition] of Object.entries(outdated(now)))
+    for (const [table, condition] of Object.entries(outdated(now, auditDays)))
       await deleteInBatches(database, batch, table, condition, stopping)
   })
 }

@@ -19,6 +19,7 @@ export const agents: Record<string, Operation[]> = {
     {
       body: calls('create_cards', ({ boardId }) => ({ board_id: boardId, cards: [{ kind: 'note' }] })),
       expect: anyone,
+      guest: { 'guest viewer': 403 }, // its token lacks the scope of the tool
       holds: told,
       sees: toAll(
         [['owner', 'editor', 'shared editor'], 'done'],
@@ -29,6 +30,7 @@ export const agents: Record<string, Operation[]> = {
     {
       body: calls('delete_board', ({ boardId }) => ({ board_id: boardId })),
       expect: anyone,
+      guest: { 'guest editor': 403, 'guest viewer': 403 },
       holds: told,
       sees: toAll([['owner', 'editor'], 'done'], [['viewer', ...guests], 'forbidden'], [others, 'not_found']),
     },

@@ -1,7 +1,10 @@
 /** Who there is, what an operation works on, and what usually comes of it. */
+import type { ApiClient } from '../../support/http.ts'
+
 /**
  * *owner*, *editor*, *viewer* of the workspace; *shared …* have the one board alone; *removed* was an editor once.
- * The tokens of the last two belong to the owner.
+ * The revoked and the expired token belong to the owner. *guest …* came by a link of the board: they may what the shared
+ * ones may, if the scopes of their tokens allow it.
  */
 export const roles = [
   'owner',
@@ -13,6 +16,8 @@ export const roles = [
   'removed',
   'revoked token',
   'expired token',
+  'guest editor',
+  'guest viewer',
 ] as const
 export type Role = (typeof roles)[number]
 
@@ -38,6 +43,19 @@ export interface Scene {
   groupId: string
   /** A named version of the board; there when the operation asks for it. */
   versionId: string
+  /** A viewer of the workspace, with whom the board is shared too; there when the operation asks for people. */
+  memberId: string
+  invitationId: string
+  /** A guest link of the board, and its token. */
+  linkId: string
+  linkToken: string
+  /** Somebody who comes by a link of the board; there when asked for. */
+  guest(role: 'editor' | 'viewer'): Promise<Caller>
+}
+
+export interface Caller {
+  token: string
+  api: ApiClient
 }
 
 export interface Operation {
@@ -56,9 +74,13 @@ export interface Operation {
   serviceAccount?: true
   /** It works on a named version. */
   version?: true
+  /** It works on who has access. `workspace`: the path's `:id` names the workspace, not the board. */
+  people?: 'workspace' | 'board'
   /** The board lies in the trash. */
   trashed?: true
   expect: Record<Role, number>
+  /** What guests of links get, where it is not what those with a share get. */
+  guest?: { 'guest editor'?: number; 'guest viewer'?: number }
   /** Of a list: whether what it holds of the scene is what the role may see. */
   holds?: (body: any, scene: Scene) => unknown
   sees?: Partial<Record<Role, unknown>>
@@ -77,6 +99,8 @@ export const table = (
   stranger,
   removed,
   ...tokenless,
+  'guest editor': sharedEditor,
+  'guest viewer': sharedViewer,
 })
 
 export const anyone = table([200, 200, 200, 200, 200], [200, 200])
@@ -91,6 +115,10 @@ export const managersOfWebhooks = table([200, 200, 403, 404, 404])
 
 /** Its tokens are the owner's to give away; guests of a board don't see its workspace. */
 export const ownerOfTheWorkspace = table([200, 403, 403, 404, 404])
+export const ownerCreates = { ...ownerOfTheWorkspace, owner: 201 }
+
+/** Who has access to a board is told to those who see it, but only its owner manages it. */
+export const ownerOfTheBoard = (status = 200) => table([status, 403, 403, 403, 403])
 
 export const members: Role[] = ['owner', 'editor', 'viewer']
 export const guests: Role[] = ['shared editor', 'shared viewer']
