@@ -13,6 +13,7 @@ import { pasts } from '../collab/history/past.ts'
 import { limits } from '../core/limits.ts'
 import { openResizer } from '../platform/images/resize.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
+import { openSigning } from '../platform/secrets/signatures.ts'
 import { openPasswords } from '../platform/secrets/passwords.ts'
 import { FairQueue } from '../platform/work/fair-queue.ts'
 import type { Basis } from './basis.ts'
@@ -64,6 +65,8 @@ export async function registerAll(basis: Basis, parts: Parts) {
     context: {
       ...{ database, live: collab.live, clock, log, closeBoard, files: storage.store },
       ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes },
+      sessionTokens: basis.sessionTokens,
+      imageUrls: openSigning(secretKeys, 'image urls'),
       webhookSecrets: basis.webhookSecrets,
       answers: openEncryption(secretKeys, 'answers kept for replay'),
       checkUrl: (url) => egress.checkUrl(url),

@@ -26,7 +26,7 @@ const rooms: Record<string, string[][]> = {
     ['exchange', 'search'],
     ['cards', 'groups'],
     ['files', 'oauth', 'presence', 'settings', 'webhooks'],
-    ['audit', 'boards', 'notifications', 'service-accounts', 'sign-in'],
+    ['audit', 'boards', 'notifications', 'service-accounts', 'sessions', 'sign-in'],
     ['http'],
   ],
   workers: [['deliveries', 'search', 'upkeep'], ['.']],

@@ -45,7 +45,7 @@ export function boardPage(tx: Transaction, page: BoardPage): Query<BoardRow[]> {
         ${workspace === undefined ? tx`` : tx`where w.id = ${workspace}`}
         union
         select f.at, f.id
-        from board_shares s
+        from readable_shared_boards(current_user_id()) as s(board_id)
         cross join lateral (
           ${listed} and b.id = s.board_id ${workspace === undefined ? tx`` : tx`and b.workspace_id = ${workspace}`}
           offset 0

@@ -4,11 +4,21 @@ import type { Entry, EntryQuery, Place } from '../../collab/history/entries.ts'
 import { readHistory } from '../../collab/history/list.ts'
 import type { Reader } from '../../collab/history/past.ts'
 import { badRequest } from '../../core/errors.ts'
+import { namesOf } from '../../sql/accounts/session-users.ts'
 import type { Database } from '../../sql/database.ts'
 import { parseTime } from '../http/feed.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { boardId, boardParams, cardId, cursor, cursorPage, pageQuery } from '../http/schemas.ts'
+import {
+  boardId,
+  boardParams,
+  cardId,
+  cursor,
+  cursorPage,
+  pageQuery,
+  presentSessionUser,
+  sessionUser,
+} from '../http/schemas.ts'
 import { id, integer, list, named, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
 import { pastReader } from './past.ts'
 
@@ -28,6 +38,7 @@ export const HistoryEntry = named('HistoryEntry', 'A change of a board.', {
     object('An account.', {
       user_id: id('Id of the account.'),
       display_name: nullable(text('Its name. Null when the account was deleted, or has none.')),
+      session_user: sessionUser,
     }),
     'Who made it. Several accounts when their edits arrived at the same moment.',
   ),
@@ -134,24 +145,23 @@ export async function presentEntries(
   const accounts = [...new Set(entries.flatMap((entry) => entry.accounts))]
   const others = [...new Set(entries.flatMap(({ other }) => other ?? []))]
   const [names, boards] = await Promise.all([
-    database.asSystem(
-      (tx) => tx<{ id: string; name: string | null }[]>`
-        select id, display_name as name from users where id = any (${accounts}::uuid[])`,
-    ),
+    database.asSystem((tx) => namesOf(tx, accounts)),
     database.asUser(
       account,
       (tx) => tx<{ id: string }[]>`select id from boards where id = any (${others}::uuid[])`,
     ),
   ])
-  const nameOf = new Map(names.map(({ id, name }) => [id, name]))
   const visible = new Set(boards.map(({ id }) => id))
-  const shown = entries.map((entry) => presentEntry(entry, nameOf, visible))
+  const shown = entries.map((entry) => presentEntry(entry, names, visible))
   return since === null ? shown : shown.map((entry) => ({ ...entry, token_ids: [] }))
 }
 
-function presentEntry(entry: EntryOfBoard, nameOf: Map<string, string | null>, visible: Set<string>) {
+function presentEntry(entry: EntryOfBoard, names: Awaited<ReturnType<typeof namesOf>>, visible: Set<string>) {
   const { accounts, counts, other } = entry
-  const actors = accounts.map((user_id) => ({ user_id, display_name: nameOf.get(user_id) ?? null }))
+  const actors = accounts.map((user_id) => {
+    const { name = null, externalId = null } = names.get(user_id) ?? {}
+    return { user_id, display_name: name, session_user: presentSessionUser(externalId, name) }
+  })
   const by = wayOf(entry)
   return {
     board_id: entry.boardId,

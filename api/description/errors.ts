@@ -30,12 +30,20 @@ const meaningOf: Record<ErrorCode, string> = {
 }
 
 /** The error codes that the route can return. */
-export function errorsOf({ method, path, scope, refuses = [], opensDocument }: Route): ErrorCode[] {
+export function errorsOf({
+  method,
+  path,
+  scope,
+  refuses = [],
+  opensDocument,
+  notInSessions,
+}: Route): ErrorCode[] {
   const hasBody = method !== 'GET'
   const codes: (ErrorCode | false)[] = [
     'bad_request', // at least for an unknown name in strict mode
     'invalid_token',
     scope !== 'read' && 'insufficient_scope', // every token can read
+    notInSessions === true && 'forbidden',
     path.includes(':') && 'not_found',
     ...refuses,
     method === 'POST' && 'conflict', // an idempotency key that was used for another request

@@ -59,6 +59,7 @@ export const tags = [
   { name: 'Search', description: 'Search by words, and by identifiers in other systems.' },
   { name: 'Webhooks', description: 'URLs that events are posted to, and the delivery log.' },
   { name: 'Service accounts', description: 'Accounts for unattended integrations, and their tokens.' },
+  { name: 'Sessions', description: 'Short-lived rights for the users of your own product.' },
   { name: 'Audit', description: 'The log of writes and image reads.' },
 ]
 
@@ -70,6 +71,7 @@ const tagByStart: [RegExp, string][] = [
   [/^\/(search|resolve)/, 'Search'],
   [/^\/webhooks/, 'Webhooks'],
   [/^\/service-accounts/, 'Service accounts'],
+  [/^\/sessions/, 'Sessions'],
   [/^\/audit/, 'Audit'],
 ]
 

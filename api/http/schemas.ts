@@ -10,6 +10,7 @@ import {
   list,
   named,
   nullable,
+  object,
   oneOf,
   text,
   time,
@@ -37,6 +38,17 @@ export const workspaceId = id('Id of the workspace.')
 export const cardId = text('Id of the card.')
 export const createdAt = time('When it was created.')
 export const updatedAt = time('When it was last changed.')
+
+/** The user of a session, in history and audit. */
+export const sessionUser = nullable(
+  object('For a session: its user.', {
+    id: text('The id that the product which minted the session has for the user.'),
+    name: nullable(text('Name of the user.')),
+  }),
+  'Null for other accounts.',
+)
+export const presentSessionUser = (id: string | null, name: string | null) =>
+  id === null ? null : { id, name }
 
 const version = text(
   'Changes with every change of the object, and never otherwise. Opaque. Send it as `if_version`, or in quotes as `If-Match`.',
@@ -211,6 +223,21 @@ const card = named('Card', 'A card on a board.', {
   width: Type.Optional(imageFigure('width of the stored image in pixels')),
   height: Type.Optional(imageFigure('height of the stored image in pixels')),
   bytes: Type.Optional(imageFigure('size of the stored file in bytes')),
+  urls: Type.Optional(
+    Type.Record(
+      Type.String(),
+      object('The URLs of a file.', {
+        url: text('URL of the file that needs no token, for at most an hour.'),
+        srcset: nullable(
+          text('For `<img srcset>`: URLs of smaller images with their widths. Null when there are none.'),
+        ),
+      }),
+      {
+        description:
+          'Only with `include=urls`: by field (`image_key`, `file_key`, `poster_key`) the URLs of the file that it names.',
+      },
+    ),
+  ),
   raw: Type.Optional(
     Type.Unknown({
       description:

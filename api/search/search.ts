@@ -4,6 +4,7 @@ import { id, list, named, nullable, object, oneOf, text } from '../http/vocabula
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
+import { sessionText } from '../../sql/database.ts'
 import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
 import { requireFilter } from '../boards/require-filter.ts'
@@ -135,7 +136,7 @@ interface Hits {
 }
 
 /**
- * Searches. Returns one more result of each kind than the page has.
+ * Searches, in the session of the request: its rights are set before the function is called. Returns one more result of each kind than the page has.
  *
  * @param wait don't search, but return `pending`, while boards are not fully indexed
  */
@@ -143,11 +144,12 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
   const { kind, phrase, words, workspace, page } = wanted
   const rows = await database.search(
     (sql) => sql<(CardRow & { what: 'pending' | 'board' | 'card' })[]>`
-      select what, board_id, card_id, kind, title, body, updated_at
-      from search(
-        ${userId}, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
+      select s.what, s.board_id, s.card_id, s.kind, s.title, s.body, s.updated_at
+      from (select set_config('corkboard.session', ${sessionText(userId)}, true) as session offset 0) acting
+      cross join lateral search(
+        case when acting.session is not null then ${userId}::uuid end, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
         ${candidates}, ${page.limit + 1}, ${page.offset}, ${wait}
-      )`,
+      ) s`,
   )
   const of = (what: string) => rows.filter((row) => row.what === what)
   const boardIds = (boards: CardRow[]) => boards.map((row) => row.board_id)

@@ -9,6 +9,8 @@ export interface Sender {
   id: string
   /** Null when the account has no display name. */
   name: string | null
+  /** The user of a session, as others see them. Null for other accounts. */
+  sessionUser: object | null
   /** A service account, or an application that a person has connected. */
   isAgent: boolean
   readOnly: boolean
@@ -26,11 +28,9 @@ export class Stamp {
   }
 
   /** Sets the sender's current name and rights, for the states that it sends from now on. */
-  update(now: Partial<Pick<Sender, 'name' | 'readOnly'>>): void {
-    const sender = { ...this.#sender, ...now }
-    if (sender.name === this.#sender.name && sender.readOnly === this.#sender.readOnly) return
-    this.#sender = sender
-    this.#end = encode(sender)
+  update(now: Partial<Pick<Sender, 'name' | 'sessionUser' | 'readOnly'>>): void {
+    this.#sender = { ...this.#sender, ...now }
+    this.#end = encode(this.#sender)
   }
 
   /**
@@ -55,8 +55,9 @@ const comma = Buffer.from(',')
 const isSpace = (byte: number): boolean => byte <= 0x20
 
 /** The stamp's keys with the state's closing brace. */
-function encode({ id, name, readOnly, isAgent }: Sender): Buffer {
-  const stamp = { account: { id, name }, readOnly, agent: isAgent }
+function encode({ id, name, sessionUser, readOnly, isAgent }: Sender): Buffer {
+  const account = sessionUser ? { id, name, session_user: sessionUser } : { id, name }
+  const stamp = { account, readOnly, agent: isAgent }
   return Buffer.from(JSON.stringify(stamp).slice(1))
 }
 

@@ -1,7 +1,7 @@
 /** Authenticates editors: decides who may open a board on a socket, and whether it has room for them. */
 import type { Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
-import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
+import type { Principal, TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { AccessQuestion, BoardAccess } from '../access.ts'
 import { Stamp } from '../awareness/stamp.ts'
@@ -44,24 +44,27 @@ async function admitTo(
   if (isClosing() || !nodes.isSeating) throw denied(temporaryRefusal)
   const identity = await identify(tokens, token, state.findSession)
   if (!identity) throw denied(refusals.token)
-  const { account, tokenId, isAgent } = identity
-  const access = await options.access.ask({ account, tokenId, boardId })
+  const { account, tokenId, isAgent, session } = identity
+  const access = await options.access.ask({ account, tokenId, boardId, session: session?.claims })
   if (access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
-  const { may, isGuest, name } = access
-  if (!seating.hasRoom(board?.document, account, may === 'read')) throw denied(refusals.room)
+  const { may, isGuest, name, sessionUser } = access
+  const payer = session?.ownerId ?? null
+  if (!seating.hasRoom(board?.document, { account, payer, readOnly: may === 'read' }))
+    throw denied(refusals.room)
   if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
   const hold = nodes.hold(boardId)
   state.holds.add(hold)
   try {
     const isFull = (await open(options, boardId, may)) || may === 'full'
     const room = isFull ? 'waits' : 'ok'
-    const rates = sockets.rates.of(account)
+    const rates = sockets.rates.of(account, payer)
     const readOnly = may === 'read' || isFull
-    const stamp = new Stamp({ id: account, name, isAgent, readOnly })
+    const stamp = new Stamp({ id: account, name, sessionUser, isAgent, readOnly })
     const seat: Seat = {
       account,
+      payer,
       rates,
       hold,
       connection: null,
@@ -71,7 +74,7 @@ async function admitTo(
       owed: 0,
       room,
     }
-    return { account, tokenId, isGuest, seat, readOnly }
+    return { account, tokenId, session: session?.claims, isGuest, seat, readOnly }
   } catch (error) {
     hold.end()
     state.holds.delete(hold)
@@ -84,6 +87,7 @@ interface Identity {
   /** The id of the token or session. */
   tokenId: string
   isAgent: boolean
+  session: Principal['session']
 }
 
 async function identify(
@@ -93,12 +97,13 @@ async function identify(
 ): Promise<Identity | null> {
   if (token === '') {
     const session = await findSession()
-    return session && { account: session.userId, tokenId: session.sessionId, isAgent: false }
+    return session && { account: session.userId, tokenId: session.sessionId, isAgent: false, session: null }
   }
   const principal = await tokens.verify(token)
   if (!principal) return null
-  const { userId: account, tokenId, serviceAccountId, clientId } = principal
-  return { account, tokenId, isAgent: serviceAccountId !== null || clientId !== null }
+  const { userId: account, tokenId, serviceAccountId, clientId, session } = principal
+  const isAgent = session ? session.claims.agent : serviceAccountId !== null || clientId !== null
+  return { account, tokenId, isAgent, session }
 }
 
 /**

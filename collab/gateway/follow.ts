@@ -9,7 +9,7 @@ import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
-import { boardAccess, type BoardAccess } from '../access.ts'
+import { boardAccess, questionKey, type BoardAccess } from '../access.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import type { Documents } from '../documents/documents.ts'
 import { accessFrame, questionFrame } from './protocol.ts'
@@ -51,14 +51,14 @@ export class Following {
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
-    const byQuestion = Map.groupBy(
-      connections,
-      ({ context, document }) => `${context.account} ${context.tokenId} ${document.name}`,
+    const byQuestion = Map.groupBy(connections, ({ context, document }) =>
+      questionKey({ ...context, boardId: document.name }),
     )
     const asked = [...byQuestion.values()]
     const questions = asked.map(([first]) => {
       const { context, document } = first!
-      return { account: context.account, tokenId: context.tokenId, boardId: document.name }
+      const { account, tokenId, session } = context
+      return { account, tokenId, session, boardId: document.name }
     })
     const answers = await boardAccess(database, documentBytes, questions, 'follow')
     asked.forEach((group, at) => {
@@ -120,7 +120,7 @@ function apply(connection: Connection<EditorContext>, access: BoardAccess, quota
     return false
   }
   connection.context.isGuest = access.isGuest
-  connection.context.seat.stamp.update({ name: access.name })
+  connection.context.seat.stamp.update({ name: access.name, sessionUser: access.sessionUser })
   const readOnly = !mayWriteOn(connection, access, quota)
   if (connection.readOnly === readOnly) return false
   connection.readOnly = readOnly

@@ -15,7 +15,7 @@ import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
-import { boardAccess, type AccessQuestion } from '../access.ts'
+import { boardAccess, questionKey, type AccessQuestion } from '../access.ts'
 import { authentication } from './authenticate.ts'
 import { closeSpread } from './close-spread.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
@@ -176,7 +176,7 @@ export class Gateway {
     const { database, documents, documentBytes, debounceMs } = this.#options
     const access = new QueryBatch({
       query: (questions: AccessQuestion[]) => boardAccess(database, documentBytes, questions),
-      keyOf: ({ account, tokenId, boardId }) => `${account} ${tokenId} ${boardId}`,
+      keyOf: questionKey,
       accountOf: ({ account }) => account,
     })
     const hocuspocus = new Hocuspocus<EditorContext>({

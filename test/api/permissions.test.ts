@@ -10,15 +10,20 @@ import { makeBoard, makeCard, makeCards, succeeded } from './board.ts'
 import {
   permissions,
   roles,
+  sessionRoles,
   socketPermissions,
   type Operation,
   type Role,
   type Scene,
+  type SessionRole,
 } from './permissions.ts'
 
 let service: TestService
 let workspaceId: string
 const users = {} as Record<Role, TestUser>
+/** The service account that mints the sessions. */
+let robot: ApiClient
+const everyRole = [...roles, ...sessionRoles]
 
 beforeAll(async () => {
   service = await startService({ workers: false })
@@ -32,6 +37,9 @@ beforeAll(async () => {
   await service.member(workspaceId, users.removed, 'none')
   for (const role of ['revoked token', 'expired token'] as const)
     users[role] = await service.token(owner, { ttlDays: 1 })
+  const account = { workspace_id: workspaceId, name: 'Minter', scopes: ['read', 'write', 'delete'] }
+  const made = succeeded(await owner.api.post('/service-accounts', account))
+  robot = new ApiClient(() => service.url, made.access_token)
   await service.admin`update tokens set revoked_at = now() where id = ${users['revoked token'].tokenId}`
   await service.admin`update tokens set expires_at = now() where id = ${users['expired token'].tokenId}`
 })
@@ -69,6 +77,24 @@ async function makeScene(
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
 }
+
+/** The token of a role; of a session one that is minted for the scene. */
+async function tokenOf(role: Role | SessionRole, { boardId }: Scene): Promise<string> {
+  if (!isSession(role)) return users[role].token
+  const kind = role.startsWith('editor') ? 'editor' : 'viewer'
+  const minted = await robot.post('/sessions', {
+    ...(role.endsWith('board') ? { board_ids: [boardId] } : { workspace_id: workspaceId }),
+    role: kind,
+    user: { id: role, name: role },
+    ...(kind === 'editor' ? { scopes: ['read', 'write', 'delete'] } : {}),
+  })
+  return succeeded(minted).access_token
+}
+
+const isSession = (role: Role | SessionRole): role is SessionRole => sessionRoles.some((one) => one === role)
+
+const clientOf = async (role: Role | SessionRole, scene: Scene): Promise<ApiClient> =>
+  isSession(role) ? new ApiClient(() => service.url, await tokenOf(role, scene)) : users[role].api
 
 async function makeFiles(boardId: string): Promise<Pick<Scene, 'imageKey' | 'upload'>> {
   const query = `?board=${boardId}`
@@ -134,11 +160,12 @@ describe('[A2] each role gets from each operation what the table says', () => {
         // A search waits longer for words of the account's own workspaces than for those of others.
         if (path === '/search') await users.owner.api.get('/search?q=scene')
         await Promise.all(
-          roles.map(async (role) => {
+          everyRole.map(async (role) => {
             const changes = method !== 'GET' && operation.expect[role] < 400
             const scene = changes ? await setUp() : shared
             const url = urlOf(path, operation, scene)
-            const answer = await users[role].api.send(
+            const client = await clientOf(role, scene)
+            const answer = await client.send(
               method,
               url + (operation.query?.(scene) ?? ''),
               operation.body?.(scene),
@@ -170,13 +197,16 @@ test('[A3] what a role may not do changes nothing', async () => {
       order by b.id`,
   ]
   const before = await state()
+  const clients = new Map<string, ApiClient>()
   for (const [route, operations] of Object.entries(permissions)) {
     const [method, path] = route.split(' ') as [string, string]
     if (method === 'GET') continue
     for (const operation of operations) {
-      for (const role of roles) {
+      for (const role of everyRole) {
         if (operation.trashed || operation.expect[role] < 400) continue
-        await users[role].api.send(method, urlOf(path, operation, scene), operation.body?.(scene))
+        const client = clients.get(role) ?? (await clientOf(role, scene))
+        clients.set(role, client)
+        await client.send(method, urlOf(path, operation, scene), operation.body?.(scene))
       }
     }
   }
@@ -187,15 +217,16 @@ describe('[A4] at the socket each role opens, reads and edits as the table says'
   for (const { board: which, expect: expected } of socketPermissions) {
     test(`[A4] the ${which} board`, async () => {
       await Promise.all(
-        roles.map(async (role) => {
+        everyRole.map(async (role) => {
           const scene = await makeScene()
+          const token = await tokenOf(role, scene)
           const boardId = which === 'child' ? scene.childId : scene.boardId
           await makeCard(users.owner, boardId, { title: 'of the owner' })
           if (which === 'trashed') await users.owner.api.delete(`/boards/${boardId}`)
           const access = expected[role]
           const editor = await openEditor(service.url, {
             boardId,
-            token: users[role].token,
+            token,
             reconnect: false,
             expectRefusal: access === 'refused',
           })

@@ -11,7 +11,7 @@ const account = 'ada'
 const speaker = (): Speaker => ({
   account,
   clients: new Set(),
-  stamp: new Stamp({ id: account, name: 'Ada', isAgent: false, readOnly: false }),
+  stamp: new Stamp({ id: account, name: 'Ada', sessionUser: null, isAgent: false, readOnly: false }),
 })
 
 interface Message {

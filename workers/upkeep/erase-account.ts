@@ -78,7 +78,11 @@ export async function eraseAccount(parts: FileParts, userId: string): Promise<vo
   while (transactionId === null) {
     const owned = await database.asSystem(
       (tx) => tx<{ id: string; accounts: string[] }[]>`
-        select w.id, array(select s.id from service_accounts s where s.workspace_id = w.id) as accounts
+        select w.id, array(
+          select s.id from service_accounts s where s.workspace_id = w.id
+          union all
+          select s.id from session_users s where s.workspace_id = w.id
+        ) as accounts
         from workspaces w
         where w.owner_id = ${userId}`,
     )

@@ -16,6 +16,9 @@ const outdated = (now: number): Record<string, Condition> => ({
   card_index: (tx) => tx`deleted_at <= ${trashCutoff(now)}`,
   notifications: (tx) => tx`created_at <= ${notificationCutoff(now)}`,
   sessions: (tx) => tx`expires_at <= now()`,
+  ended_sessions: (tx) => tx`ended_at < now() - ${limits.sessions.ttlSeconds.max + 60} * interval '1 second'`,
+  session_history: (tx) =>
+    tx`user_id in (select id from session_users where live_until < now() - ${limits.sessions.historyDays} * interval '1 day')`,
   sign_in_allowances: (tx) => tx`used_until < now() - interval '1 minute'`,
   rate_leases: (tx) => tx`until <= ${now - hourMs}`,
   idempotency_keys: (tx) => tx`created_at < ${idempotencyCutoff(now)}`,

@@ -81,7 +81,8 @@ const readUsers = (tx: Transaction, userId: string | null = null) => tx`
       (select max(s.last_seen_at) from sessions s where s.user_id = u.id)
     ) as last_seen_at
   from users u
-  where not exists (select from service_accounts s where s.id = u.id) and (${userId}::uuid is null or u.id = ${userId})
+  where not exists (select from service_accounts s where s.id = u.id)
+    and not exists (select from session_users s where s.id = u.id) and (${userId}::uuid is null or u.id = ${userId})
   order by lower(u.email)`
 
 const readMemberships = (tx: Transaction, userId: string) => tx`

@@ -59,7 +59,11 @@ export const boards: Record<string, Operation[]> = {
       body: ({ boardId }) => ({ name: 'New', parent_board_id: boardId }),
       expect: writersOfTheWorkspace(201),
     },
-    { body: () => ({ name: 'Own' }), expect: table([201, 201, 201, 201, 201], [201, 201]) },
+    {
+      body: () => ({ name: 'Own' }),
+      expect: table([201, 201, 201, 201, 201], [201, 201]),
+      sessions: { 'editor session of the board': 403 }, // it has no workspace of its own
+    },
     {
       body: ({ workspaceId, boardId }) => ({
         workspace_id: workspaceId,

@@ -1,4 +1,4 @@
-import type { Role } from './roles.ts'
+import type { Role, SessionRole } from './roles.ts'
 
 /** At the socket: what a connection to the board may do. */
 export type SocketAccess = 'edit' | 'read' | 'refused'
@@ -12,7 +12,7 @@ const refused = {
 
 export const socketPermissions: {
   board: 'shared' | 'child' | 'trashed'
-  expect: Record<Role, SocketAccess>
+  expect: Record<Role | SessionRole, SocketAccess>
 }[] = [
   {
     board: 'shared',
@@ -22,6 +22,10 @@ export const socketPermissions: {
       viewer: 'read',
       'shared editor': 'edit',
       'shared viewer': 'read',
+      'editor session of the board': 'edit',
+      'viewer session of the board': 'read',
+      'editor session of the workspace': 'edit',
+      'viewer session of the workspace': 'read',
       ...refused,
     },
   },
@@ -33,6 +37,10 @@ export const socketPermissions: {
       viewer: 'read',
       'shared editor': 'refused',
       'shared viewer': 'refused',
+      'editor session of the board': 'refused',
+      'viewer session of the board': 'refused',
+      'editor session of the workspace': 'edit',
+      'viewer session of the workspace': 'read',
       ...refused,
     },
   },
@@ -44,6 +52,10 @@ export const socketPermissions: {
       viewer: 'refused',
       'shared editor': 'refused',
       'shared viewer': 'refused',
+      'editor session of the board': 'refused',
+      'viewer session of the board': 'refused',
+      'editor session of the workspace': 'refused',
+      'viewer session of the workspace': 'refused',
       ...refused,
     },
   },

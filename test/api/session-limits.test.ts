@@ -1,0 +1,173 @@
+/** What sessions may use, and that nobody gets past a limit by minting. */
+import { expect, test } from 'vitest'
+import { limits } from '../../core/limits.ts'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
+import { setPayer } from '../../platform/work/payers.ts'
+import { withSession } from '../../sql/acting-session.ts'
+import { makePersonalToken } from '../../sql/accounts/personal-tokens.ts'
+import { mintToken } from '../../sql/accounts/tokens.ts'
+import { eraseAccount } from '../../workers/upkeep/erase-account.ts'
+import { randomUUID } from 'node:crypto'
+import { serviceOfFile } from '../support/test-file.ts'
+import { makeBoard, succeeded } from './board.ts'
+import { mint, serviceAccountOf } from './minting.ts'
+
+const { service, user: owner } = await serviceOfFile({ workers: false, config: { rateLimitPerHour: 200 } })
+const figuresOf = ({ headers }: { headers: Headers }) => [
+  Number(headers.get('x-ratelimit-limit')),
+  Number(headers.get('x-ratelimit-remaining')),
+]
+
+test('[US9] the sessions of a user share a limit, and those of an owner another one, by its tier', async () => {
+  const poor = await service.user({ tier: 'free' })
+  const board = await makeBoard(poor)
+  const on = { board_ids: [board.id] }
+  const first = await mint(service, poor, on)
+  const second = await mint(service, poor, on)
+  const other = await mint(service, poor, { ...on, user: { id: 'other', name: 'Other' } })
+  expect(figuresOf(await first.api.get('/me'))).toEqual([200, 199])
+  expect(figuresOf(await second.api.get('/me'))).toEqual([200, 198])
+  expect(figuresOf(await other.api.get('/me'))).toEqual([200, 199])
+  // Another process has used up what the owner’s tier allows.
+  const used = limits.sessions.requestsPerHour.free - 1
+  await service.admin`
+    insert into rate_leases (id, token_id, holder, permits, until)
+    values (${randomUUID()}, ${poor.userId}, ${randomUUID()}, ${used}, ${Date.now() + 300_000})`
+  const fresh = await mint(service, poor, { ...on, user: { id: 'fresh', name: 'Fresh' } })
+  const answers = []
+  for (let n = 0; n < 50; n++) answers.push(await fresh.api.get('/me'))
+  const refused = answers.find(({ status }) => status === 429)!
+  expect(refused.body.code).toBe('rate_limited')
+  expect(refused.headers.get('x-ratelimit-limit')).toBe(String(limits.sessions.requestsPerHour.free))
+  const another = await mint(service, poor, { ...on, user: { id: 'another', name: 'Another' } })
+  expect((await another.api.get('/me')).status).toBe(429)
+  expect((await poor.api.get('/me')).status).toBe(200)
+})
+
+test('[US10] an owner has so many users with a live session; a known one is minted again, and an ended one makes room', async () => {
+  const poor = await service.user({ tier: 'free' })
+  const all = { workspace_id: poor.workspaceId }
+  await mint(service, poor, { ...all, user: { id: 'first', name: 'First' } })
+  await service.admin`
+    with made as (
+      insert into users (email) select 'live-' || n || '@sessions.invalid' from generate_series(2, ${limits.sessions.live.free}) n
+      returning id
+    )
+    insert into session_users (id, workspace_id, external_id, minted_by, live_until)
+    select id, ${poor.workspaceId}, id::text, ${poor.userId}, now() + interval '1 hour' from made`
+  const asked = (id: string) =>
+    poor.api.post('/sessions', { ...all, role: 'viewer', user: { id, name: 'X' } })
+  const refused = await asked('one more')
+  expect([refused.status, refused.body.code]).toEqual([402, 'limit_reached'])
+  expect((await asked('first')).status).toBe(200)
+  succeeded(await poor.api.delete('/sessions', { ...all, user_id: 'first' }))
+  expect((await asked('one more')).status).toBe(200)
+  expect((await asked('first')).status).toBe(402)
+})
+
+test('[US10] users of one owner take the turns of one account, and take turns among each other', async () => {
+  const [payer, ann, bob, rival] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  for (const user of [ann, bob]) setPayer(user, payer)
+  const queue = new FairQueue({ atOnce: 1, waiting: 100, waitingPerAccount: 40 })
+  const began: string[] = []
+  const end = await queue.take(randomUUID())
+  const run = (account: string, name: string) => queue.run(account, () => void began.push(name))
+  const pieces = [
+    ...['a1', 'a2', 'a3'].map((name) => run(ann, name)),
+    ...['b1', 'b2'].map((name) => run(bob, name)),
+    ...['r1', 'r2'].map((name) => run(rival, name)),
+  ]
+  await expect(Promise.all([run(ann, 'a4'), run(ann, 'a5')])).rejects.toThrow('the queue is full')
+  end()
+  await Promise.all(pieces)
+  expect(began).toEqual(['a1', 'r1', 'b1', 'r2', 'a2', 'b2', 'a3', 'a4'])
+})
+
+test('[US11] the 101st live token of an account is refused, on every path that makes one', async () => {
+  const user = await service.user()
+  const backend = await serviceAccountOf(service, user)
+  const fill = (id: string) => service.admin`
+    insert into tokens (user_id, name, prefix, hash, scopes)
+    select ${id}, 'many', 'cork_', sha256(random()::text::bytea), '{read}' from generate_series(1, 99)`
+  await fill(user.userId)
+  await fill(backend.accountId)
+  const path = `/service-accounts/${backend.accountId}/tokens`
+  const refused = await user.api.post(path, {})
+  expect([refused.status, refused.body.code]).toEqual([402, 'limit_reached'])
+  const personal = { id: randomUUID(), name: 'x', scopes: [], ttlDays: null }
+  await expect(
+    service.database.asUser(user.userId, (tx) => makePersonalToken(tx, personal)),
+  ).rejects.toMatchObject({ code: 'CB402' })
+  const ofCommandLine = { userId: user.userId, name: 'x', scopes: [] }
+  await expect(service.database.asSystem((tx) => mintToken(tx, ofCommandLine))).rejects.toMatchObject({
+    code: 'CB402',
+  })
+  await service.admin`update tokens set revoked_at = now() where user_id = ${backend.accountId} and name = 'many'`
+  expect((await user.api.post(path, {})).status).toBe(200)
+})
+
+test('[US12] the account of a session’s user has no rights without the session, nor with another one', async () => {
+  const backend = await serviceAccountOf(service, owner)
+  const board = await makeBoard(owner)
+  const all = { workspace_id: owner.workspaceId }
+  const { session } = await mint(service, backend, { ...all, user: { id: 'sql', name: 'S' } })
+  const account = session.user.account_id
+  const claims = {
+    ...{
+      account,
+      minter: backend.accountId,
+      token: backend.tokenId,
+      workspace: owner.workspaceId,
+      boards: null,
+    },
+    ...{ role: 'editor' as const, scopes: ['read', 'write'], history: false, agent: false },
+    ...{ issued: session.issued_at, expires: session.expires_at },
+  }
+  const boards = () =>
+    service.database.asUser(account, (tx) => tx<{ id: string }[]>`select id from boards order by id`)
+  expect(await boards()).toEqual([])
+  const visible = await withSession(claims, boards)
+  expect(visible.map(({ id }) => id)).toContain(board.id)
+  for (const changed of [
+    { account: randomUUID() },
+    { minter: account },
+    { workspace: randomUUID() },
+    { boards: [] },
+  ])
+    expect(await withSession({ ...claims, ...changed }, boards)).toEqual([])
+  // Also of a whole workspace, what is not for sessions is out of reach.
+  const hook = { workspace_id: owner.workspaceId, url: 'https://example.com/', events: ['*'] }
+  await service.admin`
+    insert into webhooks (workspace_id, created_by, url, events, secret)
+    values (${hook.workspace_id}, ${owner.userId}, ${hook.url}, '{*}', '')`
+  const reached = await withSession(claims, () =>
+    service.database.asUser(
+      account,
+      (tx) => tx`
+        select (select count(*) from webhooks)::integer as webhooks, (select count(*) from tokens)::integer as tokens,
+          (select count(*) from service_accounts)::integer as accounts`,
+    ),
+  )
+  expect(reached[0]).toEqual({ webhooks: 0, tokens: 0, accounts: 0 })
+})
+
+test('[US14] an erased owner leaves no user of its sessions, and the audit no name', async () => {
+  const leaver = await service.user()
+  const board = await makeBoard(leaver)
+  const { session, api } = await mint(service, leaver, {
+    board_ids: [board.id],
+    user: { id: 'e', name: 'Erased' },
+  })
+  succeeded(await api.patch(`/boards/${board.id}`, { name: 'Named' }))
+  const account = session.user.account_id
+  const clock = { now: () => Date.now() }
+  const log = service.app.log
+  await eraseAccount({ database: service.database, files: service.files, clock, log }, leaver.userId)
+  expect(await service.admin`select from users where id = ${account}`).toHaveLength(0)
+  expect(
+    await service.admin`select from session_users where workspace_id = ${leaver.workspaceId}`,
+  ).toHaveLength(0)
+  const named = await service.admin`
+    select from audit_operations where user_id = ${account} and (display_name is not null or ip <> '')`
+  expect(named).toHaveLength(0)
+})
