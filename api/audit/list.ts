@@ -4,7 +4,8 @@ import { namesOf } from '../../sql/accounts/session-users.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import { boardId, cursorPage, presentSessionUser, sessionUser, workspaceId } from '../http/schemas.ts'
+import { boardId, cursorPage, workspaceId } from '../http/schemas.ts'
+import { presentSessionUser, sessionUser } from '../http/session-user.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const entryAnswer = named('AuditEntry', 'A resource that was written or read.', {
@@ -103,13 +104,13 @@ function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, 
 }
 
 function presentEntry(row: AuditRow, names: Awaited<ReturnType<typeof namesOf>>) {
-  const session_user = presentSessionUser(names.get(row.user_id)?.externalId ?? null, row.display_name)
+  const shown = presentSessionUser(names.get(row.user_id)?.externalId ?? null, row.display_name)
   const { user_id, display_name, token_id, service_account_id, client_id } = row
   return {
     id: String(row.id),
     occurred_at: row.occurred_at,
     action: row.action,
-    actor: { user_id, display_name, token_id, service_account_id, client_id, session_user },
+    actor: { user_id, display_name, token_id, service_account_id, client_id, ...shown },
     method: row.method,
     path: row.path,
     status: row.status,

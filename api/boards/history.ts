@@ -9,16 +9,8 @@ import type { Database } from '../../sql/database.ts'
 import { parseTime } from '../http/feed.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
-import {
-  boardId,
-  boardParams,
-  cardId,
-  cursor,
-  cursorPage,
-  pageQuery,
-  presentSessionUser,
-  sessionUser,
-} from '../http/schemas.ts'
+import { boardId, boardParams, cardId, cursor, cursorPage, pageQuery } from '../http/schemas.ts'
+import { presentSessionUser, sessionUser } from '../http/session-user.ts'
 import { id, integer, list, named, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
 import { pastReader } from './past.ts'
 
@@ -160,7 +152,7 @@ function presentEntry(entry: EntryOfBoard, names: Awaited<ReturnType<typeof name
   const { accounts, counts, other } = entry
   const actors = accounts.map((user_id) => {
     const { name = null, externalId = null } = names.get(user_id) ?? {}
-    return { user_id, display_name: name, session_user: presentSessionUser(externalId, name) }
+    return { user_id, display_name: name, ...presentSessionUser(externalId, name) }
   })
   const by = wayOf(entry)
   return {

@@ -39,17 +39,6 @@ export const cardId = text('Id of the card.')
 export const createdAt = time('When it was created.')
 export const updatedAt = time('When it was last changed.')
 
-/** The user of a session, in history and audit. */
-export const sessionUser = nullable(
-  object('For a session: its user.', {
-    id: text('The id that the product which minted the session has for the user.'),
-    name: nullable(text('Name of the user.')),
-  }),
-  'Null for other accounts.',
-)
-export const presentSessionUser = (id: string | null, name: string | null) =>
-  id === null ? null : { id, name }
-
 const version = text(
   'Changes with every change of the object, and never otherwise. Opaque. Send it as `if_version`, or in quotes as `If-Match`.',
 )

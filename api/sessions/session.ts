@@ -6,6 +6,7 @@ import { scopes } from '../../sql/accounts/tokens.ts'
 import { boardId, workspaceId } from '../http/schemas.ts'
 import {
   flag,
+  id,
   integer,
   list,
   listOf,
@@ -34,7 +35,7 @@ export const newSession = Type.Object({
   board_ids: Type.Optional(
     listOf(uuid, bounds.boards, 'The boards that the session opens, all of one workspace.'),
   ),
-  workspace_id: Type.Optional(uuid),
+  workspace_id: Type.Optional(id('The workspace whose boards the session opens, all of them.')),
   role,
   user: object('The user of your product to whom you give the session.', {
     id: sessionUserId,
@@ -46,7 +47,7 @@ export const newSession = Type.Object({
   ttl_seconds: Type.Optional(
     integer(
       `Lifetime in seconds, ${bounds.ttlSeconds.min} to ${bounds.ttlSeconds.max}. Default: ${bounds.ttlSeconds.default}. Mint again to go on.`,
-      { minimum: bounds.ttlSeconds.min, maximum: bounds.ttlSeconds.max, default: bounds.ttlSeconds.default },
+      { minimum: bounds.ttlSeconds.min, maximum: bounds.ttlSeconds.max },
     ),
   ),
   scopes: Type.Optional(
@@ -71,7 +72,7 @@ export const Session = named('Session', 'The rights of a user of your product, f
   history: flag('Whether it shows the history of its boards.'),
   user: object('Its user.', {
     id: sessionUserId,
-    account_id: uuid,
+    account_id: id('Id of the user’s account here, as in `user_id` of history and audit.'),
     name: userName,
     color: nullable(userColor),
     avatar_url: nullable(userAvatar),

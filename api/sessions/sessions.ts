@@ -9,7 +9,7 @@ import type { Transaction } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { ScopeError } from '../http/authenticate.ts'
 import { route } from '../http/route.ts'
-import { flag, text, time, uuid } from '../http/vocabulary.ts'
+import { flag, id, text, time } from '../http/vocabulary.ts'
 import { newSession, presentSession, Session, sessionUserId, type NewSessionBody } from './session.ts'
 
 export const mintSessionRoute = route('POST /sessions', 'write', {
@@ -74,8 +74,10 @@ export const endSessionsRoute = route('DELETE /sessions', 'write', {
   schemas: {
     body: Type.Object({
       user_id: Type.Optional(sessionUserId),
-      board_id: Type.Optional(uuid),
-      workspace_id: Type.Optional(uuid),
+      board_id: Type.Optional(id('A board: whoever opens it.')),
+      workspace_id: Type.Optional(
+        id('The workspace of the user. Required for a personal token that names no board.'),
+      ),
     }),
   },
   answers: { 200: Type.Object({ deleted: flag('Always true.') }) },

@@ -10,6 +10,7 @@ import { Hocuspocus, type Connection } from '@hocuspocus/server'
 import { WebSocketServer, type ServerOptions } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { payerOf } from '../../platform/work/payers.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
@@ -177,7 +178,7 @@ export class Gateway {
     const access = new QueryBatch({
       query: (questions: AccessQuestion[]) => boardAccess(database, documentBytes, questions),
       keyOf: questionKey,
-      accountOf: ({ account }) => account,
+      accountOf: ({ account }) => payerOf(account),
     })
     const hocuspocus = new Hocuspocus<EditorContext>({
       extensions: [

@@ -88,3 +88,14 @@ export async function namesOf(
     where u.id = any (${accounts}::uuid[])`
   return new Map(rows.map(({ id, ...names }) => [id, names]))
 }
+
+/** The account of a user of sessions. Run it `asSystem`. */
+export async function findSessionUser(
+  tx: Transaction,
+  workspaceId: string,
+  externalId: string,
+): Promise<string | null> {
+  const [row] = await tx<{ id: string }[]>`
+    select id from session_users where workspace_id = ${workspaceId} and external_id = ${externalId}`
+  return row?.id ?? null
+}

@@ -15,6 +15,7 @@ create table session_users (
   unique (workspace_id, external_id)
 );
 create index session_users_live on session_users (workspace_id, live_until);
+create trigger forget_rate_counter after delete on session_users for each row execute function forget_rate_counter();
 
 -- Sessions that ended early: those of a user, those that open a board, or those to which both applies, that were issued
 -- before this time.

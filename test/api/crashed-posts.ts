@@ -171,6 +171,19 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       truth: (body) => has(body.access_token),
     },
     {
+      route: 'POST /sessions',
+      path: '/sessions',
+      body: { board_ids: [board.id], role: 'editor', user: { id: 'u-1', name: 'Ada' } },
+      truth: (body) => body.access_token.startsWith('corks_'),
+    },
+    {
+      route: 'POST /images/urls',
+      path: '/images/urls',
+      body: { images: [{ image_key: whole.key }] },
+      truth: (body) => has(body.expires_at),
+      again: true,
+    },
+    {
       route: 'POST /uploads',
       path: `/uploads?board=${board.id}`,
       body: gif,
@@ -231,6 +244,7 @@ export async function stateOf(service: TestService): Promise<unknown> {
       (select json_agg(w order by w.id) from (select id, secret from webhooks) w) as webhooks,
       (select json_agg(t order by t.id) from (select id, attempt, next_attempt_at from webhook_deliveries) t) as deliveries,
       (select json_agg(t order by t.id) from (select id, revoked_at from tokens) t) as tokens,
+      (select json_agg(s order by s.id) from session_users s) as sessions,
       (select json_agg(i order by i.image_key) from (select image_key, bytes from images) i) as images,
       (select json_agg(u order by u.image_key) from (select image_key, state from uploads) u) as uploads,
       (select json_agg(u order by u.workspace_id) from storage_usage u) as storage,

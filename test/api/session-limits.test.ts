@@ -1,18 +1,24 @@
 /** What sessions may use, and that nobody gets past a limit by minting. */
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { limits } from '../../core/limits.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { setPayer } from '../../platform/work/payers.ts'
 import { withSession } from '../../sql/acting-session.ts'
+import { findSessionUser } from '../../sql/accounts/session-users.ts'
 import { makePersonalToken } from '../../sql/accounts/personal-tokens.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import { eraseAccount } from '../../workers/upkeep/erase-account.ts'
-import { randomUUID } from 'node:crypto'
+import { until } from '../support/editor.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, succeeded } from './board.ts'
 import { mint, serviceAccountOf } from './minting.ts'
 
 const { service, user: owner } = await serviceOfFile({ workers: false, config: { rateLimitPerHour: 200 } })
+const parts = () => {
+  const { database, files, app } = service
+  return { database, files, clock: { now: () => Date.now() }, log: app.log }
+}
 const figuresOf = ({ headers }: { headers: Headers }) => [
   Number(headers.get('x-ratelimit-limit')),
   Number(headers.get('x-ratelimit-remaining')),
@@ -151,6 +157,23 @@ test('[US12] the account of a session’s user has no rights without the session
   expect(reached[0]).toEqual({ webhooks: 0, tokens: 0, accounts: 0 })
 })
 
+test('[US14] one user is erased: the session ends, history and audit have no name, what they wrote stays', async () => {
+  const leaver = await service.user()
+  const board = await makeBoard(leaver)
+  const user = { id: 'gone@example.test', name: 'Somebody' }
+  const { session, api } = await mint(service, leaver, { board_ids: [board.id], user })
+  succeeded(await api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 }))
+  const account = await service.database.asSystem((tx) => findSessionUser(tx, leaver.workspaceId, user.id))
+  expect(account).toBe(session.user.account_id)
+  await eraseAccount(parts(), account!)
+  await until(async () => (await api.get('/me')).status === 401, 'the session has ended', 2000)
+  const told = await Promise.all(
+    ['/audit', `/boards/${board.id}/history`].map(async (path) => (await leaver.api.get(path)).text),
+  )
+  expect(told.join()).not.toMatch(/gone@example|Somebody/)
+  expect(succeeded(await leaver.api.get(`/boards/${board.id}/cards`)).total).toBe(1)
+})
+
 test('[US14] an erased owner leaves no user of its sessions, and the audit no name', async () => {
   const leaver = await service.user()
   const board = await makeBoard(leaver)
@@ -160,9 +183,7 @@ test('[US14] an erased owner leaves no user of its sessions, and the audit no na
   })
   succeeded(await api.patch(`/boards/${board.id}`, { name: 'Named' }))
   const account = session.user.account_id
-  const clock = { now: () => Date.now() }
-  const log = service.app.log
-  await eraseAccount({ database: service.database, files: service.files, clock, log }, leaver.userId)
+  await eraseAccount(parts(), leaver.userId)
   expect(await service.admin`select from users where id = ${account}`).toHaveLength(0)
   expect(
     await service.admin`select from session_users where workspace_id = ${leaver.workspaceId}`,

@@ -9,7 +9,7 @@ import { revokeToken } from '../../sql/accounts/tokens.ts'
 import { connectApplication } from '../support/application.ts'
 import { until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
-import { testSecretKey } from '../support/service.ts'
+import { startService, testSecretKey } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard, makeCards, succeeded } from './board.ts'
 import { mint, serviceAccountOf } from './minting.ts'
@@ -139,6 +139,19 @@ test('[US4] forged, foreign, changed and cut tokens are 401', async () => {
     const answer = await new ApiClient(service.url, one).get(`/boards/${board.id}`)
     expect([one, answer.status]).toEqual([one, 401])
   }
+})
+
+test('[US4] while SECRET_KEY is replaced, sessions of the previous one are valid', async () => {
+  const config = { secretKey: 'the newer key, as long as it has to be', previousSecretKey: testSecretKey }
+  const rotated = await startService({ testDatabase: service.testDatabase, workers: false, config })
+  const { token } = await mint(service, backend, on)
+  const statusAt = async (url: string, given: string) => (await new ApiClient(url, given).get('/me')).status
+  expect(await statusAt(rotated.url, token)).toBe(200)
+  const asked = { ...on, role: 'viewer', user: { id: 'u', name: 'U' } }
+  const newer = succeeded(await new ApiClient(rotated.url, owner.token).post('/sessions', asked)).access_token
+  expect(await statusAt(rotated.url, newer)).toBe(200)
+  expect(await statusAt(service.url, newer)).toBe(401)
+  await rotated.stop()
 })
 
 test('[US5] a session ends with its time, its token and its accounts, and has no more rights than its minter', async () => {
