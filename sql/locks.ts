@@ -24,4 +24,6 @@ export const locks = {
   node: 1129270353,
   /** Protects the number of an owner's users with a live session (functions/sessions.sql). The second key is the owner's hash. */
   liveSessions: 1129270354,
+  /** Protects the number of an account's live tokens (functions/sessions.sql). The second key is the account's hash. */
+  liveTokens: 1129270355,
 }

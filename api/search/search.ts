@@ -136,7 +136,8 @@ interface Hits {
 }
 
 /**
- * Searches, in the session of the request: its rights are set before the function is called. Returns one more result of each kind than the page has.
+ * Searches. Returns one more result of each kind than the page has. An argument of the function sets the session in
+ * which the account acts, because a search is one statement. Arguments are evaluated before the function.
  *
  * @param wait don't search, but return `pending`, while boards are not fully indexed
  */
@@ -144,12 +145,12 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
   const { kind, phrase, words, workspace, page } = wanted
   const rows = await database.search(
     (sql) => sql<(CardRow & { what: 'pending' | 'board' | 'card' })[]>`
-      select s.what, s.board_id, s.card_id, s.kind, s.title, s.body, s.updated_at
-      from (select set_config('corkboard.session', ${sessionText(userId)}, true) as session offset 0) acting
-      cross join lateral search(
-        case when acting.session is not null then ${userId}::uuid end, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
+      select what, board_id, card_id, kind, title, body, updated_at
+      from search(
+        case when set_config('corkboard.session', ${sessionText(userId)}, true) is not null then ${userId}::uuid end,
+        ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
         ${candidates}, ${page.limit + 1}, ${page.offset}, ${wait}
-      ) s`,
+      )`,
   )
   const of = (what: string) => rows.filter((row) => row.what === what)
   const boardIds = (boards: CardRow[]) => boards.map((row) => row.board_id)

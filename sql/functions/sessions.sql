@@ -188,7 +188,8 @@ end $$;
 create or replace function bound_live_tokens() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
 begin
-  perform from users u where u.id = new.user_id for no key update; -- of two that make the hundredth, one waits
+  -- Of two that make the hundredth token, one waits. An advisory lock, because a row lock counts as a write.
+  perform pg_advisory_xact_lock(1129270355, hashtext(new.user_id::text));
   if (
     select count(*) from tokens t
     where t.user_id = new.user_id and t.grant_id is null and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())

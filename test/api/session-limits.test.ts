@@ -1,6 +1,8 @@
 /** What sessions may use, and that nobody gets past a limit by minting. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { Pace } from '../../collab/gateway/pace.ts'
+import { RatesByOwner } from '../../collab/gateway/rates.ts'
 import { limits } from '../../core/limits.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { setPayer } from '../../platform/work/payers.ts'
@@ -87,6 +89,26 @@ test('[US10] users of one owner take the turns of one account, and take turns am
   end()
   await Promise.all(pieces)
   expect(began).toEqual(['a1', 'r1', 'b1', 'r2', 'a2', 'b2', 'a3', 'a4'])
+})
+
+test('[US10] the sockets of all sessions of an owner have the rates of ten accounts, and the time of one', async () => {
+  const payer = randomUUID()
+  const users = Array.from({ length: 12 }, () => randomUUID())
+  for (const user of users) setPayer(user, payer)
+  const rate = { perSecond: 0.001, burst: 10 }
+  const rates = new RatesByOwner({ awarenessRate: rate, queryRate: rate, frameRate: rate })
+  const taken = users.map((user) => {
+    const { awareness } = rates.of(user, payer)
+    return Array.from({ length: 20 }, () => awareness.take()).filter(Boolean).length
+  })
+  expect(taken).toEqual([...Array.from({ length: 10 }, () => 10), 0, 0])
+
+  const pace = new Pace()
+  pace.spend(users[0]!, 30)
+  expect([pace.restMs(users[0]!) > 0, pace.restMs(users[1]!)]).toEqual([true, 0])
+  for (const user of users.slice(1, 10)) pace.spend(user, 30)
+  expect(pace.restMs(users[11]!)).toBeGreaterThan(0)
+  expect(pace.restMs(payer)).toBe(0)
 })
 
 test('[US11] the 101st live token of an account is refused, on every path that makes one', async () => {

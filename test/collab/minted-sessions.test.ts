@@ -99,6 +99,14 @@ test('[US7] presence, history and audit name the user by its own id and name, an
     service_account_id: backend.accountId,
     client_id: null,
   })
+  for (const client of [
+    api,
+    (await mint(service, backend, { board_ids: [board.id], user: { id: 'b', name: 'Ben' } })).api,
+  ])
+    succeeded(await client.send('PUT', `/boards/${board.id}/presence`, { state: { at: 'work' } }))
+  const { presence } = succeeded(await owner.api.get(`/boards/${board.id}/presence`))
+  const atWork = presence.filter(({ state }: any) => state.at === 'work')
+  expect(atWork.map((one: any) => one.account.session_user.id).toSorted()).toEqual(['b', 'emp-7'])
   const agent = await mint(service, backend, {
     board_ids: [board.id],
     user: { id: 'bot', name: 'Bot', agent: true },
