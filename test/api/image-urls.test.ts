@@ -1,12 +1,14 @@
 /** Signed URLs of files: `<img>` shows them without code. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setDisabled } from '../../sql/accounts/accounts.ts'
+import { chromiumOfFile } from '../support/chromium.ts'
 import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, succeeded } from './board.ts'
 import { picture, png, upload } from './file.ts'
 import { mint, serviceAccountOf } from './minting.ts'
 
+const chromium = await chromiumOfFile()
 const minuteMs = 60_000
 /** Five past ten. URLs then end at eleven. */
 const startMs = Date.UTC(2031, 0, 1, 10, 5)
@@ -164,4 +166,19 @@ test('[FR46] with include=urls a card brings the URLs of its files, and a srcset
   for (const [source] of sources) expect(await statusOf(source)).toBe(200)
   const plain = succeeded(await user.api.get(`/boards/${boardId}/cards/${card.id}`)).card
   expect(plain.urls).toBeUndefined()
+})
+
+test('[FR47] a browser shows the srcset of a card on a page of another origin', async () => {
+  const picked = await uploaded(await picture(700, 500).png().toBuffer())
+  const card = await makeCard(user, boardId, { kind: 'image', image_key: picked })
+  clock.ms = Date.now() // the browser's
+  const path = `/boards/${boardId}/cards/${card.id}?include=urls`
+  const { url, srcset } = succeeded(await user.api.get(path)).card.urls.image_key
+  const page = await (await chromium.newContext({ viewport: { width: 400, height: 300 } })).newPage()
+  await page.setContent(`<img src="${url}" srcset="${srcset}" sizes="300px">`)
+  const shown = () =>
+    page.evaluate<[string, number]>('[document.images[0].currentSrc, document.images[0].naturalWidth]')
+  await until(async () => (await shown())[1] > 0, 'the image is shown')
+  const [source] = await shown()
+  expect(new URL(source).searchParams.get('w')).toBe('320')
 })

@@ -99,14 +99,14 @@ test('[US7] presence, history and audit name the user by its own id and name, an
     service_account_id: backend.accountId,
     client_id: null,
   })
-  for (const client of [
-    api,
-    (await mint(service, backend, { board_ids: [board.id], user: { id: 'b', name: 'Ben' } })).api,
-  ])
+  const ben = await mint(service, backend, { board_ids: [board.id], user: { id: 'b', name: 'Ben' } })
+  const working = [api, ben.api]
+  for (const client of working)
     succeeded(await client.send('PUT', `/boards/${board.id}/presence`, { state: { at: 'work' } }))
   const { presence } = succeeded(await owner.api.get(`/boards/${board.id}/presence`))
   const atWork = presence.filter(({ state }: any) => state.at === 'work')
   expect(atWork.map((one: any) => one.account.session_user.id).toSorted()).toEqual(['b', 'emp-7'])
+  for (const client of working) succeeded(await client.delete(`/boards/${board.id}/presence`))
   const agent = await mint(service, backend, {
     board_ids: [board.id],
     user: { id: 'bot', name: 'Bot', agent: true },
