@@ -29,8 +29,10 @@ export class Stamp {
 
   /** Sets the sender's current name and rights, for the states that it sends from now on. */
   update(now: Partial<Pick<Sender, 'name' | 'sessionUser' | 'readOnly'>>): void {
-    this.#sender = { ...this.#sender, ...now }
-    this.#end = encode(this.#sender)
+    const sender = { ...this.#sender, ...now }
+    if (isSame(sender, this.#sender)) return
+    this.#sender = sender
+    this.#end = encode(sender)
   }
 
   /**
@@ -53,6 +55,12 @@ const brace = '}'.charCodeAt(0)
 const comma = Buffer.from(',')
 /** Whitespace of JSON is at most a space; all other characters come after it. */
 const isSpace = (byte: number): boolean => byte <= 0x20
+
+const isSame = (one: Sender, other: Sender): boolean =>
+  one.name === other.name &&
+  one.readOnly === other.readOnly &&
+  (one.sessionUser === other.sessionUser ||
+    JSON.stringify(one.sessionUser) === JSON.stringify(other.sessionUser))
 
 /** The stamp's keys with the state's closing brace. */
 function encode({ id, name, sessionUser, readOnly, isAgent }: Sender): Buffer {

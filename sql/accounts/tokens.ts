@@ -48,8 +48,10 @@ export function makeToken(): string {
 export function tokenHash(token: string): Buffer | null {
   const [, secret, sum] = tokenPattern.exec(token) ?? []
   if (secret === undefined || sum !== checksum(secret)) return null
-  return createHash('sha256').update(token).digest()
+  return digest(token)
 }
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 function checksum(secret: string): string {
   return crc32(secret).toString(36).padStart(7, '0')
@@ -161,7 +163,7 @@ export class TokenVerifier {
     const claims = hash ? null : this.#sessions.read(token)
     if (!hash && !claims) return null
     const now = this.#clock.now()
-    const key = hash?.toString('base64') ?? token
+    const key = (hash ?? digest(token)).toString('base64')
     const known = this.#known.get(key)
     if (known && now - known.at < maxAgeMs) return known.principal
     if (this.#seen.isUnknown(key, now) || (!this.#seen.wasValid(key, now) && !mayLookUp())) return null
