@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setDisabled } from '../../sql/accounts/accounts.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { until } from '../support/editor.ts'
+import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, succeeded } from './board.ts'
 import { picture, png, upload } from './file.ts'
@@ -135,7 +136,8 @@ test('[FR45] reads by signed URLs are audited under the account that asked, and 
   const reader = await service.user({ name: 'Reader' })
   await service.member(user.workspaceId, reader, 'viewer')
   const url = await urlOf(reader)
-  const left = async () => Number((await reader.api.get('/me')).headers.get('x-ratelimit-remaining'))
+  const home = new ApiClient(service.homeUrl, reader.token)
+  const left = async () => Number((await home.get('/me')).headers.get('x-ratelimit-remaining'))
   const before = await left()
   for (let n = 0; n < 3; n++) expect(await statusOf(url)).toBe(200)
   expect(await left()).toBe(before - 1)

@@ -1,6 +1,6 @@
 /** What sessions may use, and that nobody gets past a limit by minting. */
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { Pace } from '../../collab/gateway/pace.ts'
 import { RatesByOwner } from '../../collab/gateway/rates.ts'
 import { limits } from '../../core/limits.ts'
@@ -11,7 +11,9 @@ import { findSessionUser } from '../../sql/accounts/session-users.ts'
 import { makePersonalToken } from '../../sql/accounts/personal-tokens.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import { eraseAccount } from '../../workers/upkeep/erase-account.ts'
+import { startRetention } from '../../workers/upkeep/retention.ts'
 import { until } from '../support/editor.ts'
+import { ApiClient } from '../support/http.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, succeeded } from './board.ts'
 import { mint, serviceAccountOf } from './minting.ts'
@@ -30,25 +32,24 @@ test('[US9] the sessions of a user share a limit, and those of an owner another 
   const poor = await service.user({ tier: 'free' })
   const board = await makeBoard(poor)
   const on = { board_ids: [board.id] }
-  const first = await mint(service, poor, on)
-  const second = await mint(service, poor, on)
-  const other = await mint(service, poor, { ...on, user: { id: 'other', name: 'Other' } })
-  expect(figuresOf(await first.api.get('/me'))).toEqual([200, 199])
-  expect(figuresOf(await second.api.get('/me'))).toEqual([200, 198])
-  expect(figuresOf(await other.api.get('/me'))).toEqual([200, 199])
+  const minted = async (id: string) =>
+    new ApiClient(service.homeUrl, (await mint(service, poor, { ...on, user: { id, name: id } })).token)
+  const [first, second, other] = [await minted('u-1'), await minted('u-1'), await minted('other')]
+  expect(figuresOf(await first.get('/me'))).toEqual([200, 199])
+  expect(figuresOf(await second.get('/me'))).toEqual([200, 198])
+  expect(figuresOf(await other.get('/me'))).toEqual([200, 199])
   // Another process has used up what the owner’s tier allows.
   const used = limits.sessions.requestsPerHour.free - 1
   await service.admin`
     insert into rate_leases (id, token_id, holder, permits, until)
     values (${randomUUID()}, ${poor.userId}, ${randomUUID()}, ${used}, ${Date.now() + 300_000})`
-  const fresh = await mint(service, poor, { ...on, user: { id: 'fresh', name: 'Fresh' } })
+  const fresh = await minted('fresh')
   const answers = []
-  for (let n = 0; n < 50; n++) answers.push(await fresh.api.get('/me'))
+  for (let n = 0; n < 50; n++) answers.push(await fresh.get('/me'))
   const refused = answers.find(({ status }) => status === 429)!
   expect(refused.body.code).toBe('rate_limited')
   expect(refused.headers.get('x-ratelimit-limit')).toBe(String(limits.sessions.requestsPerHour.free))
-  const another = await mint(service, poor, { ...on, user: { id: 'another', name: 'Another' } })
-  expect((await another.api.get('/me')).status).toBe(429)
+  expect((await (await minted('another')).get('/me')).status).toBe(429)
   expect((await poor.api.get('/me')).status).toBe(200)
 })
 
@@ -180,6 +181,29 @@ test('[US12] the account of a session’s user has no rights without the session
     ),
   )
   expect(reached[0]).toEqual({ webhooks: 0, tokens: 0, accounts: 0 })
+})
+
+test('[US8] a user without a session for 30 days sees no history of that time; what has ended is forgotten after a day', async () => {
+  const backend = await serviceAccountOf(service, owner)
+  const board = await makeBoard(owner)
+  const asked = { board_ids: [board.id], history: true }
+  for (const id of ['away', 'here']) {
+    const { api } = await mint(service, backend, { ...asked, user: { id, name: id } })
+    expect((await api.get(`/boards/${board.id}/history`)).status).toBe(200)
+  }
+  succeeded(await backend.api.delete('/sessions', { user_id: 'long ago' }))
+  succeeded(await backend.api.delete('/sessions', { user_id: 'just now' }))
+  await service.admin`update session_users set live_until = now() - interval '31 days' where external_id = 'away'`
+  await service.admin`update ended_sessions set ended_at = now() - interval '25 hours' where external_id = 'long ago'`
+  const loop = startRetention({ ...parts(), auditDays: 10 }, { intervalMs: 20 })
+  onTestFinished(() => loop.stop())
+  const kept = () => service.admin<{ id: string }[]>`
+    select s.external_id as id from session_history h join session_users s on s.id = h.user_id
+    where h.place_id = ${board.id}
+    union all
+    select external_id from ended_sessions where external_id in ('long ago', 'just now')`
+  await until(async () => (await kept()).length === 2, 'the old ones are gone')
+  expect((await kept()).map(({ id }) => id)).toEqual(['here', 'just now'])
 })
 
 test('[US14] one user is erased: the session ends, history and audit have no name, what they wrote stays', async () => {
