@@ -4,7 +4,14 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { limits } from '../core/limits.ts'
-import { authorise, charge, identify, refund, type AuthenticateOptions } from './http/authenticate.ts'
+import {
+  authorise,
+  charge,
+  chargeSigned,
+  identify,
+  refund,
+  type AuthenticateOptions,
+} from './http/authenticate.ts'
 import type { LargeBodies } from './http/body/large-bodies.ts'
 import { acceptJsonOnly, takesLargeBody } from './http/body/read-json.ts'
 import { compileBody } from './http/body/validate-body.ts'
@@ -19,6 +26,7 @@ import { sendJson } from './http/send-json.ts'
 import { lowerCaseIds, perform } from './http/perform.ts'
 import type { Principal } from '../sql/accounts/tokens.ts'
 import type { ApiContext, Route } from './http/route.ts'
+import { withSession } from '../sql/acting-session.ts'
 import { apiRoot } from './http/root.ts'
 import { routes } from './routes.ts'
 import { uuidPattern } from './http/schemas.ts'
@@ -144,8 +152,9 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
     onRequest: async (request, reply) => {
       // `GET /boards/move` is the path `/boards/move` with a wrong method, not the board with the id `move`.
       if (rivals.some((pattern) => pattern.test(bare(request.url)))) return reply.callNotFound()
+      if (isSigned(route, request)) return chargeSigned(options, request, reply)
       await identify(options, request, reply)
-      if (!route.open) authorise(request, route.scope)
+      if (!route.open) authorise(request, route)
     },
     ...(bodyLimit > limits.largeBodies.fromBytes && !route.takesBytes
       ? { preParsing: awaitTurn(options.context, route, largeBodies) }
@@ -154,8 +163,14 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
       ? { preValidation: [begin, tellUnknown], onSend: end }
       : { preValidation: tellUnknown }),
     handler: async (request, reply) => {
+      if (isSigned(route, request)) {
+        const { params, query } = request
+        const call = { params: params as never, query: query as never, request }
+        const answer = await route.handleSigned!(options.context, call)
+        return sendJson(reply.code(answer.status ?? 200).headers(answer.headers ?? {}), answer.body)
+      }
       // An open route does not read it.
-      const principal = route.open ? (request.principal as Principal) : authorise(request, route.scope)
+      const principal = route.open ? (request.principal as Principal) : authorise(request, route)
       const call = {
         params: lowerCaseIds(request.params as Record<string, string>) as never,
         query: request.query as never,
@@ -167,7 +182,8 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
         resumed: request.attempt?.resumed ?? null,
         charge: () => charge(options, request, reply),
       }
-      const work = () => perform(options.context, route, call, request.attempt)
+      const work = () =>
+        withSession(principal.session?.claims, () => perform(options.context, route, call, request.attempt))
       const answer = await (request.largeBody ? request.largeBody.during(work) : work())
       if (answer.headers) reply.headers(answer.headers)
       // The client already had the bytes, so the request does not count.
@@ -178,6 +194,10 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
   })
 }
 
+/** Whether a request needs no token, because its URL is signed. */
+const isSigned = (route: Route, { query }: FastifyRequest): boolean =>
+  route.handleSigned !== undefined && (query as Record<string, unknown>)['signature'] !== undefined
+
 /**
  * A hook that runs before a large body is read. It skips the early refusal for a request with an idempotency key. Such a
  * request may be a replay, which gets its first answer whatever the rights are now. That requires the body.
@@ -187,7 +207,8 @@ const awaitTurn = (context: ApiContext, route: Route, bodies: LargeBodies): preP
     if (!route.refuseEarly || headers['idempotency-key'] !== undefined) return
     const ids = lowerCaseIds(params as Record<string, string>)
     const wrong = Object.keys(ids).find((name) => name === 'id' && !uuidPattern.test(ids[name]!))
-    if (wrong === undefined) await route.refuseEarly(context, { params: ids, principal: principal! })
+    const refuse = () => route.refuseEarly!(context, { params: ids, principal: principal! })
+    if (wrong === undefined) await withSession(principal!.session?.claims, refuse)
   })
   return (request, reply, payload, done) => {
     take(request, reply)

@@ -33,6 +33,7 @@ import { abortUpload, beginUpload, signParts } from './files/multipart.ts'
 import { completeUpload } from './files/multipart-complete.ts'
 import { listFiles } from './files/list.ts'
 import { readFile } from './files/read.ts'
+import { signUrls } from './files/urls.ts'
 import { uploadImage } from './files/upload.ts'
 import { mcpRoute } from './mcp/endpoint.ts'
 import type { Route } from './http/route.ts'
@@ -61,6 +62,7 @@ import {
 } from './webhooks/webhooks.ts'
 import { deletePresence, putPresence, readPresence } from './presence/presence.ts'
 import { search } from './search/search.ts'
+import { endSessionsRoute, mintSessionRoute } from './sessions/sessions.ts'
 
 export const routes: Route[] = [
   readRoot(() => routes),
@@ -132,6 +134,8 @@ export const routes: Route[] = [
   listServiceTokens,
   mintServiceTokenRoute,
   revokeServiceTokenRoute,
+  mintSessionRoute,
+  endSessionsRoute,
   listAudit,
   exportBoard,
   importRoute,
@@ -143,5 +147,6 @@ export const routes: Route[] = [
   abortUpload,
   listFiles,
   readFile,
+  signUrls,
   mcpRoute,
 ]

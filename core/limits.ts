@@ -108,6 +108,9 @@ export const limits = {
     /** Images with more pixels are stored, but not resized. */
     resizePixels: 50_000_000,
     resizeBytes: 64 * 1024 * 1024,
+    urlsPerRequest: 500,
+    /** Reads of files by signed URLs, from one address. */
+    signedReadsPerHour: 20_000,
     /** How long browsers cache a file. */
     cacheSeconds: 86_400,
     reclaimDays: 30,
@@ -132,6 +135,20 @@ export const limits = {
   guests: { perBoard: 100, tokenHours: 12, name: 100, password: { min: 8, max: 200 } },
   /** `perHour`: invitations that an account may make. */
   invitations: { days: 7, perHour: 20, email: 320 },
+  /** Sessions that are minted for the users of other products. Limits by tier are those of the workspace's owner. */
+  sessions: {
+    userId: 200,
+    boards: 50,
+    ttlSeconds: { min: 60, max: 86_400, default: 3600 },
+    /** Users with a live session. */
+    live: { free: 1000, pro: 100_000 },
+    /** Requests of all sessions in an hour. */
+    requestsPerHour: { free: 20_000, pro: 2_000_000 },
+    /** A user without a session for so long sees no earlier history at the next one. */
+    historyDays: 30,
+    /** How much of what an account may have, such as sockets, one user may have. */
+    userShare: 0.1,
+  },
   signIn: {
     /** Number of characters. */
     password: { min: 12, max: 1000 },

@@ -1,6 +1,7 @@
 /** The parts on which all others are built: the Fastify app, the database, clock, threads, egress, tokens and storage. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { openSessionTokens } from '../api/sessions/session-tokens.ts'
 import { openSessions } from '../api/sign-in/session.ts'
 import type { FileRead } from '../api/http/route.ts'
 import type { LoadBounds } from '../collab/documents/load.ts'
@@ -8,9 +9,12 @@ import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
+import { openSigning } from '../platform/secrets/signatures.ts'
 import type { Passwords } from '../platform/secrets/passwords.ts'
 import { meteredStore } from '../platform/storage/metered-store.ts'
+import { setPayer } from '../platform/work/payers.ts'
 import { WorkerPool } from '../platform/work/worker-pool.ts'
+import { findSessionPrincipal } from '../sql/accounts/session-users.ts'
 import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import { DatabaseClock } from '../sql/database-clock.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
@@ -71,11 +75,23 @@ export function openBasis(
   /** The URL at which clients reach the service, without a slash at the end. Call it only after the service listens. */
   const publicUrl = () => config.publicUrl ?? listeningUrl()
   const storage = openStorage(config, { clock, publicUrl, log })
+  const sessionTokens = openSessionTokens(openSigning(secretKeysOf(config), 'sessions'))
   return {
     ...{ config, options, app, log, metrics, database, databaseClock, clock, listeningUrl, publicUrl },
     pool: new WorkerPool(),
     egress: options.egress ?? openEgress({ allow: config.egressAllow }),
-    tokens: new TokenVerifier({ database, clock }),
+    tokens: new TokenVerifier({
+      ...{ database, clock },
+      sessions: {
+        read: (token) => sessionTokens.read(token),
+        async find(claims) {
+          const principal = await findSessionPrincipal(database, claims)
+          if (principal?.session) setPayer(principal.userId, principal.session.ownerId)
+          return principal
+        },
+      },
+    }),
+    sessionTokens,
     sessions: openSessions({ database, publicUrl }),
     storage: { ...storage, store: meteredStore(storage.store, metrics.onStorageCall) },
     webhookSecrets: openEncryption(secretKeysOf(config), 'webhook secrets'),

@@ -14,6 +14,7 @@ import { limits } from '../core/limits.ts'
 import { openMailer } from '../platform/mail.ts'
 import { openResizer } from '../platform/images/resize.ts'
 import { openEncryption } from '../platform/secrets/encryption.ts'
+import { openSigning } from '../platform/secrets/signatures.ts'
 import { openPasswords } from '../platform/secrets/passwords.ts'
 import { FairQueue } from '../platform/work/fair-queue.ts'
 import type { Basis } from './basis.ts'
@@ -67,6 +68,8 @@ export async function registerAll(basis: Basis, parts: Parts) {
     context: {
       ...{ database, live: collab.live, clock, log, closeBoard, files: storage.store },
       ...{ freeCardCap, maxRateLimitPerHour, storageBytes, documentBytes, mailer, passwords },
+      sessionTokens: basis.sessionTokens,
+      imageUrls: openSigning(secretKeys, 'image urls'),
       webhookSecrets: basis.webhookSecrets,
       answers: openEncryption(secretKeys, 'answers kept for replay'),
       checkUrl: (url) => egress.checkUrl(url),

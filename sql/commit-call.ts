@@ -60,6 +60,8 @@ export interface CommitItem {
   cause?: 'api' | 'editor' | 'move' | 'rebuild'
   /** For a write: the account whose access rights are checked. */
   account?: string
+  /** The session in which the account acts: its claims; see acting-session.ts. */
+  session?: object | undefined
   /** Accounts that made the updates. */
   actors: string[]
   /** Who made the item's updates, and how. For each update in order; one element may stand for several. */

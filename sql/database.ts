@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Sql, TransactionSql } from 'postgres'
 import { ServiceError } from '../core/errors.ts'
+import { actingSession } from './acting-session.ts'
 import { callCommit, type CommitCall } from './commit-call.ts'
 import postgres from './driver.ts'
 import { currentOperation, type Operation } from './operation.ts'
@@ -209,6 +210,12 @@ interface Scope {
   userId: string
 }
 
+/** The value of `corkboard.session`: the claims of the session in which the user acts; '' without one. */
+export function sessionText(userId: string): string {
+  const claims = actingSession(userId)
+  return claims ? JSON.stringify(claims) : ''
+}
+
 async function transact<T>(
   pool: Pool,
   { role, userId }: Scope,
@@ -219,6 +226,7 @@ async function transact<T>(
     // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
     const scope = tx`
       select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true),
+        set_config('corkboard.session', ${sessionText(userId)}, true),
         set_config('corkboard.trace', ${operation?.trace ?? ''}, true)`.execute()
     const [result] = await Promise.all([work(tx), scope])
     // Not awaited here either. If it fails, the commit that follows rolls back.

@@ -22,4 +22,8 @@ export const locks = {
   activeWebhooks: 1129270352,
   /** Held by each node for as long as it is alive (functions/nodes.sql). The second key is the number of its lock. */
   node: 1129270353,
+  /** Protects the number of an owner's users with a live session (functions/sessions.sql). The second key is the owner's hash. */
+  liveSessions: 1129270354,
+  /** Protects the number of an account's live tokens (functions/sessions.sql). The second key is the account's hash. */
+  liveTokens: 1129270355,
 }

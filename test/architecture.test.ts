@@ -27,7 +27,7 @@ const rooms: Record<string, string[][]> = {
     ['cards', 'groups'],
     ['files', 'oauth', 'presence', 'settings', 'versions', 'webhooks'],
     ['people'],
-    ['audit', 'boards', 'notifications', 'service-accounts', 'sign-in'],
+    ['audit', 'boards', 'notifications', 'service-accounts', 'sessions', 'sign-in'],
     ['http'],
   ],
   workers: [['deliveries', 'search', 'upkeep'], ['.']],

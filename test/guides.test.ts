@@ -79,6 +79,37 @@ test('[DC2] the README’s first editor runs as it is written', { timeout: 60_00
   await until(() => printed.includes(': By the API at 900, 900\n'), 'it shows what the API writes')
 })
 
+test('[US15] the two examples that mint sessions, for Express and for Next.js, run as they are written', async () => {
+  const guide = await readFile(join(repository, 'docs/editors.md'), 'utf8')
+  const text = guide.split('\n## Sessions for your own users\n')[1]!
+  const folder = await mkdtemp(join(tmpdir(), 'corkboard-minting-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const given = `process.env.CORKBOARD_TOKEN = '${user.token}'; const person = { id: 'u-17', name: 'Ada' }\n`
+  const express = `let route
+    const app = { get: (_path, guard, handle) => (route = [guard, handle]) }
+    const signedIn = (request, _answer, next) => next((request.user = person))\n`
+  const ask = `export const tokenOf = (id) =>
+    new Promise((told) => {
+      const request = { params: { id } }
+      const answer = { status: () => answer, json: told }
+      route[0](request, answer, () => route[1](request, answer))
+    })`
+  await writeFile(join(folder, 'express.mjs'), `${given}${express}${snippet(text, 'js')}${ask}`)
+  const signedIn = 'const signedIn = () => Promise.resolve(person)\n'
+  const next =
+    'export const tokenOf = async (id: string) => (await GET(null!, { params: Promise.resolve({ id }) })).json()'
+  await writeFile(join(folder, 'next.mts'), `${given}${signedIn}${snippet(text, 'ts')}${next}`)
+  for (const name of ['express.mjs', 'next.mts']) {
+    const { tokenOf } = (await import(/* @vite-ignore */ join(folder, name))) as {
+      tokenOf(id: string): Promise<{ token: string }>
+    }
+    const { token } = await tokenOf(boardId)
+    const editor = await openEditor(service.url, { boardId, token })
+    expect(editor.provider.authorizedScope).toBe('read-write')
+    editor.leave()
+  }
+})
+
 interface Guide {
   path: string
   text: string

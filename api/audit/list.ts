@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { flag, id, integer, list, named, nullable, object, text, time } from '../http/vocabulary.ts'
+import { namesOf } from '../../sql/accounts/session-users.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { boardId, cursorPage, workspaceId } from '../http/schemas.ts'
+import { presentSessionUser, sessionUser } from '../http/session-user.ts'
 import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } from '../http/walk.ts'
 
 const entryAnswer = named('AuditEntry', 'A resource that was written or read.', {
@@ -14,7 +16,10 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
     user_id: id('Id of the account.'),
     display_name: nullable(text('Name of the account at that time. Null when the account was deleted.')),
     token_id: nullable(id('Id of the token. Null when none was used, as in the settings.')),
-    service_account_id: nullable(id('Id of the service account. Null when a person did it.')),
+    service_account_id: nullable(
+      id('Id of the service account; for a session, of the one that minted it. Null when a person did.'),
+    ),
+    session_user: sessionUser,
     client_id: nullable(text('OAuth client id of the connected application. Null for other tokens.')),
     guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
   }),
@@ -33,7 +38,7 @@ const entryAnswer = named('AuditEntry', 'A resource that was written or read.', 
 
 type Entry = Static<typeof entryAnswer>
 type AuditRow = Omit<Entry, 'id' | 'actor' | 'resource'> &
-  Omit<Entry['actor'], 'guest'> & {
+  Omit<Entry['actor'], 'guest' | 'session_user'> & {
     guest: boolean
     id: number
     resource_type: string | null
@@ -57,7 +62,8 @@ export const listAudit = route('GET /audit', 'read', {
     )
     const positionOf = ({ occurred_at: at, id }: AuditRow) => ({ at, id: String(id) })
     const { page, end } = walkEnd(rows, limit, walk, positionOf)
-    return { body: { entries: page.map(presentEntry), ...end } }
+    const names = await database.asSystem((tx) => namesOf(tx, [...new Set(page.map((row) => row.user_id))]))
+    return { body: { entries: page.map((row) => presentEntry(row, names)), ...end } }
   },
 })
 
@@ -99,7 +105,8 @@ function auditEntries(tx: Transaction, walk: Walk | null, horizon: Date | null, 
     limit ${limit + 1}`
 }
 
-function presentEntry(row: AuditRow) {
+function presentEntry(row: AuditRow, names: Awaited<ReturnType<typeof namesOf>>) {
+  const shown = presentSessionUser(names.get(row.user_id)?.externalId ?? null, row.display_name)
   const { user_id, display_name, token_id, service_account_id, client_id, guest } = row
   return {
     id: String(row.id),
@@ -107,6 +114,7 @@ function presentEntry(row: AuditRow) {
     action: row.action,
     actor: {
       ...{ user_id, display_name, token_id, service_account_id, client_id },
+      ...shown,
       ...(guest ? { guest } : {}),
     },
     method: row.method,

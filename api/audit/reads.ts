@@ -28,11 +28,11 @@ export class ReadAudit {
     this.#log = log
   }
 
-  imageRead({ request, principal, ...read }: FileRead): void {
+  imageRead({ request, reader, ...read }: FileRead): void {
     this.#waiting.push({
       action: 'image.read',
-      user_id: principal.userId,
-      ...auditedCaller(principal),
+      user_id: reader.userId,
+      ...auditedCaller(reader),
       ...auditedRequest(request),
       status: read.status,
       workspace_id: read.workspaceId,

@@ -4,11 +4,13 @@ import type { Entry, EntryQuery, Place } from '../../collab/history/entries.ts'
 import { readHistory } from '../../collab/history/list.ts'
 import type { Reader } from '../../collab/history/past.ts'
 import { badRequest } from '../../core/errors.ts'
+import { namesOf } from '../../sql/accounts/session-users.ts'
 import type { Database } from '../../sql/database.ts'
 import { parseTime } from '../http/feed.ts'
 import { pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { boardId, boardParams, cardId, cursor, cursorPage, pageQuery } from '../http/schemas.ts'
+import { presentSessionUser, sessionUser } from '../http/session-user.ts'
 import { flag, id, integer, list, named, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
 import { pastReader } from './past.ts'
 
@@ -29,6 +31,7 @@ export const HistoryEntry = named('HistoryEntry', 'A change of a board.', {
       user_id: id('Id of the account.'),
       display_name: nullable(text('Its name. Null when the account was deleted, or has none.')),
       guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
+      session_user: sessionUser,
     }),
     'Who made it. Several accounts when their edits arrived at the same moment.',
   ),
@@ -135,37 +138,24 @@ export async function presentEntries(
   const accounts = [...new Set(entries.flatMap((entry) => entry.accounts))]
   const others = [...new Set(entries.flatMap(({ other }) => other ?? []))]
   const [names, boards] = await Promise.all([
-    database.asSystem(
-      (tx) => tx<Named[]>`
-        select u.id, u.display_name as name, g.id is not null as guest
-        from users u
-        left join guests g on g.id = u.id
-        where u.id = any (${accounts}::uuid[])`,
-    ),
+    database.asSystem((tx) => namesOf(tx, accounts)),
     database.asUser(
       account,
       (tx) => tx<{ id: string }[]>`select id from boards where id = any (${others}::uuid[])`,
     ),
   ])
-  const named = new Map(names.map((one) => [one.id, one]))
   const visible = new Set(boards.map(({ id }) => id))
-  const shown = entries.map((entry) => presentEntry(entry, named, visible))
+  const shown = entries.map((entry) => presentEntry(entry, names, visible))
   return since === null ? shown : shown.map((entry) => ({ ...entry, token_ids: [] }))
 }
 
-interface Named {
-  id: string
-  name: string | null
-  guest: boolean
-}
-
-function presentEntry(entry: EntryOfBoard, named: Map<string, Named>, visible: Set<string>) {
+function presentEntry(entry: EntryOfBoard, names: Awaited<ReturnType<typeof namesOf>>, visible: Set<string>) {
   const { accounts, counts, other } = entry
-  const actors = accounts.map((user_id) => ({
-    user_id,
-    display_name: named.get(user_id)?.name ?? null,
-    ...(named.get(user_id)?.guest ? { guest: true } : {}),
-  }))
+  const actors = accounts.map((user_id) => {
+    const { name = null, externalId = null, isGuest = false } = names.get(user_id) ?? {}
+    const shown = { ...presentSessionUser(externalId, name), ...(isGuest ? { guest: true } : {}) }
+    return { user_id, display_name: name, ...shown }
+  })
   const by = wayOf(entry)
   return {
     board_id: entry.boardId,

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { restoreTo, type Restored } from '../../collab/history/restore.ts'
 import { limits } from '../../core/limits.ts'
 import { currentOperation } from '../../sql/operation.ts'
-import { requireScope } from '../http/authenticate.ts'
+import { requireRights } from '../http/authenticate.ts'
 import { route } from '../http/route.ts'
 import { boardId, boardParams, live } from '../http/schemas.ts'
 import { flag, list, listOf } from '../http/vocabulary.ts'
@@ -63,7 +63,7 @@ export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
       reader,
       ids: card_ids ?? null,
       dryRun: dry_run,
-      requireDelete: () => requireScope(principal, 'delete'),
+      requireDelete: () => requireRights(principal, { scope: 'delete' }),
       remember: (restored) => operation?.draft(present(restored)) ?? [],
     })
     if (dry_run)

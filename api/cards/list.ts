@@ -8,6 +8,7 @@ import { requireVisible } from '../boards/board.ts'
 import { asOf, pastMoment } from '../boards/past.ts'
 import { since } from '../http/feed.ts'
 import { showImages } from '../files/show-images.ts'
+import { showUrls } from '../files/show-urls.ts'
 import { cutAfter, includeOf, pageEnd, pageOf } from '../http/page.ts'
 import { route, type Answer, type ApiContext } from '../http/route.ts'
 import {
@@ -41,7 +42,7 @@ const listQuery = Type.Object({
   cursor,
   include: Type.Optional(
     text(
-      'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`.',
+      'Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`, `urls`. With `source=index` only `identifiers`.',
     ),
   ),
   as_of: asOf,
@@ -71,7 +72,8 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
   },
   refuses: ['forbidden'],
   opensDocument: true,
-  async handle(context, { principal, params, query }) {
+  async handle(context, call) {
+    const { principal, params, query } = call
     const page = pageOf(query)
     requireLivePast(query)
     const follows = query.since !== undefined || isFeedCursor(query.cursor ?? '')
@@ -81,8 +83,9 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
           ...includeOf(query.include, ['identifiers'], 'With source=index, include'),
           props: false,
           raw: false,
+          urls: false,
         }
-      : includeOf(query.include, ['props', 'identifiers', 'raw'])
+      : includeOf(query.include, ['props', 'identifiers', 'raw', 'urls'])
     requireFeed(query, follows)
     if (follows) {
       const removedSince = query.deleted === '1' ? trashCutoff(context.clock.now()) : null
@@ -97,11 +100,13 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
       })
     if (query.as_of !== undefined) {
       const past = { boardId: params.id, asOf: query.as_of, page, extras: include }
-      return listPast(context, principal.userId, past)
+      const { body } = await listPast(context, principal.userId, past)
+      return include.urls ? { body: { ...body, cards: await showUrls(context, call, body.cards) } } : { body }
     }
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const { cards: found, total } = await readPage(context.live, params.id, page, include, principal.userId)
-    const cards = await showImages(context, principal.userId, found)
+    const sized = await showImages(context, principal.userId, found)
+    const cards = include.urls ? await showUrls(context, call, sized) : sized
     return { body: { board_id: params.id, cards, total, ...pageEnd(page, total - page.offset) } }
   },
 })

@@ -5,13 +5,13 @@ import { presentAll, readPageOf, type Extras } from '../../collab/boards/read.ts
 import { momentOf, pastReader, presentMoment } from '../boards/past.ts'
 import { showImages } from '../files/show-images.ts'
 import { pageEnd, type Page } from '../http/page.ts'
-import type { Answer, ApiContext } from '../http/route.ts'
+import type { ApiContext } from '../http/route.ts'
 
 export async function listPast(
   context: ApiContext,
   account: string,
   { boardId, asOf, page, extras }: { boardId: string; asOf: string; page: Page; extras: Extras },
-): Promise<Answer> {
+) {
   const { live } = context
   const moment = momentOf(asOf)
   const reader = await pastReader(context.database, account, boardId)

@@ -4,6 +4,7 @@ import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { requireVisible } from '../boards/board.ts'
 import { showImages } from '../files/show-images.ts'
+import { showUrls } from '../files/show-urls.ts'
 import { tagged } from '../http/if-match.ts'
 import { includeOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
@@ -16,7 +17,7 @@ export const readCard = route('GET /boards/:id/cards/:cardId', 'read', {
     query: Type.Object({
       include: Type.Optional(
         text(
-          'Which fields to add: a comma list of `props`, `identifiers`, `raw`. A single card has the first two in any case.',
+          'Which fields to add: a comma list of `props`, `identifiers`, `raw`, `urls`. A single card has the first two in any case.',
         ),
       ),
     }),
@@ -24,11 +25,13 @@ export const readCard = route('GET /boards/:id/cards/:cardId', 'read', {
   answers: { 200: Type.Object({ card: Card }) },
   answerHeaders: ['etag'],
   opensDocument: true,
-  async handle(context, { principal, params, query }) {
-    const { raw } = includeOf(query.include, ['props', 'identifiers', 'raw'])
+  async handle(context, call) {
+    const { principal, params, query } = call
+    const { raw, urls } = includeOf(query.include, ['props', 'identifiers', 'raw', 'urls'])
     await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
     const found = await readCards(context.live, params.id, [params.cardId], principal.userId, { raw })
-    const [card] = await showImages(context, principal.userId, found)
+    const sized = await showImages(context, principal.userId, found)
+    const [card] = urls ? await showUrls(context, call, sized) : sized
     if (!card) throw new ServiceError('not_found', 'No such card on this board.')
     return { body: { card }, headers: tagged(card) }
   },

@@ -30,12 +30,21 @@ const meaningOf: Record<ErrorCode, string> = {
 }
 
 /** The error codes that the route can return. */
-export function errorsOf({ method, path, scope, open, refuses = [], opensDocument }: Route): ErrorCode[] {
+export function errorsOf({
+  method,
+  path,
+  scope,
+  open,
+  refuses = [],
+  opensDocument,
+  notInSessions,
+}: Route): ErrorCode[] {
   const hasBody = method !== 'GET'
   const codes: (ErrorCode | false)[] = [
     'bad_request', // at least for an unknown name in strict mode
     !open && 'invalid_token',
     scope !== 'read' && 'insufficient_scope', // every token can read
+    notInSessions === true && 'forbidden',
     path.includes(':') && 'not_found',
     ...refuses,
     method === 'POST' && !open && 'conflict', // an idempotency key that was used for another request

@@ -66,6 +66,7 @@ export const tags = [
     description:
       'Who has access: members of workspaces, accounts with single boards, invitations and guest links.',
   },
+  { name: 'Sessions', description: 'Short-lived rights for the users of your own product.' },
   { name: 'Audit', description: 'The log of writes and image reads.' },
 ]
 
@@ -79,6 +80,7 @@ const tagByStart: [RegExp, string][] = [
   [/^\/(search|resolve)/, 'Search'],
   [/^\/webhooks/, 'Webhooks'],
   [/^\/service-accounts/, 'Service accounts'],
+  [/^\/sessions/, 'Sessions'],
   [/^\/audit/, 'Audit'],
 ]
 

@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { oneOf, text } from '../http/vocabulary.ts'
+import { id, integer, oneOf, text } from '../http/vocabulary.ts'
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import {
   fileKeyPattern,
@@ -15,11 +16,12 @@ import { limits } from '../../core/limits.ts'
 import { imageTypes } from '../../platform/images/image-header.ts'
 import { errorBody } from '../http/error-reply.ts'
 import { fileCaching } from '../http/headers.ts'
-import { route, type Answer, type ApiContext } from '../http/route.ts'
+import { route, type Answer, type ApiContext, type AuditedCaller } from '../http/route.ts'
 import { refusal } from '../http/schemas.ts'
 import { matches, parseRange } from './byte-range.ts'
+import { isSignedBy } from './image-urls.ts'
 
-interface FileRow {
+export interface FileRow {
   image_key: string
   content_type: string
   bytes: number
@@ -33,6 +35,13 @@ const bytesAnswer = {
   content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
 } as unknown as TSchema
 const nothing = Type.Null()
+
+/** Of a signed URL, as `POST /images/urls` gives it. */
+const signedQuery = {
+  expires: Type.Optional(integer('Of a signed URL: when it ends, in Unix seconds.', { minimum: 0 })),
+  by: Type.Optional(id('Of a signed URL: the account for which it was signed.')),
+  signature: Type.Optional(text('Of a signed URL: the signature. Such a request needs no token.')),
+}
 
 export const readFile = route('GET /images/:key', 'read', {
   summary: 'Read a file, or a resized image.',
@@ -48,10 +57,11 @@ export const readFile = route('GET /images/:key', 'read', {
       format: Type.Optional(
         oneOf(resizeFormats, 'Format of the resized image. Default: `webp`. Requires `w`.'),
       ),
+      ...signedQuery,
     }),
   },
   description:
-    'Send `Range` to get a part of the file. Send `If-None-Match` with an earlier `etag` to get a 304 if you already have the bytes. A 304 does not count against the rate limit.',
+    'Send `Range` to get a part of the file. Send `If-None-Match` with an earlier `etag` to get a 304 if you already have the bytes. A 304 does not count against the rate limit. A URL with a `signature`, from `POST /images/urls`, needs no token.',
   refuses: ['unsupported_media_type'],
   answerHeaders: ['etag', 'cache-control', 'vary', 'content-disposition', 'accept-ranges', 'content-range'],
   answers: {
@@ -67,24 +77,74 @@ export const readFile = route('GET /images/:key', 'read', {
     },
   },
   async handle(context, { principal, params, query, request }) {
-    if (query.w === undefined && query.format !== undefined)
-      throw badRequest('format requires w. Send both to get a resized image.')
     const file = await findFile(context, principal.userId, params.key)
-    const answer =
-      query.w === undefined
-        ? await whole(context, file, request.headers)
-        : await smaller(context, file, Number(query.w), query.format ?? 'webp', request.headers)
-    context.fileRead?.({
-      principal,
-      request,
-      imageKey: file.image_key,
-      workspaceId: file.workspace_id,
-      boardId: file.board_id,
-      status: answer.status ?? 200,
-    })
-    return answer
+    return answerFile(context, { file, query, request, reader: principal, caching })
+  },
+  async handleSigned(context, { params, query, request }) {
+    const { signature = '', expires = 0, by = '' } = query
+    const width = query.w === undefined ? null : Number(query.w)
+    const signed = { key: params.key, width, format: query.format ?? 'webp', by, expires }
+    const leftSeconds = Math.floor(expires - context.clock.now() / 1000)
+    if (leftSeconds < 0 || !isSignedBy(context.imageUrls, signed, signature)) throw badSignature()
+    const { reader, ...file } = await findSigned(context, params.key, by)
+    const caching = { 'cache-control': `private, max-age=${leftSeconds}, immutable` }
+    return answerFile(context, { file, query, request, reader, caching })
   },
 })
+
+/** While a browser caches a file, it shows the file even if access has ended. */
+const caching = { 'cache-control': fileCaching, vary: 'authorization' }
+
+interface Reading {
+  file: FileRow
+  query: { w?: string; format?: ResizeFormat }
+  request: FastifyRequest
+  reader: AuditedCaller
+  caching: Record<string, string>
+}
+
+async function answerFile(
+  context: ApiContext,
+  { file, query, request, reader, caching }: Reading,
+): Promise<Answer> {
+  if (query.w === undefined && query.format !== undefined)
+    throw badRequest('format requires w. Send both to get a resized image.')
+  const answer =
+    query.w === undefined
+      ? await whole(context, file, request.headers)
+      : await smaller(context, file, Number(query.w), query.format ?? 'webp', request.headers)
+  context.fileRead?.({
+    ...{ reader, request },
+    imageKey: file.image_key,
+    workspaceId: file.workspace_id,
+    boardId: file.board_id,
+    status: answer.status ?? 200,
+  })
+  return answer.status === 416 ? answer : { ...answer, headers: { ...answer.headers, ...caching } }
+}
+
+const badSignature = () =>
+  new ServiceError(
+    'invalid_token',
+    'The signature of this URL is wrong, or the URL has ended. Get a new one from POST /images/urls.',
+  )
+
+/** The file of a signed URL, with the account for which it was signed, which must still be able to read it. */
+async function findSigned(
+  { database }: ApiContext,
+  key: string,
+  by: string,
+): Promise<FileRow & { reader: AuditedCaller }> {
+  const [row] = await database.callAsSystem(
+    (sql) => sql<(FileRow & { name: string | null; agent: string | null })[]>`
+      select image_key, content_type, bytes, width, height, workspace_id, board_id, reader_name as name, agent_id as agent
+      from signed_file(${key}, ${by})`,
+  )
+  if (!row) throw noFile()
+  const { name, agent, ...file } = row
+  const nobody = { tokenId: null, clientId: null, session: null }
+  return { ...file, reader: { ...nobody, userId: by, displayName: name, serviceAccountId: agent } }
+}
 
 type Headers = Record<string, string | string[] | undefined> & {
   range?: string | undefined
@@ -105,11 +165,8 @@ async function findFile({ database }: ApiContext, account: string, key: string):
   return file
 }
 
-/** While a browser caches a file, it shows the file even if access has ended. */
 const headersOf = (etag: string) => ({
   etag,
-  'cache-control': fileCaching,
-  vary: 'authorization',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
 })
@@ -181,7 +238,7 @@ async function smaller(
   }
 }
 
-const canBeResized = ({ content_type, bytes, width, height }: FileRow) =>
+export const canBeResized = ({ content_type, bytes, width, height }: FileRow) =>
   content_type !== 'image/heic' &&
   imageTypes.some((one) => one === content_type) &&
   bytes <= limits.files.resizeBytes &&

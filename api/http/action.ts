@@ -1,12 +1,19 @@
 /** The fields of audit entries: the caller, the request, the name of the operation, and the resource that its path names. */
 import type { FastifyRequest } from 'fastify'
-import type { Principal } from '../../sql/accounts/tokens.ts'
 import type { Resources } from '../../sql/operation.ts'
+import type { AuditedCaller } from './route.ts'
 
-export const auditedCaller = ({ displayName, tokenId, serviceAccountId, clientId }: Principal) => ({
+/** For a session: the token and the service account that minted it. */
+export const auditedCaller = ({
+  displayName,
+  tokenId,
+  serviceAccountId,
+  clientId,
+  session,
+}: AuditedCaller) => ({
   display_name: displayName,
   token_id: tokenId,
-  service_account_id: serviceAccountId,
+  service_account_id: session ? session.mintedBy : serviceAccountId,
   client_id: clientId,
 })
 

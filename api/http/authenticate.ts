@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Principal, Scope, TokenVerifier } from '../../sql/accounts/tokens.ts'
-import type { RateFigures, RateLimiter } from './rate-limit.ts'
+import type { RateDecision, RateFigures, RateLimiter } from './rate-limit.ts'
+import type { Route } from './route.ts'
 import type { TokenLimiter } from './token-limiter.ts'
 
 declare module 'fastify' {
@@ -47,8 +48,22 @@ export async function charge(
 ): Promise<void> {
   const { principal } = request
   const decision = principal
-    ? await options.tokenLimiter.take(countedAs(principal), principal.rateLimit ?? options.requestsPerHour)
+    ? await countOf(options, principal)
     : options.limiter.take(request.ip, options.requestsPerHour)
+  answerLimit(request, reply, decision)
+}
+
+/** Counts a read by a signed URL, by address. @throws ServiceError `rate_limited` */
+export function chargeSigned(
+  { limiter }: AuthenticateOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  answerLimit(request, reply, limiter.take(request.ip, limits.files.signedReadsPerHour, 'signed files'))
+}
+
+/** Sets the rate-limit headers. @throws ServiceError `rate_limited` */
+function answerLimit(request: FastifyRequest, reply: FastifyReply, decision: RateDecision): void {
   request.rate = decision
   reply.header('x-ratelimit-limit', decision.limit)
   reply.header('x-ratelimit-remaining', decision.remaining)
@@ -64,18 +79,32 @@ export async function charge(
   )
 }
 
+/** Counts a request of a session also among those of all sessions of the same owner. */
+async function countOf(
+  { tokenLimiter, requestsPerHour }: AuthenticateOptions,
+  principal: Principal,
+): Promise<RateDecision> {
+  const own = await tokenLimiter.take(countedAs(principal), principal.rateLimit ?? requestsPerHour)
+  const { session, tier } = principal
+  if (!session || !own.allowed) return own
+  const all = await tokenLimiter.take(session.ownerId, limits.sessions.requestsPerHour[tier])
+  return all.allowed ? own : all
+}
+
 /** Removes the request from the count of its token, and corrects the rate-limit header. */
 export function refund(options: AuthenticateOptions, principal: Principal, reply: FastifyReply): void {
   options.tokenLimiter.refund(countedAs(principal))
+  if (principal.session) options.tokenLimiter.refund(principal.session.ownerId)
   const { rate } = reply.request
   if (rate) reply.header('x-ratelimit-remaining', Math.min(rate.limit, rate.remaining + 1))
 }
 
-/** All tokens of one OAuth grant share a rate limit. */
-const countedAs = ({ grantId, tokenId }: Principal): string => grantId ?? tokenId
+/** All tokens of one OAuth grant share a rate limit, and all sessions of one user. */
+const countedAs = ({ session, userId, grantId, tokenId }: Principal): string =>
+  session ? userId : (grantId ?? tokenId)
 
-/** @throws ServiceError `invalid_token` or `insufficient_scope` */
-export function authorise(request: FastifyRequest, scope: Scope): Principal {
+/** @throws ServiceError `invalid_token`, `insufficient_scope` or `forbidden` */
+export function authorise(request: FastifyRequest, route: Rights): Principal {
   const { principal } = request
   if (!principal) {
     throw new ServiceError(
@@ -83,12 +112,20 @@ export function authorise(request: FastifyRequest, scope: Scope): Principal {
       'The access token is missing, mistyped, revoked or expired. Send a valid one: Authorization: Bearer <token>.',
     )
   }
-  requireScope(principal, scope)
+  requireRights(principal, route)
   return principal
 }
 
-/** @throws ScopeError */
-export function requireScope(principal: Principal, scope: Scope): void {
+/** What a route requires of a token. */
+type Rights = Pick<Route, 'scope' | 'notInSessions'>
+
+/** @throws ScopeError; ServiceError `forbidden` for a session on a route that is not for sessions */
+export function requireRights(principal: Principal, { scope, notInSessions }: Rights): void {
+  if (notInSessions && principal.session)
+    throw new ServiceError(
+      'forbidden',
+      'A session may not do this. Use the token of a service account or of a person.',
+    )
   if (!principal.scopes.includes(scope)) throw new ScopeError(principal, scope)
 }
 

@@ -34,6 +34,8 @@ export function toServiceError(error: unknown): ServiceError {
       // A concurrent request took the identifier after the check that names it.
       if ((error as { constraint_name?: string }).constraint_name !== 'board_identifiers_pkey') break
       return as('conflict', 'identifiers: another board already has one of these identifiers.')
+    case tooManyTokens:
+      return as('limit_reached', (error as Error).message)
     case heldElsewhere:
       return inProgress(error)
     case '22021':
@@ -45,6 +47,9 @@ export function toServiceError(error: unknown): ServiceError {
     return as('bad_request', `The request is malformed: ${(error as Error).message}`)
   return as('internal_error', '')
 }
+
+/** Raised when an account has the most live tokens; see functions/sessions.sql. */
+const tooManyTokens = 'CB402'
 
 /** Raised when another attempt with the same idempotency key has the lock; see functions/operations.sql. */
 const heldElsewhere = 'CB409'

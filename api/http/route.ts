@@ -12,9 +12,11 @@ import type { Egress } from '../../platform/egress/egress.ts'
 import type { FairQueue } from '../../platform/work/fair-queue.ts'
 import type { Passwords } from '../../platform/secrets/passwords.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
+import type { Signing } from '../../platform/secrets/signatures.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ObjectStore } from '../../platform/storage/object-store.ts'
 import type { Resizer } from '../../platform/images/resize.ts'
+import type { SessionClaims } from '../../sql/acting-session.ts'
 import type { Made } from '../../sql/made.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Principal, Scope } from '../../sql/accounts/tokens.ts'
@@ -35,6 +37,8 @@ export interface ApiContext {
   passwords: Passwords
   /** Encrypts answers that are stored for replay, and the secrets in them. */
   answers: Encryption
+  /** Makes the tokens of minted sessions. */
+  sessionTokens: SessionTokens
   /** Encrypts webhooks' secrets. Each is bound to its webhook's id. */
   webhookSecrets: Encryption
   /**
@@ -53,6 +57,8 @@ export interface ApiContext {
   mailer: Mailer | null
   /** The storage for the bytes of files. */
   files: ObjectStore
+  /** Signs URLs of files. */
+  imageUrls: Signing
   /** Quota for files, by tier of the account. */
   storageBytes: BytesByTier
   /** Quota for the documents of an account's boards. */
@@ -70,14 +76,27 @@ export interface ApiContext {
   localOnly: boolean
 }
 
+/** Whom the audit names. */
+export type AuditedCaller = Pick<
+  Principal,
+  'userId' | 'displayName' | 'serviceAccountId' | 'clientId' | 'session'
+> & { tokenId: string | null }
+
 /** A read of a file, for the audit. */
 export interface FileRead {
-  principal: Principal
+  reader: AuditedCaller
   request: FastifyRequest
   imageKey: string
   workspaceId: string
   boardId: string | null
   status: number
+}
+
+/** Makes and reads the tokens of minted sessions. */
+export interface SessionTokens {
+  make(claims: SessionClaims): string
+  /** @returns the claims; null when the token is not that of a session, or its signature is wrong */
+  read(token: string): SessionClaims | null
 }
 
 export interface Call<Params, Query, Body> {
@@ -146,11 +165,21 @@ export interface Route {
   answerHeaders?: readonly HeaderName[]
   /** It uses the live document, which may be unavailable. */
   opensDocument?: true
+  /** A session that was minted for a user of another product may not call it. */
+  notInSessions?: true
   /** It only calls other operations, which write their own audit entries. */
   delegates?: true
   /** It stores nothing, so there is nothing to audit. */
   keepsNothing?: true
   handle(context: ApiContext, call: Call<never, never, never>): Promise<Answer>
+  /**
+   * Answers a request with the query parameter `signature`, which needs no token. It checks the signature. Such requests
+   * are limited by address.
+   */
+  handleSigned?(
+    context: ApiContext,
+    call: Pick<Call<never, never, never>, 'params' | 'query' | 'request'>,
+  ): Promise<Answer>
   /**
    * Rebuilds a lost answer from what the request recorded. For a POST whose answer is known only after its transaction
    * ends (see `Operation.answers`). Without it, or when it returns null, the request is run again, which must then have
@@ -173,10 +202,17 @@ export type AnswerOf<A extends Answers> = Static<A[keyof A & (200 | 201)]>
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema, A extends Answers>(
   operation: `${Route['method']} /${string}`,
   scope: Scope,
-  definition: Omit<Route, 'method' | 'path' | 'scope' | 'schemas' | 'answers' | 'handle' | 'rebuild'> & {
+  definition: Omit<
+    Route,
+    'method' | 'path' | 'scope' | 'schemas' | 'answers' | 'handle' | 'handleSigned' | 'rebuild'
+  > & {
     schemas: RouteSchemas<P, Q, B>
     answers: A
     handle(context: ApiContext, call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Answer>
+    handleSigned?(
+      context: ApiContext,
+      call: Pick<Call<Static<P>, Static<Q>, Static<B>>, 'params' | 'query' | 'request'>,
+    ): Promise<Answer>
     rebuild?(
       context: ApiContext,
       call: Call<Static<P>, Static<Q>, Static<B>>,

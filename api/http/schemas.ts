@@ -10,6 +10,7 @@ import {
   list,
   named,
   nullable,
+  object,
   oneOf,
   text,
   time,
@@ -211,6 +212,21 @@ const card = named('Card', 'A card on a board.', {
   width: Type.Optional(imageFigure('width of the stored image in pixels')),
   height: Type.Optional(imageFigure('height of the stored image in pixels')),
   bytes: Type.Optional(imageFigure('size of the stored file in bytes')),
+  urls: Type.Optional(
+    Type.Record(
+      Type.String(),
+      object('The URLs of a file.', {
+        url: text('URL of the file that needs no token, for at most an hour.'),
+        srcset: nullable(
+          text('For `<img srcset>`: URLs of smaller images with their widths. Null when there are none.'),
+        ),
+      }),
+      {
+        description:
+          'Only with `include=urls`: by field (`image_key`, `file_key`, `poster_key`) the URLs of the file that it names.',
+      },
+    ),
+  ),
   raw: Type.Optional(
     Type.Unknown({
       description:

@@ -3,7 +3,7 @@ import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/s
 import { badRequest, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { showOn } from '../presence/presence.ts'
-import { requireScope } from '../http/authenticate.ts'
+import { requireRights } from '../http/authenticate.ts'
 import { reportFailure, schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import { compileSchema } from '../http/validate.ts'
 import { callRoute, type Caller } from './caller.ts'
@@ -38,7 +38,7 @@ const withoutNullable = (schema: object): unknown =>
 
 export async function callTool(caller: Caller, tool: Tool, given: unknown): Promise<CallToolResult> {
   try {
-    requireScope(caller.call.principal, tool.route.scope)
+    requireRights(caller.call.principal, tool.route)
     const input = validArguments(tool, given)
     const sent = tool.call(input)
     const answer = await callRoute(caller, tool.route, sent)

@@ -1,7 +1,7 @@
 /** Calls API operations on behalf of an MCP request, with its token. Each message counts as one request. */
 import { badRequest } from '../../core/errors.ts'
 import type { Expects } from '../../core/version.ts'
-import { requireScope } from '../http/authenticate.ts'
+import { requireRights } from '../http/authenticate.ts'
 import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import type { Attempt } from '../http/idempotency/attempts.ts'
 import { lowerCaseIds, perform } from '../http/perform.ts'
@@ -35,7 +35,7 @@ export async function callRoute<Body>(
   route: Route,
   input: RouteInput,
 ): Promise<Body> {
-  requireScope(call.principal, route.scope)
+  requireRights(call.principal, route)
   const params = valid(route, 'params', { ...input.params })
   const query = valid(route, 'query', { ...input.query })
   const body = valid(route, 'body', { ...input.body })

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
 import Type from 'typebox'
 import { ServiceError } from '../../core/errors.ts'
-import { requireScope } from '../http/authenticate.ts'
+import { requireRights } from '../http/authenticate.ts'
 import { reportFailure } from '../http/error-reply.ts'
 import { route, type Answer } from '../http/route.ts'
 import { errorAnswer } from '../http/schemas.ts'
@@ -64,7 +64,7 @@ export const mcpRoute = route('POST /mcp', 'read', {
     const caller = { context, call: call as never, attempt: request.attempt }
     if (read.kind === 'batch') return answerBatch(caller, read.messages)
     const tool = calledTool(read.message)
-    if (tool) requireScope(principal, tool.route.scope)
+    if (tool) requireRights(principal, tool.route)
     return asAnswer(await serveMessage(caller, read.message))
   },
 })

@@ -62,6 +62,7 @@ export const listInvitations = route('GET /workspaces/:id/invitations', 'read', 
   summary: 'List the invitations that can still be accepted, newest first. Only the owner can.',
   schemas: { params: workspaceParams, query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ invitations: list(Invitation, 'The invitations of this page.') }) },
+  notInSessions: true,
   async handle({ database }, { principal, params, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(principal.userId, async (tx) => {
@@ -88,6 +89,7 @@ export const createInvitation = route('POST /workspaces/:id/invitations', 'write
       ),
     }),
   },
+  notInSessions: true,
   async handle(context, call) {
     const invitation = invitationOf(call.params.id, call.body)
     const { database, answers } = context
@@ -114,6 +116,7 @@ export const deleteInvitation = route('DELETE /workspaces/:id/invitations/:invit
   summary: 'Revoke an invitation. Its link stops working. Only the owner can.',
   schemas: { params: Type.Object({ id: workspaceId, invitationId }) },
   answers: { 200: deletedAnswer('invitation') },
+  notInSessions: true,
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       await requireWorkspaceOwner(tx, params.id)

@@ -45,6 +45,7 @@ export const listLinks = route('GET /boards/:id/links', 'read', {
   summary: 'List the guest links of a board. Only the owner of the workspace can.',
   schemas: { params: boardParams, query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ links: list(Link, 'The links of this page.') }) },
+  notInSessions: true,
   async handle({ database }, { principal, params, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(principal.userId, async (tx) => {
@@ -78,6 +79,7 @@ export const createLink = route('POST /boards/:id/links', 'write', {
   answers: {
     201: Type.Object({ link: Link, token: text('The token of the link. It is not shown again.') }),
   },
+  notInSessions: true,
   async handle({ database, passwords }, { principal, params, body }) {
     const expiresAt = expiryOf(body.expires_at)
     await database.asUser(principal.userId, (tx) => requireLiveBoardOwner(tx, params.id)) // before the password costs CPU time
@@ -98,6 +100,7 @@ export const deleteLink = route('DELETE /boards/:id/links/:linkId', 'write', {
   summary: 'Delete a guest link. Its guests are disconnected within two seconds.',
   schemas: { params: Type.Object({ id: boardId, linkId }) },
   answers: { 200: deletedAnswer('link') },
+  notInSessions: true,
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       await requireBoardOwner(tx, params.id)

@@ -35,6 +35,7 @@ export const listMembers = route('GET /workspaces/:id/members', 'read', {
   summary: 'List the members of a workspace, the owner first. Only the owner can.',
   schemas: { params: Type.Object({ id: workspaceId }), query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ members: list(Member, 'The members of this page.') }) },
+  notInSessions: true,
   async handle({ database }, { principal, params, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(principal.userId, async (tx) => {
@@ -52,6 +53,7 @@ export const patchMember = route('PATCH /workspaces/:id/members/:userId', 'write
   description: 'To transfer the workspace, invite the new owner with the role `owner`.',
   schemas: { params, body: Type.Object({ role: givenRole }) },
   answers: { 200: Type.Object({ member: Member }) },
+  notInSessions: true,
   async handle({ database }, { principal, params, body }) {
     const member = await database.asUser(principal.userId, async (tx) => {
       await requireWorkspaceOwner(tx, params.id)
@@ -77,6 +79,7 @@ export const deleteMember = route('DELETE /workspaces/:id/members/:userId', 'wri
       user_id: userId,
     }),
   },
+  notInSessions: true,
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       const { own } = await requireWorkspace(tx, params.id)

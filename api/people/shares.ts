@@ -41,6 +41,7 @@ export const listShares = route('GET /boards/:id/shares', 'read', {
   summary: 'List the accounts with which a board is shared. Only the owner of the workspace can.',
   schemas: { params: boardParams, query: Type.Object(pageQuery) },
   answers: { 200: offsetPage({ shares: list(Share, 'The shares of this page.') }) },
+  notInSessions: true,
   async handle({ database }, { principal, params, query }) {
     const page = pageOf(query)
     const rows = await database.asUser(principal.userId, async (tx) => {
@@ -66,6 +67,7 @@ export const createShare = route('POST /boards/:id/shares', 'write', {
     }),
   },
   answers: { 201: answer },
+  notInSessions: true,
   async handle({ database }, { principal, params, body }) {
     const account = body.user_id.toLowerCase()
     const share = await database.asUser(principal.userId, async (tx) => {
@@ -89,6 +91,7 @@ export const patchShare = route('PATCH /boards/:id/shares/:userId', 'write', {
     body: Type.Object({ role: Type.Optional(givenRole), history: Type.Optional(history) }),
   },
   answers: { 200: answer },
+  notInSessions: true,
   async handle({ database }, { principal, params, body }) {
     const share = await database.asUser(principal.userId, async (tx) => {
       await requireLiveBoardOwner(tx, params.id)
@@ -110,6 +113,7 @@ export const deleteShare = route('DELETE /boards/:id/shares/:userId', 'write', {
       user_id: userId,
     }),
   },
+  notInSessions: true,
   async handle({ database }, { principal, params }) {
     await database.asUser(principal.userId, async (tx) => {
       const { own } = await requireBoard(tx, params.id)

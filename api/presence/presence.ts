@@ -21,6 +21,17 @@ const Present = named('Present', 'Somebody who is on a board at the moment.', {
     id: id('Id of the account.'),
     name: nullable(text('Its name.')),
     guest: Type.Optional(flag('Present and true for a guest who came by a link.')),
+    session_user: Type.Optional(
+      object('Only for a session that was minted for a user of another product: that user.', {
+        id: text('The id that the product has for the user.'),
+        name: nullable(text('Name of the user.')),
+        color: nullable(text('Color of the user.')),
+        avatar_url: nullable(text('URL of a picture of the user.')),
+        service_account_id: nullable(
+          id('The service account that minted the session. Null when a person did.'),
+        ),
+      }),
+    ),
   }),
   agent: flag('Whether it is a service account, an application or a client of the API.'),
   read_only: flag('Whether it may not write on the board.'),
@@ -93,10 +104,13 @@ export const deletePresence = route('DELETE /boards/:id/presence', 'write', {
   keepsNothing: true,
   async handle({ database, presence }, { principal, params }) {
     await database.asUser(principal.userId, (tx) => readBoard(tx, params.id))
-    presence.hide(params.id, principal.tokenId)
+    presence.hide(params.id, shownAs(principal))
     return { body: { deleted: true, board_id: params.id } }
   },
 })
+
+/** All sessions that a token mints have its id, so a session is shown as its user. */
+const shownAs = ({ session, userId, tokenId }: Principal): string => (session ? userId : tokenId)
 
 /** @returns the number of the client; null when the state is not fit to be shown */
 export async function showOn(
@@ -106,19 +120,21 @@ export async function showOn(
   state: Record<string, unknown>,
   seconds: number,
 ): Promise<number | null> {
-  const { may, linkId, name } = await mayOpen(context, principal, board)
+  const { may, linkId, name, sessionUser } = await mayOpen(context, principal, board)
   if (may === 'none') throw inTrash()
   return context.presence.show({
-    ...{ board, tokenId: principal.tokenId, state, ttlMs: seconds * 1000 },
-    sender: { id: principal.userId, name, isGuest: linkId !== null, readOnly: may !== 'write' },
+    ...{ board, tokenId: shownAs(principal), state, ttlMs: seconds * 1000 },
+    sender: { id: principal.userId, name, isGuest: linkId !== null, sessionUser, readOnly: may !== 'write' },
   })
 }
 
 /** @returns `none` for a board in the trash. @throws ServiceError `not_found` */
 async function mayOpen({ database, documentBytes }: ApiContext, principal: Principal, boardId: string) {
-  const { userId: account, tokenId } = principal
+  const { userId: account, tokenId, session } = principal
   await database.asUser(account, (tx) => readBoard(tx, boardId))
-  const [access] = await boardAccess(database, documentBytes, [{ account, tokenId, boardId }])
+  const [access] = await boardAccess(database, documentBytes, [
+    { account, tokenId, boardId, session: session?.claims },
+  ])
   if (!access) throw noBoard()
   return access
 }

@@ -4,6 +4,7 @@ import { id, list, named, nullable, object, oneOf, text } from '../http/vocabula
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import { excerptOf, foldQuery, type FoldedQuery } from '../../core/fold.ts'
 import { limits } from '../../core/limits.ts'
+import { sessionText } from '../../sql/database.ts'
 import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { presentBoard, readBoards, type BoardRow } from '../boards/board.ts'
 import { requireFilter } from '../boards/require-filter.ts'
@@ -135,7 +136,8 @@ interface Hits {
 }
 
 /**
- * Searches. Returns one more result of each kind than the page has.
+ * Searches. Returns one more result of each kind than the page has. An argument of the function sets the session in
+ * which the account acts, because a search is one statement. Arguments are evaluated before the function.
  *
  * @param wait don't search, but return `pending`, while boards are not fully indexed
  */
@@ -145,7 +147,8 @@ async function find({ database }: ApiContext, userId: string, wanted: Wanted, wa
     (sql) => sql<(CardRow & { what: 'pending' | 'board' | 'card' })[]>`
       select what, board_id, card_id, kind, title, body, updated_at
       from search(
-        ${userId}, ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
+        case when set_config('corkboard.session', ${sessionText(userId)}, true) is not null then ${userId}::uuid end,
+        ${kind !== 'card'}, ${kind !== 'board'}, ${phrase}, ${words}::text[], ${workspace}::uuid,
         ${candidates}, ${page.limit + 1}, ${page.offset}, ${wait}
       )`,
   )

@@ -24,6 +24,7 @@ import {
 const listQuery = Type.Object({ workspace: workspaceId, ...pageQuery })
 
 export const listServiceAccounts = route('GET /service-accounts', 'read', {
+  notInSessions: true,
   refuses: ['not_found', 'forbidden'],
   summary: 'List the service accounts of a workspace, including retired ones.',
   schemas: { query: listQuery },
@@ -49,6 +50,7 @@ export const listServiceAccounts = route('GET /service-accounts', 'read', {
 const newAccount = Type.Object({ workspace_id: workspaceId, name: accountName, ...tokenFields })
 
 export const createServiceAccountRoute = route('POST /service-accounts', 'write', {
+  notInSessions: true,
   answersSecret: true,
   refuses: ['not_found', 'forbidden'],
   summary: 'Create a service account and its first token. Only this answer contains the token.',
@@ -89,6 +91,7 @@ export const createServiceAccountRoute = route('POST /service-accounts', 'write'
 })
 
 export const retireServiceAccountRoute = route('DELETE /service-accounts/:id', 'write', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary: 'Retire a service account. Its tokens are revoked, and its open editors are disconnected.',
   schemas: { params: accountParams },

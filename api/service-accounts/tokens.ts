@@ -18,6 +18,7 @@ import {
 } from './service-account.ts'
 
 export const listServiceTokens = route('GET /service-accounts/:id/tokens', 'read', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary: 'List the tokens of a service account.',
   schemas: { params: accountParams, query: Type.Object(pageQuery) },
@@ -41,8 +42,9 @@ export const listServiceTokens = route('GET /service-accounts/:id/tokens', 'read
 const newToken = Type.Object({ name: Type.Optional(accountName), ...tokenFields })
 
 export const mintServiceTokenRoute = route('POST /service-accounts/:id/tokens', 'write', {
+  notInSessions: true,
   answersSecret: true,
-  refuses: ['forbidden'],
+  refuses: ['forbidden', 'limit_reached'],
   summary:
     'Create another token of a service account. Only this answer contains it. Earlier tokens stay valid.',
   schemas: { params: accountParams, body: newToken },
@@ -70,6 +72,7 @@ export const mintServiceTokenRoute = route('POST /service-accounts/:id/tokens', 
 })
 
 export const revokeServiceTokenRoute = route('DELETE /service-accounts/:id/tokens/:tokenId', 'write', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary: 'Revoke one token of a service account.',
   schemas: {

@@ -16,6 +16,7 @@ const logQuery = Type.Object({
 })
 
 export const listDeliveries = route('GET /webhooks/:id/deliveries', 'read', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary:
     'List the deliveries of a webhook, newest first. Each attempt and each waiting delivery is an entry.',
@@ -35,6 +36,7 @@ export const listDeliveries = route('GET /webhooks/:id/deliveries', 'read', {
 })
 
 export const testWebhook = route('POST /webhooks/:id/test', 'write', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary: `Send a test delivery with the event \`${testEvent}\`, also to an inactive webhook.`,
   schemas: { params: webhookParams },
@@ -68,6 +70,7 @@ const deliveryParams = Type.Object({
 })
 
 export const redeliver = route('POST /webhooks/:id/deliveries/:deliveryId/redeliver', 'write', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary: `Queue a delivery again, with the same id and ${limits.webhooks.attempts} new attempts.`,
   schemas: { params: deliveryParams },

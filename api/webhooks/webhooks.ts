@@ -28,6 +28,7 @@ const listQuery = Type.Object({
 })
 
 export const listWebhooks = route('GET /webhooks', 'read', {
+  notInSessions: true,
   refuses: ['not_found', 'forbidden'],
   summary: 'List the webhooks of a workspace, or of all workspaces that the account may write in.',
   schemas: { query: listQuery },
@@ -60,6 +61,7 @@ const next =
   'Store the secret now: it is not shown again. Use it to verify the signature of each delivery, over the raw body. Send a test delivery with POST /webhooks/{id}/test.'
 
 export const createWebhook = route('POST /webhooks', 'write', {
+  notInSessions: true,
   answersSecret: true,
   refuses: ['not_found', 'forbidden', 'limit_reached'],
   summary: 'Create a webhook. Only this answer contains its secret.',
@@ -106,6 +108,7 @@ const patch = Type.Object({
 })
 
 export const patchWebhook = route('PATCH /webhooks/:id', 'write', {
+  notInSessions: true,
   refuses: ['forbidden', 'limit_reached'],
   summary: 'Change a webhook, or switch it on or off.',
   schemas: { params: webhookParams, body: patch },
@@ -130,6 +133,7 @@ export const patchWebhook = route('PATCH /webhooks/:id', 'write', {
 })
 
 export const deleteWebhook = route('DELETE /webhooks/:id', 'write', {
+  notInSessions: true,
   refuses: ['forbidden'],
   summary: 'Delete a webhook, its waiting deliveries and its delivery log.',
   schemas: { params: webhookParams },
@@ -146,6 +150,7 @@ export const deleteWebhook = route('DELETE /webhooks/:id', 'write', {
 })
 
 export const rotateSecret = route('POST /webhooks/:id/rotate-secret', 'write', {
+  notInSessions: true,
   answersSecret: true,
   refuses: ['forbidden'],
   summary: `Replace the secret of a webhook. Deliveries are also signed with the previous one for ${limits.webhooks.previousSecretMs / 3_600_000} hours.`,

@@ -11,6 +11,8 @@ export interface Sender {
   name: string | null
   /** It came by a guest link, with a name of its own choice. */
   isGuest: boolean
+  /** The user of a session, as others see them. Null for other accounts. */
+  sessionUser: object | null
   /** A service account, or an application that a person has connected. */
   isAgent: boolean
   readOnly: boolean
@@ -28,9 +30,9 @@ export class Stamp {
   }
 
   /** Sets the sender's current name and rights, for the states that it sends from now on. */
-  update(now: Partial<Pick<Sender, 'name' | 'readOnly'>>): void {
+  update(now: Partial<Pick<Sender, 'name' | 'sessionUser' | 'readOnly'>>): void {
     const sender = { ...this.#sender, ...now }
-    if (sender.name === this.#sender.name && sender.readOnly === this.#sender.readOnly) return
+    if (isSame(sender, this.#sender)) return
     this.#sender = sender
     this.#end = encode(sender)
   }
@@ -56,9 +58,19 @@ const comma = Buffer.from(',')
 /** Whitespace of JSON is at most a space; all other characters come after it. */
 const isSpace = (byte: number): boolean => byte <= 0x20
 
+const isSame = (one: Sender, other: Sender): boolean =>
+  one.name === other.name &&
+  one.readOnly === other.readOnly &&
+  (one.sessionUser === other.sessionUser ||
+    JSON.stringify(one.sessionUser) === JSON.stringify(other.sessionUser))
+
 /** The stamp's keys with the state's closing brace. */
-function encode({ id, name, isGuest, readOnly, isAgent }: Sender): Buffer {
-  const account = isGuest ? { id, name, guest: true } : { id, name }
+function encode({ id, name, isGuest, sessionUser, readOnly, isAgent }: Sender): Buffer {
+  const account = {
+    ...{ id, name },
+    ...(isGuest ? { guest: true } : {}),
+    ...(sessionUser ? { session_user: sessionUser } : {}),
+  }
   const stamp = { account, readOnly, agent: isAgent }
   return Buffer.from(JSON.stringify(stamp).slice(1))
 }

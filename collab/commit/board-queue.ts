@@ -1,5 +1,6 @@
 /** The queue of each board: edits, writes and flushes that wait for a commit; see commit.ts. */
 import { randomUUID } from 'node:crypto'
+import { actingSession, type SessionClaims } from '../../sql/acting-session.ts'
 import type { BoardHead } from '../log/log.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
@@ -31,6 +32,8 @@ export class PendingWrite {
   readonly queues: readonly BoardQueue[]
   /** The record of the request for the commit. */
   readonly operation: object | undefined
+  /** The session in which the account acts. Undefined: none. */
+  readonly session: SessionClaims | undefined
   readonly reservation = new Reservation()
   readonly #queuedAt: number
   readonly #caller: Caller
@@ -49,6 +52,7 @@ export class PendingWrite {
     this.request = request
     this.queues = queues
     this.operation = operation
+    this.session = actingSession(request.account)
     this.#queuedAt = now
     this.#caller = caller
   }

@@ -105,6 +105,7 @@ export function* encodeCall(
           partner: write.isPair ? partnerOf(item, batch) : null,
           claims: built?.claims ?? null,
           account,
+          session: write.session,
           actors: [account],
           causes: [causeOf(item)],
           clock: item.clock,
@@ -154,7 +155,10 @@ function causeOf({ write, queue, updates }: WriteItem): Cause {
     op: write.op,
     request: caller.request_id,
     action: caller.action,
-    agent: caller.service_account_id ?? caller.client_id ?? undefined,
+    agent:
+      write.session?.agent === false
+        ? undefined
+        : (caller.service_account_id ?? caller.client_id ?? undefined),
     other: write.isPair ? write.queues.find((other) => other !== queue)?.boardId : undefined,
   }
 }

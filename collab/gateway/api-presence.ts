@@ -9,13 +9,14 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../../core/limits.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import { payerOf } from '../../platform/work/payers.ts'
 import { Stamp, type Sender } from '../awareness/stamp.ts'
 import { readState } from '../awareness/state.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
 import type { Voice } from './connection.ts'
 import type { Presence } from './presence.ts'
 
-/** Boards on which the clients of one account are shown. */
+/** Boards on which the clients of one account, or all sessions that it pays for, are shown. */
 const maxPerAccount = 100
 /** The time between a message of this node and the answers of the others, beside their tick. */
 const answerMs = 100
@@ -43,6 +44,7 @@ interface Showing {
 
 export interface ShowRequest {
   board: string
+  /** Id of the token; for a session that of its user. */
   tokenId: string
   sender: Omit<Sender, 'isAgent'>
   state: Record<string, unknown>
@@ -138,7 +140,7 @@ export class ApiPresence {
   }
 
   #keepFew(account: string): void {
-    const own = [...this.#shown.values()].filter(({ voice }) => voice.account === account)
+    const own = [...this.#shown.values()].filter(({ voice }) => payerOf(voice.account) === payerOf(account))
     for (const showing of own.slice(0, -maxPerAccount)) this.#end(showing)
   }
 }

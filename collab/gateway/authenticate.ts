@@ -1,7 +1,7 @@
 /** Authenticates editors: decides who may open a board on a socket, and whether it has room for them. */
 import type { Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
-import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
+import type { Principal, TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { AccessQuestion, BoardAccess } from '../access.ts'
 import { Stamp } from '../awareness/stamp.ts'
@@ -44,14 +44,15 @@ async function admitTo(
   if (isClosing() || !nodes.isSeating) throw denied(temporaryRefusal)
   const identity = await identify(tokens, token, state.findSession)
   if (!identity) throw denied(refusals.token)
-  const { account, tokenId, isAgent } = identity
-  const access = await options.access.ask({ account, tokenId, boardId })
+  const { account, tokenId, isAgent, session } = identity
+  const access = await options.access.ask({ account, tokenId, boardId, session: session?.claims })
   if (access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
-  const { may, isGuest, linkId, name } = access
+  const { may, isGuest, linkId, name, sessionUser } = access
   const countedAs = linkId ?? account
-  if (!seating.hasRoom(board?.document, { account, countedAs, readOnly: may === 'read' }))
+  const payer = session?.ownerId ?? null
+  if (!seating.hasRoom(board?.document, { account, countedAs, payer, readOnly: may === 'read' }))
     throw denied(refusals.room)
   if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
   const hold = nodes.hold(boardId)
@@ -59,11 +60,12 @@ async function admitTo(
   try {
     const isFull = (await open(options, boardId, may)) || may === 'full'
     const room = isFull ? 'waits' : 'ok'
-    const rates = sockets.rates.of(account)
+    const rates = sockets.rates.of(account, payer)
     const readOnly = may === 'read' || isFull
-    const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, isAgent, readOnly })
+    const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, sessionUser, isAgent, readOnly })
     const seat: Seat = {
       account,
+      payer,
       rates,
       hold,
       connection: null,
@@ -73,7 +75,7 @@ async function admitTo(
       owed: 0,
       room,
     }
-    return { account, countedAs, tokenId, isGuest, seat, readOnly }
+    return { account, countedAs, tokenId, session: session?.claims, isGuest, seat, readOnly }
   } catch (error) {
     hold.end()
     state.holds.delete(hold)
@@ -86,6 +88,7 @@ interface Identity {
   /** The id of the token or session. */
   tokenId: string
   isAgent: boolean
+  session: Principal['session']
 }
 
 export async function identify(
@@ -95,12 +98,13 @@ export async function identify(
 ): Promise<Identity | null> {
   if (token === '') {
     const session = await findSession()
-    return session && { account: session.userId, tokenId: session.sessionId, isAgent: false }
+    return session && { account: session.userId, tokenId: session.sessionId, isAgent: false, session: null }
   }
   const principal = await tokens.verify(token)
   if (!principal) return null
-  const { userId: account, tokenId, serviceAccountId, clientId } = principal
-  return { account, tokenId, isAgent: serviceAccountId !== null || clientId !== null }
+  const { userId: account, tokenId, serviceAccountId, clientId, session } = principal
+  const isAgent = session ? session.claims.agent : serviceAccountId !== null || clientId !== null
+  return { account, tokenId, isAgent, session }
 }
 
 /**

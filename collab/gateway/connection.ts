@@ -1,4 +1,5 @@
 import type { Connection, Document } from '@hocuspocus/server'
+import type { SessionClaims } from '../../sql/acting-session.ts'
 import type { Hold } from '../documents/open-boards.ts'
 import type { Rates } from './rates.ts'
 import type { Speaker } from '../awareness/room.ts'
@@ -10,6 +11,8 @@ export interface EditorContext {
   countedAs: string
   /** The id of the token or session. */
   tokenId: string
+  /** The session in which the account acts. Undefined: none. */
+  session: SessionClaims | undefined
   /** The account is not a member of the board's workspace, but writes on the board through a share. */
   isGuest: boolean
   seat: Seat
@@ -25,6 +28,8 @@ export interface Voice extends Speaker {
 
 /** One board that is open on one socket. */
 export interface Seat extends Voice {
+  /** For a session: the owner of its workspace, whose limits apply. Null for other accounts. */
+  payer: string | null
   rates: Rates
   /** Keeps the board registered as open on this node. */
   hold: Hold

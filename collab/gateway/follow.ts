@@ -9,7 +9,7 @@ import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
-import { boardAccess, type BoardAccess } from '../access.ts'
+import { boardAccess, questionKey, type AccessQuestion, type BoardAccess } from '../access.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import type { Documents } from '../documents/documents.ts'
 import { accessFrame, questionFrame } from './protocol.ts'
@@ -51,15 +51,8 @@ export class Following {
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
-    const byQuestion = Map.groupBy(
-      connections,
-      ({ context, document }) => `${context.account} ${context.tokenId} ${document.name}`,
-    )
-    const asked = [...byQuestion.values()]
-    const questions = asked.map(([first]) => {
-      const { context, document } = first!
-      return { account: context.account, tokenId: context.tokenId, boardId: document.name }
-    })
+    const asked = [...Map.groupBy(connections, (one) => questionKey(questionOf(one))).values()]
+    const questions = asked.map(([first]) => questionOf(first!))
     const answers = await boardAccess(database, documentBytes, questions, 'follow')
     asked.forEach((group, at) => {
       for (const connection of group) if (apply(connection, answers[at]!, quota)) rightsChanged(connection)
@@ -113,6 +106,11 @@ export class Following {
   }
 }
 
+const questionOf = ({
+  context: { account, tokenId, session },
+  document,
+}: Connection<EditorContext>): AccessQuestion => ({ account, tokenId, session, boardId: document.name })
+
 /** Applies the current access to a connection. @returns whether it became read-only or writable */
 function apply(connection: Connection<EditorContext>, access: BoardAccess, quota: DocumentQuota): boolean {
   if (access.may === 'none') {
@@ -120,7 +118,7 @@ function apply(connection: Connection<EditorContext>, access: BoardAccess, quota
     return false
   }
   connection.context.isGuest = access.isGuest
-  connection.context.seat.stamp.update({ name: access.name })
+  connection.context.seat.stamp.update({ name: access.name, sessionUser: access.sessionUser })
   const readOnly = !mayWriteOn(connection, access, quota)
   if (connection.readOnly === readOnly) return false
   connection.readOnly = readOnly

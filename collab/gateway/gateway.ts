@@ -10,12 +10,13 @@ import { Hocuspocus, type Connection } from '@hocuspocus/server'
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { payerOf } from '../../platform/work/payers.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
-import { boardAccess, type AccessQuestion } from '../access.ts'
+import { boardAccess, questionKey, type AccessQuestion } from '../access.ts'
 import { authentication } from './authenticate.ts'
 import { closeSpread } from './close-spread.ts'
 import { closeDocument, type EditorContext } from './connection.ts'
@@ -186,8 +187,8 @@ export class Gateway {
     const { database, documents, documentBytes, debounceMs } = this.#options
     const access = new QueryBatch({
       query: (questions: AccessQuestion[]) => boardAccess(database, documentBytes, questions),
-      keyOf: ({ account, tokenId, boardId }) => `${account} ${tokenId} ${boardId}`,
-      accountOf: ({ account }) => account,
+      keyOf: questionKey,
+      accountOf: ({ account }) => payerOf(account),
     })
     const hocuspocus = new Hocuspocus<EditorContext>({
       extensions: [

@@ -1,7 +1,11 @@
 /**
  * Limits the main-thread time that each account's updates take: a quarter of the time, plus a burst. Ordinary editing
- * takes a thousandth.
+ * takes a thousandth. All minted sessions of an owner share the time of one account, and one of their users has a share of
+ * it.
  */
+import { limits } from '../../core/limits.ts'
+import { payerOf } from '../../platform/work/payers.ts'
+
 const burstMs = 250
 const share = 0.25
 
@@ -12,11 +16,24 @@ export class Pace {
   /** Charges an account for time that its updates took. */
   spend(account: string, tookMs: number): void {
     if (this.#accounts.size > 10_000) this.#forget()
-    this.#accounts.set(account, { leftMs: this.#leftMs(account) - tookMs, at: performance.now() })
+    const payer = payerOf(account)
+    if (payer !== account) this.#charge(sessionsOf(payer), tookMs)
+    this.#charge(account, payer === account ? tookMs : tookMs / limits.sessions.userShare)
   }
 
   /** Milliseconds until the account's next update may be applied; 0 when it may be applied now. */
   restMs(account: string): number {
+    const payer = payerOf(account)
+    return payer === account
+      ? this.#restMs(account)
+      : Math.max(this.#restMs(account), this.#restMs(sessionsOf(payer)))
+  }
+
+  #charge(account: string, tookMs: number): void {
+    this.#accounts.set(account, { leftMs: this.#leftMs(account) - tookMs, at: performance.now() })
+  }
+
+  #restMs(account: string): number {
     const leftMs = this.#leftMs(account)
     return leftMs > 0 ? 0 : Math.ceil((1 - leftMs) / share)
   }
@@ -31,3 +48,5 @@ export class Pace {
       if (this.#leftMs(account) === burstMs) this.#accounts.delete(account)
   }
 }
+
+const sessionsOf = (payer: string) => `sessions of ${payer}`

@@ -23,17 +23,20 @@ export interface RateBounds {
  */
 export class Bucket {
   readonly #rate: Rate
+  readonly #shared: Bucket | undefined
   #left: number
   #at = performance.now()
 
-  constructor(rate: Rate) {
+  /** @param shared a bucket of several accounts, from which the same is taken */
+  constructor(rate: Rate, shared?: Bucket) {
     this.#rate = rate
+    this.#shared = shared
     this.#left = rate.burst
   }
 
   take(cost = 1): boolean {
     this.#fill()
-    if (this.#left <= 0) return false
+    if (this.#left <= 0 || this.#shared?.take(cost) === false) return false
     this.#left -= cost
     return true
   }
@@ -42,12 +45,14 @@ export class Bucket {
   spend(cost: number): void {
     this.#fill()
     this.#left -= cost
+    this.#shared?.spend(cost)
   }
 
   /** Milliseconds until `take` succeeds. */
   get waitMs(): number {
     this.#fill()
-    return this.#left > 0 ? 0 : 1 + (-this.#left / this.#rate.perSecond) * 1000
+    const ownMs = this.#left > 0 ? 0 : 1 + (-this.#left / this.#rate.perSecond) * 1000
+    return Math.max(ownMs, this.#shared?.waitMs ?? 0)
   }
 
   get isFull(): boolean {
@@ -62,16 +67,21 @@ export class Bucket {
   }
 }
 
-/** The buckets of one account, or of one address from which nobody has authenticated yet. */
+/**
+ * The buckets of one account, or of one address from which nobody has authenticated yet. Users of minted sessions share
+ * those of the owner's sessions.
+ */
 export class Rates {
+  readonly shared: Rates | undefined
   readonly awareness: Bucket
   readonly queries: Bucket
   readonly frames: Bucket
 
-  constructor(bounds: RateBounds) {
-    this.awareness = new Bucket(bounds.awarenessRate)
-    this.queries = new Bucket(bounds.queryRate)
-    this.frames = new Bucket(bounds.frameRate)
+  constructor({ awarenessRate, queryRate, frameRate }: RateBounds, shared?: Rates) {
+    this.shared = shared
+    this.awareness = new Bucket(awarenessRate, shared?.awareness)
+    this.queries = new Bucket(queryRate, shared?.queries)
+    this.frames = new Bucket(frameRate, shared?.frames)
   }
 
   get areFull(): boolean {
@@ -79,20 +89,41 @@ export class Rates {
   }
 }
 
+/** All sessions of an owner together may use as much as this number of accounts. */
+const accountsOfSessions = 10
+
 export class RatesByOwner {
   readonly #bounds: RateBounds
+  readonly #ofSessions: RateBounds
   readonly #rates = new Map<string, Rates>()
 
   constructor(bounds: RateBounds) {
+    const { awarenessRate, queryRate, frameRate } = bounds
+    const times = ({ perSecond, burst }: Rate): Rate => ({
+      perSecond: perSecond * accountsOfSessions,
+      burst: burst * accountsOfSessions,
+    })
     this.#bounds = bounds
+    this.#ofSessions = {
+      awarenessRate: times(awarenessRate),
+      queryRate: times(queryRate),
+      frameRate: times(frameRate),
+    }
   }
 
-  of(owner: string): Rates {
-    return this.#rates.getOrInsertComputed(owner, () => new Rates(this.#bounds))
+  /** @param payer for the user of a session: the owner of the workspace */
+  of(owner: string, payer: string | null = null): Rates {
+    const shared =
+      payer === null
+        ? undefined
+        : this.#rates.getOrInsertComputed(`sessions of ${payer}`, () => new Rates(this.#ofSessions))
+    return this.#rates.getOrInsertComputed(owner, () => new Rates(this.#bounds, shared))
   }
 
   /** Removes buckets that are full and not in `used`. */
   sweep(used: ReadonlySet<Rates>): void {
-    for (const [owner, rates] of this.#rates) if (!used.has(rates) && rates.areFull) this.#rates.delete(owner)
+    const shared = new Set([...used].map((rates) => rates.shared))
+    for (const [owner, rates] of this.#rates)
+      if (!used.has(rates) && !shared.has(rates) && rates.areFull) this.#rates.delete(owner)
   }
 }

@@ -5,6 +5,7 @@
 import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { WebSocket } from 'ws'
 import { closeCodes } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import type { OpenSockets, SocketState } from './open-sockets.ts'
@@ -18,9 +19,16 @@ export interface SeatingOptions {
   left(connection: Connection<EditorContext>): void
 }
 
+/** Who asks for a connection. */
+interface Sitter extends Pick<Seat, 'account' | 'payer'>, Pick<EditorContext, 'countedAs'> {
+  readOnly: boolean
+}
+
 export class Seating {
   readonly #options: SeatingOptions
   readonly #seats = new Map<string, Set<Seat>>()
+  /** Seats of all minted sessions, by the owner who pays. */
+  readonly #sessions = new Map<string, Set<Seat>>()
   readonly #viewers: number
   readonly extension: Extension<EditorContext>
 
@@ -36,16 +44,19 @@ export class Seating {
   }
 
   /** Whether the account may open one more connection to the board. */
-  hasRoom(
-    document: Document | undefined,
-    { account, countedAs, readOnly }: { account: string; countedAs: string; readOnly: boolean },
-  ): boolean {
-    const { maxSocketsPerAccount } = this.#options.bounds
+  hasRoom(document: Document | undefined, sitter: Sitter): boolean {
     const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
     return (
-      (this.#seats.get(account)?.size ?? 0) < maxSocketsPerAccount &&
-      this.#fits(connections, { countedAs, readOnly })
+      (this.#seats.get(sitter.account)?.size ?? 0) < this.#mostSeats(sitter) &&
+      (sitter.payer === null ||
+        (this.#sessions.get(sitter.payer)?.size ?? 0) < this.#options.bounds.maxSocketsPerAccount) &&
+      this.#fits(connections, sitter)
     )
+  }
+
+  /** One user of minted sessions has a share of the seats that all of an owner's sessions have. */
+  #mostSeats({ payer }: Pick<Sitter, 'payer'>): number {
+    return this.#options.bounds.maxSocketsPerAccount * (payer === null ? 1 : limits.sessions.userShare)
   }
 
   counts(): { connections: number; accounts: number } {
@@ -78,29 +89,31 @@ export class Seating {
     const ofAccount = this.#seats.getOrInsertComputed(seat.account, () => new Set()).add(seat)
     // Many connections may have been admitted at the same moment. Compare each one only with those that were admitted
     // before it, whatever the order of these calls. Otherwise more connections than the excess would be closed.
+    const { payer } = seat
     const { countedAs } = connection.context as EditorContext
+    const ofPayer =
+      payer === null ? null : this.#sessions.getOrInsertComputed(payer, () => new Set()).add(seat)
     const isTooMany =
       !this.#fits(before(connection, connection.document.connections.keys()), {
-        countedAs,
+        ...{ account: seat.account, countedAs, payer },
         readOnly: connection.readOnly,
       }) ||
-      isBeyond(seat, ofAccount, bounds.maxSocketsPerAccount) ||
+      isBeyond(seat, ofAccount, this.#mostSeats(seat)) ||
+      (ofPayer !== null && isBeyond(seat, ofPayer, bounds.maxSocketsPerAccount)) ||
       state.connections.size > bounds.maxBoardsPerSocket
     if (!isTooMany) {
       this.#options.joined(connection, state)
       return
     }
     ofAccount.delete(seat)
+    ofPayer?.delete(seat)
     closeConnection(connection, closeCodes.tooMany)
   }
 
   /**
    * Whether a board has room for one more connection besides `others`. A share of the places is reserved for writers.
    */
-  #fits(
-    others: Iterable<Connection>,
-    { countedAs, readOnly }: { countedAs: string; readOnly: boolean },
-  ): boolean {
+  #fits(others: Iterable<Connection>, { countedAs, payer, readOnly }: Sitter): boolean {
     const { maxSocketsPerBoard, maxSocketsPerAccountOnBoard } = this.#options.bounds
     let all = 0
     let viewers = 0
@@ -112,7 +125,7 @@ export class Seating {
     }
     return (
       all < maxSocketsPerBoard &&
-      ofAccount < maxSocketsPerAccountOnBoard &&
+      ofAccount < maxSocketsPerAccountOnBoard * (payer === null ? 1 : limits.sessions.userShare) &&
       (!readOnly || viewers < this.#viewers)
     )
   }
@@ -125,6 +138,9 @@ export class Seating {
     const ofAccount = this.#seats.get(seat.account)
     ofAccount?.delete(seat)
     if (ofAccount?.size === 0) this.#seats.delete(seat.account)
+    const ofPayer = this.#sessions.get(seat.payer ?? '')
+    ofPayer?.delete(seat)
+    if (ofPayer?.size === 0) this.#sessions.delete(seat.payer!)
     const state = this.#options.sockets.of(connection)
     if (state && state.socket.readyState !== WebSocket.OPEN) seat.hold.closing()
     else {

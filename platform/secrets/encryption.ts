@@ -16,6 +16,8 @@ export type Purpose =
   | 'oauth cookies'
   | 'oauth signing'
   | 'part urls'
+  | 'sessions'
+  | 'image urls'
 
 /** The values of SECRET_KEY and, during a rotation, of SECRET_KEY_PREVIOUS. The first one encrypts, all of them decrypt. */
 export type SecretKeys = readonly [string, ...string[]]

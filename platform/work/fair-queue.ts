@@ -1,7 +1,11 @@
 /**
  * Runs pieces of work with limited concurrency, and lets accounts take turns. If one account queues a thousand pieces,
  * another account's first piece waits for at most one of them per slot. The queue is bounded, per account and in total.
+ * Users of minted sessions take the turns of the account that pays for them (payers.ts), and take turns among each other.
  */
+import { limits } from '../../core/limits.ts'
+import { payerOf } from './payers.ts'
+
 export interface FairQueueBounds {
   /** Units in use at the same time. A piece takes one unit by default; units may also be bytes, for example. */
   atOnce: number
@@ -32,6 +36,8 @@ export class QueueFull extends Error {
 }
 
 interface Waiting {
+  /** The account that queued it, which may not be the one that pays. */
+  user: string
   units: number
   start(): void
 }
@@ -75,8 +81,9 @@ export class FairQueue {
    * @throws {QueueFull} when the queue, or the account's part of the queue, is full
    * @throws the signal's reason, when the signal is aborted while `work` still waits
    */
-  async run<Result>(account: string, work: () => Result | Promise<Result>, turn: Turn = {}): Promise<Result> {
-    const begun = this.#begin(account, turn)
+  async run<Result>(user: string, work: () => Result | Promise<Result>, turn: Turn = {}): Promise<Result> {
+    const account = payerOf(user)
+    const begun = this.#begin(account, user, turn)
     if (begun) await begun
     try {
       return await work()
@@ -91,8 +98,9 @@ export class FairQueue {
    * @returns a function that ends the turn; calling it again does nothing
    * @throws as `run` does
    */
-  async take(account: string, turn: Turn = {}): Promise<() => void> {
-    const begun = this.#begin(account, turn)
+  async take(user: string, turn: Turn = {}): Promise<() => void> {
+    const account = payerOf(user)
+    const begun = this.#begin(account, user, turn)
     if (begun) await begun
     let isHeld = true
     return () => {
@@ -102,16 +110,21 @@ export class FairQueue {
   }
 
   /** Returns null when the piece got its units at once, or a promise that resolves when it gets them. */
-  #begin(account: string, { units = 1, signal }: Turn): Promise<void> | null {
+  #begin(account: string, user: string, { units = 1, signal }: Turn): Promise<void> | null {
     signal?.throwIfAborted()
-    if (this.#waiting.has(account) || !this.#fits(account, units)) return this.#wait(account, units, signal)
+    if (this.#waiting.has(account) || !this.#fits(account, units))
+      return this.#wait(account, user, units, signal)
     this.#use(account, units)
     return null
   }
 
-  #wait(account: string, units: number, signal: AbortSignal | undefined): Promise<void> {
+  #wait(account: string, user: string, units: number, signal: AbortSignal | undefined): Promise<void> {
     const line = this.#waiting.get(account) ?? []
-    if (line.length >= this.#bounds.waitingPerAccount) throw this.#refuse('account')
+    const { waitingPerAccount } = this.#bounds
+    const own = account === user ? 0 : line.filter((other) => other.user === user).length
+    const most = account === user ? waitingPerAccount : waitingPerAccount * limits.sessions.userShare
+    if (line.length >= waitingPerAccount || own >= most) throw this.#refuse('account')
+    const place = account === user ? line.length : placeInRounds(line, own)
     if (this.#waitingCount >= this.#bounds.waiting) throw this.#refuse('all')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => {
@@ -120,6 +133,7 @@ export class FairQueue {
       this.#startNext() // other pieces may have waited behind this one
     }
     const waiting: Waiting = {
+      user,
       units,
       start: () => {
         signal?.removeEventListener('abort', giveUp)
@@ -127,7 +141,7 @@ export class FairQueue {
       },
     }
     signal?.addEventListener('abort', giveUp, { once: true })
-    line.push(waiting)
+    line.splice(place, 0, waiting)
     this.#waiting.set(account, line)
     this.#waitingCount += 1
     return promise
@@ -182,4 +196,15 @@ export class FairQueue {
       first.start()
     }
   }
+}
+
+/** Where a piece comes in a line whose users take turns, when its user has `own` pieces there. */
+function placeInRounds(line: Waiting[], own: number): number {
+  const counts = new Map<string, number>()
+  const next = line.findIndex(({ user }) => {
+    const round = counts.get(user) ?? 0
+    counts.set(user, round + 1)
+    return round > own
+  })
+  return next < 0 ? line.length : next
 }

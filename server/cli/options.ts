@@ -23,6 +23,9 @@ export const dryRunOption = () =>
 export const nameOption = (description: string) =>
   new Option('--name <name>', description).argParser(parseName).makeOptionMandatory()
 
+export const sessionUserOption = () =>
+  new Option('--user <id>', "the product's own id of the user").makeOptionMandatory()
+
 export const idOption = (flags: string, description: string) =>
   new Option(flags, description).argParser(parseId).makeOptionMandatory()
 

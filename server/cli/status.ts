@@ -54,8 +54,11 @@ async function readCounts(tx: Transaction) {
   const [row] = await tx`
     select
       (select count(*)::integer from users u
-        where not exists (select from service_accounts s where s.id = u.id) and not exists (select from guests g where g.id = u.id)
+        where not exists (select from service_accounts s where s.id = u.id)
+          and not exists (select from guests g where g.id = u.id)
+          and not exists (select from session_users s where s.id = u.id)
       ) as accounts,
+      (select count(*)::integer from session_users where live_until > now()) as session_users,
       (select count(*)::integer from service_accounts where retired_at is null) as service_accounts,
       (select count(*)::integer from workspaces) as workspaces,
       (select count(*)::integer from boards where deleted_at is null) as boards,

@@ -1,12 +1,22 @@
 import type { Command } from 'commander'
 import { AccountError, addWorkspace, findUser, setMember } from '../../sql/accounts/accounts.ts'
 import type { Transaction } from '../../sql/database.ts'
+import { findSessionUser } from '../../sql/accounts/session-users.ts'
 import { deleteWorkspace } from '../../workers/upkeep/delete-workspace.ts'
+import { eraseAccount } from '../../workers/upkeep/erase-account.ts'
 import { answer } from './answer.ts'
 import { showCommand } from './command.ts'
 import { asService, withDatabase } from './database.ts'
 import { fileParts } from './files.ts'
-import { dryRunOption, emailOption, examples, idOption, nameOption, someId } from './options.ts'
+import {
+  dryRunOption,
+  emailOption,
+  examples,
+  idOption,
+  nameOption,
+  sessionUserOption,
+  someId,
+} from './options.ts'
 
 export function workspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('workspaces')
@@ -64,6 +74,22 @@ export function workspaceCommands(program: Command): void {
         const found = await database.asSystem((tx) => requireWorkspace(tx, id))
         if (!dryRun) await deleteWorkspace(await fileParts(database), id)
         return { ...found, deleted: !dryRun }
+      }),
+  })
+  showCommand(workspace, {
+    name: 'erase-user',
+    description:
+      'Erases a user of minted sessions: name, color, picture, id, and addresses in the audit. Their sessions end.\n' +
+      'What they wrote stays:\n{"workspace_id","user","user_id","deleted"}',
+    options: [workspaceOption(), sessionUserOption(), dryRunOption()],
+    examples: [`workspace erase-user --workspace ${someId} --user u-17`],
+    run: ({ workspace: id, user, dryRun = false }: OfWorkspace & { user: string; dryRun?: boolean }) =>
+      withDatabase(async (database) => {
+        const account = await database.asSystem((tx) => findSessionUser(tx, id, user))
+        if (account === null)
+          throw new AccountError(`The workspace ${id} has had no session of the user ${user}.`)
+        if (!dryRun) await eraseAccount(await fileParts(database), account)
+        return { workspace_id: id, user, user_id: account, deleted: !dryRun }
       }),
   })
 }

@@ -25,7 +25,9 @@ export async function addUser(
 export async function findUser(tx: Transaction, email: string): Promise<string> {
   const [row] = await tx<{ id: string }[]>`
     select id from users u
-    where lower(email) = lower(${email}) and not exists (select from service_accounts s where s.id = u.id)`
+    where lower(email) = lower(${email})
+      and not exists (select from service_accounts s where s.id = u.id)
+      and not exists (select from session_users s where s.id = u.id)`
   if (!row) throw new AccountError(`There is no account with the e-mail ${email}.`)
   return row.id
 }

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { SessionClaims, SessionUser } from '../acting-session.ts'
 import { endsTokens, type Database, type Transaction } from '../database.ts'
 import { SeenTokens } from './seen-tokens.ts'
 
@@ -31,6 +32,8 @@ export interface Principal {
   scopes: Scope[]
   /** Requests per hour; null uses the configured limit. */
   rateLimit: number | null
+  /** For a session that was minted for a user of somebody's product. `tokenId` is then that of the minter's token. */
+  session: (SessionUser & { claims: SessionClaims }) | null
 }
 
 export const tokenPrefix = 'cork_'
@@ -45,8 +48,10 @@ export function makeToken(): string {
 export function tokenHash(token: string): Buffer | null {
   const [, secret, sum] = tokenPattern.exec(token) ?? []
   if (secret === undefined || sum !== checksum(secret)) return null
-  return createHash('sha256').update(token).digest()
+  return digest(token)
 }
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 function checksum(secret: string): string {
   return crc32(secret).toString(36).padStart(7, '0')
@@ -109,6 +114,14 @@ export async function revokeToken(tx: Transaction, tokenId: string): Promise<boo
   return rows.length > 0
 }
 
+/** The sessions that are minted for users of other products. */
+interface Sessions {
+  /** @returns the claims of a session's token; null for another text, or when the signature is wrong */
+  read(token: string): SessionClaims | null
+  /** @returns null when the session has ended */
+  find(claims: SessionClaims): Promise<Principal | null>
+}
+
 const maxAgeMs = 1000
 
 /**
@@ -120,13 +133,15 @@ const maxAgeMs = 1000
 export class TokenVerifier {
   readonly #database: Database
   readonly #clock: Clock
+  readonly #sessions: Sessions
   readonly #known = new Map<string, { principal: Promise<Principal | null>; at: number }>()
   readonly #lastUsed = new Map<string, number>()
   readonly #seen = new SeenTokens()
 
-  constructor(options: { database: Database; clock: Clock }) {
+  constructor(options: { database: Database; clock: Clock; sessions: Sessions }) {
     this.#database = options.database
     this.#clock = options.clock
+    this.#sessions = options.sessions
     this.#database.onTokensEnded(() => this.forget())
   }
 
@@ -137,21 +152,23 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns null for a token that is unknown, revoked or expired, or whose account is disabled. Throws `storage_unavailable`.
+   * Returns null for a token or session that is unknown, revoked or expired, or whose account is disabled. Throws
+   * `storage_unavailable`.
    *
    * @param mayLookUp called for a token without a success in the last hour. If it returns false, the token counts as
    * unknown
    */
   async verify(token: string, mayLookUp: () => boolean = () => true): Promise<Principal | null> {
     const hash = tokenHash(token)
-    if (!hash) return null
+    const claims = hash ? null : this.#sessions.read(token)
+    if (!hash && !claims) return null
     const now = this.#clock.now()
-    const key = hash.toString('base64')
+    const key = (hash ?? digest(token)).toString('base64')
     const known = this.#known.get(key)
     if (known && now - known.at < maxAgeMs) return known.principal
     if (this.#seen.isUnknown(key, now) || (!this.#seen.wasValid(key, now) && !mayLookUp())) return null
     if (this.#known.size > 20_000) this.#known.clear()
-    const principal = this.#lookUp(hash)
+    const principal = hash ? this.#lookUp(hash) : this.#sessions.find(claims!)
     this.#known.set(key, { principal, at: now })
     try {
       const found = await principal
@@ -169,7 +186,7 @@ export class TokenVerifier {
 
   async #lookUp(hash: Buffer): Promise<Principal | null> {
     return this.#database.asSystem(async (tx) => {
-      const [row] = await tx<(Omit<Principal, 'scopes'> & { scopes: Scope[] })[]>`
+      const [row] = await tx<Omit<Principal, 'session'>[]>`
         select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", t.grant_id as "grantId",
           g.client_id as "clientId", u.email, u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit"
         from tokens t
@@ -186,7 +203,11 @@ export class TokenVerifier {
         this.#lastUsed.set(row.tokenId, this.#clock.now())
         await tx`update tokens set last_used_at = now() where id = ${row.tokenId}`
       }
-      return { ...row, scopes: scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)) }
+      return {
+        ...row,
+        session: null,
+        scopes: scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)),
+      }
     })
   }
 }

@@ -1,5 +1,6 @@
 -- Access rights. The policies, commit_batch and search all use these predicates. They return sets, for use as
 -- `x in (select f(...))`, which is evaluated once per statement. A correlated `exists` would run for each row.
+-- functions/sessions.sql adds the rights of sessions.
 
 create or replace function current_user_id() returns uuid
 language sql stable parallel safe set search_path = corkboard, pg_temp as $$
@@ -11,6 +12,8 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select id from workspaces where owner_id = account
   union all
   select workspace_id from workspace_members where user_id = account
+  union all
+  select session_workspaces(account, false)
 $$;
 
 create or replace function writable_workspaces(account uuid) returns setof uuid
@@ -18,6 +21,8 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select id from workspaces where owner_id = account
   union all
   select workspace_id from workspace_members where user_id = account and role = 'editor'
+  union all
+  select session_workspaces(account, true)
 $$;
 
 create or replace function owned_workspaces(account uuid) returns setof uuid
@@ -30,6 +35,8 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select board_id from board_shares where user_id = account
   union all
   select board_id from guest_rights where user_id = account
+  union all
+  select session_boards(account, false)
 $$;
 
 create or replace function writable_shared_boards(account uuid) returns setof uuid
@@ -37,9 +44,11 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   select board_id from board_shares where user_id = account and role = 'editor'
   union all
   select board_id from guest_rights where user_id = account and role = 'editor'
+  union all
+  select session_boards(account, true)
 $$;
 
--- The shared boards whose history the account sees.
+-- The shared boards whose history the account sees. Sessions read the past by history_access.
 create or replace function historic_shared_boards(account uuid) returns setof uuid
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select board_id from board_shares where user_id = account and history_since is not null

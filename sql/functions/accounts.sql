@@ -1,12 +1,15 @@
 -- Personal workspaces, service accounts and personal tokens.
 
--- The caller's default workspace for new boards: the workspace of a service account, or a person's personal workspace,
--- which is made on demand.
+-- The caller's default workspace for new boards: the workspace of a session or of a service account, or a person's personal
+-- workspace, which is made on demand.
 create or replace function personal_workspace() returns uuid
 language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
 declare
   found_id uuid;
 begin
+  if in_session() then
+    return session_of(current_user_id()) ->> 'workspace';
+  end if;
   select workspace_id into found_id from service_accounts where id = current_user_id();
   if found then
     return found_id;

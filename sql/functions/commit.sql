@@ -122,10 +122,14 @@ begin
         select * from unnest(batch) as i where i.kind = 'write'
       ), rights as materialized (
         -- Most writers may write in the whole workspace, so one query per account answers for most of their boards.
-        select p.board, p.account,
-          case when p.workspace_id = any (s.writable) then 'write' else board_access(p.account, p.board, p.workspace_id) end as access,
+        select p.board, p.account, p.session,
+          case
+            when p.session is not null then session_access(p.session, p.board, p.workspace_id)
+            when p.workspace_id = any (s.writable) then 'write'
+            else board_access(p.account, p.board, p.workspace_id)
+          end as access,
           case when p.workspace_id = any (s.writable) then false else p.workspace_id not in (select readable_workspaces(p.account)) end as guest
-        from (select distinct i.board, i.account, bo.workspace_id from items i join boards bo on bo.id = i.board) p
+        from (select distinct i.board, i.account, i.session, bo.workspace_id from items i join boards bo on bo.id = i.board) p
         join (
           select a.account, array(select writable_workspaces(a.account)) as writable
           from (select distinct i.account from items i offset 0) a
@@ -146,7 +150,7 @@ begin
         left join boards bo on bo.id = i.board
         left join workspaces w on w.id = bo.workspace_id
         left join users o on o.id = w.owner_id
-        left join rights a on a.board = i.board and a.account = i.account
+        left join rights a on a.board = i.board and a.account = i.account and a.session is not distinct from i.session
       )
       select s.*, p.board as partner_board, p.outcome as partner_outcome, p.guest as partner_guest,
         p.owner_id is distinct from s.owner_id as owner_gains -- a move from another owner, or a write without a partner

@@ -103,4 +103,26 @@ begin
   perform set_config('corkboard.user_id', '', true);
 end $$;
 
+-- The file of a signed URL, when the account for which it was signed may still read it; for the user of a session, when
+-- the user still has one. `agent_id`: the service account that it is, or that minted the session.
+create or replace function signed_file(key text, account uuid)
+returns table (
+  image_key text, content_type text, bytes bigint, width integer, height integer, workspace_id uuid, board_id uuid,
+  reader_name text, agent_id uuid
+)
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select i.image_key, i.content_type, i.bytes, i.width, i.height, i.workspace_id, i.board_id, u.display_name, a.id
+  from users u
+  left join session_users s on s.id = u.id
+  left join service_accounts a on a.id in (u.id, s.minted_by)
+  join images i on i.image_key = key and i.condemned_at is null
+  where u.id = account and u.disabled_at is null
+    and (
+      i.workspace_id in (select readable_workspaces(account))
+      or i.board_id in (select readable_shared_boards(account))
+      or (i.workspace_id = s.workspace_id and s.live_until > now())
+    )
+  limit 1
+$$;
+
 grant execute on function named_files to corkboard_app;

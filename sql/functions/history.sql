@@ -39,16 +39,25 @@ begin
   return null;
 end $$;
 
--- Whether the caller may see the board's history, and from when on. `since` is null when all of it may be seen.
+-- Whether the caller may see the board's history, and from when on. `since` is null when all of it may be seen. A session
+-- with the claim `history` sees it since the first such session of its user.
 create or replace function history_access(board uuid, out allowed boolean, out since timestamptz)
 language sql stable security definer set search_path = corkboard, pg_temp as $$
-  select b.workspace_id in (select readable_workspaces(current_user_id())) or coalesce(s.history_since, g.history_since) is not null,
-    case when b.workspace_id not in (select readable_workspaces(current_user_id()))
-      then coalesce(s.history_since, g.history_since)
-    end
+  select m.member or g.since is not null, case when not m.member then g.since end
   from boards b
-  left join board_shares s on s.board_id = b.id and s.user_id = current_user_id()
-  left join guest_rights g on g.board_id = b.id and g.user_id = current_user_id()
+  cross join lateral (
+    select not in_session() and b.workspace_id in (select readable_workspaces(current_user_id())) as member
+  ) m
+  left join lateral (
+    select s.history_since as since from board_shares s where s.board_id = b.id and s.user_id = current_user_id()
+    union all
+    select r.history_since from guest_rights r where r.board_id = b.id and r.user_id = current_user_id()
+    union all
+    select h.since
+    from session_history h
+    where h.user_id = current_user_id() and (session_of(current_user_id()) ->> 'history')::boolean
+      and h.place_id = case when session_of(current_user_id()) ->> 'boards' is null then b.workspace_id else b.id end
+  ) g on true
   where b.id = board
 $$;
 

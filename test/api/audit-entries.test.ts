@@ -175,9 +175,10 @@ test('[AU7] reads are told together, and at the latest when the service stops', 
     tier: 'pro' as const,
     scopes: ['read' as const],
     rateLimit: null,
+    session: null,
   }
   const request = { method: 'GET', url: '/api/v1/images/abc?secret=1', id: 'r1', ip: '127.0.0.1' } as never
-  const read = { request, principal, workspaceId: user.workspaceId, boardId: null, status: 200 }
+  const read = { request, reader: principal, workspaceId: user.workspaceId, boardId: null, status: 200 }
   for (let n = 0; n < 1200; n++) reads.imageRead({ ...read, imageKey: `k${n}` })
   await reads.flush()
   const entries = await newest(user, 500)

@@ -213,6 +213,19 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       truth: ({ share }) => share.user_id === colleague.userId,
     },
     {
+      route: 'POST /sessions',
+      path: '/sessions',
+      body: { board_ids: [board.id], role: 'editor', user: { id: 'u-1', name: 'Ada' } },
+      truth: (body) => body.access_token.startsWith('corks_'),
+    },
+    {
+      route: 'POST /images/urls',
+      path: '/images/urls',
+      body: { images: [{ image_key: whole.key }] },
+      truth: (body) => has(body.expires_at),
+      again: true,
+    },
+    {
       route: 'POST /uploads',
       path: `/uploads?board=${board.id}`,
       body: gif,
@@ -276,6 +289,7 @@ export async function stateOf(service: TestService): Promise<unknown> {
       (select json_agg(i order by i.id) from (select id, ended_at from invitations) i) as invitations,
       (select json_agg(l order by l.id) from (select id, ended_at from board_links) l) as links,
       (select json_agg(s order by s.user_id, s.board_id) from board_shares s) as shares,
+      (select json_agg(s order by s.id) from session_users s) as sessions,
       (select json_agg(i order by i.image_key) from (select image_key, bytes from images) i) as images,
       (select json_agg(u order by u.image_key) from (select image_key, state from uploads) u) as uploads,
       (select json_agg(u order by u.workspace_id) from storage_usage u) as storage,

@@ -111,7 +111,7 @@ for (const operation of operations) {
           status: 401,
           code: 'invalid_token',
         })
-      const limited = await service.token(user, {})
+      const limited = await service.user()
       await service.admin`update tokens set rate_limit = 1 where id = ${limited.tokenId}`
       await limited.api.get('/me')
       const { status, code } = await send(operation, path, { token: limited.token })
@@ -120,7 +120,7 @@ for (const operation of operations) {
 
     test(`[OA4] ${method} ${template}: 403 without the scope, 400 for what it does not take, 404 for what is not there`, async () => {
       if (operation.declares(403) && method !== 'GET' && !isRpc && !open) {
-        const reader = await service.token(user, { scopes: ['read'] })
+        const reader = await service.user({ scopes: ['read'] })
         const { status, code } = await send(operation, path, { token: reader.token })
         expect([status, code]).toEqual([403, 'insufficient_scope'])
       }

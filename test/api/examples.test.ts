@@ -140,6 +140,13 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('GET /images', { query: { board: board.id } })
   await send('GET /images/:key', { path: { key: image.image_key }, query: { w: '320', format: 'webp' } })
 
+  const { images } = await send('POST /images/urls', {
+    body: { images: [{ image_key: image.image_key, w: 320 }] },
+  })
+  const signed = new URL(images[0].url).searchParams
+  recorder.replaced.set(signed.get('signature')!, '4vJ9uYQ2mWcT7xkN0bRzLhP3dGfAe8sVoI6wKqUyXtE')
+  recorder.replaced.set(`expires=${signed.get('expires')}`, 'expires=1772449200')
+
   site.pages.set('/tower.png', serves(png, 'image/png'))
   await send('POST /uploads/from-url', { query: { board: board.id }, body: { url: `${site.url}/tower.png` } })
 
@@ -222,6 +229,9 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('DELETE /boards/:id/links/:linkId', { path: { ...on, linkId: guestLink.id } })
   await send('DELETE /boards/:id/shares/:userId', { path: shared })
   await send('DELETE /workspaces/:id/members/:userId', { path: people })
+  const open = { board_ids: [board.id], role: 'editor', ttl_seconds: 3600 }
+  await send('POST /sessions', { body: { ...open, user: { id: 'u-17', name: 'Mia', color: '#ffd966' } } })
+  await send('DELETE /sessions', { body: { workspace_id: workspace, user_id: 'u-17' } })
 
   const arrived = (event: string) => receiver.received.find(({ body }) => body.type === event)
   const { delivery } = await send('POST /webhooks/:id/test', hook)

@@ -176,8 +176,8 @@ test('[FR7] each read is told with who, what and how it was answered', async () 
   await read(service, user, key, { 'if-none-match': '*' })
   await read(service, await service.user(), key)
   expect(
-    reads.map(({ principal, imageKey, boardId, workspaceId, status }) => [
-      principal.userId,
+    reads.map(({ reader, imageKey, boardId, workspaceId, status }) => [
+      reader.userId,
       imageKey,
       boardId,
       workspaceId,

@@ -11,16 +11,21 @@ import { makeBoard, makeCard, makeCards, succeeded } from './board.ts'
 import {
   permissions,
   roles,
+  sessionRoles,
   socketPermissions,
   type Caller,
   type Operation,
   type Role,
   type Scene,
+  type SessionRole,
 } from './permissions.ts'
 
 let service: TestService
 let workspaceId: string
 const users = {} as Record<Role, TestUser>
+/** The service account that mints the sessions. */
+let robot: ApiClient
+const everyRole = [...roles, ...sessionRoles]
 
 beforeAll(async () => {
   service = await startService({ workers: false })
@@ -34,6 +39,9 @@ beforeAll(async () => {
   await service.member(workspaceId, users.removed, 'none')
   for (const role of ['revoked token', 'expired token'] as const)
     users[role] = await service.token(owner, { ttlDays: 1 })
+  const account = { workspace_id: workspaceId, name: 'Minter', scopes: ['read', 'write', 'delete'] }
+  const made = succeeded(await owner.api.post('/service-accounts', account))
+  robot = new ApiClient(() => service.url, made.access_token)
   await service.admin`update tokens set revoked_at = now() where id = ${users['revoked token'].tokenId}`
   await service.admin`update tokens set expires_at = now() where id = ${users['expired token'].tokenId}`
 })
@@ -129,22 +137,38 @@ async function makeGuest(boardId: string, role: 'editor' | 'viewer'): Promise<Ca
   return { token: guest!.token, api: new ApiClient(() => service.url, guest!.token) }
 }
 
-const isGuest = (role: Role) => role === 'guest editor' || role === 'guest viewer'
-async function callerOf(role: Role, scene: Scene): Promise<Caller> {
+const isGuest = (role: Role | SessionRole) => role === 'guest editor' || role === 'guest viewer'
+const isSession = (role: Role | SessionRole): role is SessionRole => sessionRoles.some((one) => one === role)
+
+/** Who calls in a role. A guest comes by a link of the scene's board, a session is minted for the scene. */
+async function callerOf(role: Role | SessionRole, scene: Scene): Promise<Caller> {
+  if (isSession(role)) return mintSession(role, scene)
   if (role === 'guest editor') return scene.guest('editor')
   return role === 'guest viewer' ? scene.guest('viewer') : users[role]
 }
 
+async function mintSession(role: SessionRole, { boardId }: Scene): Promise<Caller> {
+  const kind = role.startsWith('editor') ? 'editor' : 'viewer'
+  const minted = await robot.post('/sessions', {
+    ...(role.endsWith('board') ? { board_ids: [boardId] } : { workspace_id: workspaceId }),
+    role: kind,
+    user: { id: role, name: role },
+    ...(kind === 'editor' ? { scopes: ['read', 'write', 'delete'] } : {}),
+  })
+  const token: string = succeeded(minted).access_token
+  return { token, api: new ApiClient(() => service.url, token) }
+}
+
 /** A guest of a link has no scope `delete`, and one who only reads has no scope `write`. */
-function statusFor(route: string, { expect, guest = {} }: Operation, role: Role): number {
+function statusFor(route: string, { expect, guest = {} }: Operation, role: Role | SessionRole): number {
   const { scope } = routes.find(({ method, path }) => `${method} ${path}` === route)!
   const lacks = scope === 'delete' || (scope === 'write' && role === 'guest viewer')
   if (isGuest(role) && lacks) return 403
-  return (guest as Partial<Record<Role, number>>)[role] ?? expect[role]
+  return (guest as Partial<Record<string, number>>)[role] ?? expect[role]
 }
 
 /** What a guest of a link sees is what those with a share see. */
-const seenBy = ({ sees }: Operation, role: Role) =>
+const seenBy = ({ sees }: Operation, role: Role | SessionRole) =>
   sees?.[role] ?? (isGuest(role) ? sees?.[role.replace('guest', 'shared') as Role] : undefined)
 
 async function makeServiceAccount(): Promise<{ serviceAccountId: string; serviceTokenId: string }> {
@@ -194,14 +218,13 @@ describe('[A2] each role gets from each operation what the table says', () => {
         // A search waits longer for words of the account's own workspaces than for those of others.
         if (path === '/search') await users.owner.api.get('/search?q=scene')
         await Promise.all(
-          roles.map(async (role) => {
+          everyRole.map(async (role) => {
             const expected = statusFor(route, operation, role)
             const changes = method !== 'GET' && expected < 400
             const scene = changes ? await setUp() : shared
             const url = urlOf(path, operation, scene)
-            const answer = await (
-              await callerOf(role, scene)
-            ).api.send(
+            const { api } = await callerOf(role, scene)
+            const answer = await api.send(
               method,
               url + (operation.query?.(scene) ?? ''),
               operation.body?.(scene),
@@ -236,17 +259,17 @@ test('[A3] what a role may not do changes nothing', async () => {
       where b.workspace_id = ${workspaceId}
       order by b.id`,
   ]
-  const callers = Object.fromEntries(
-    await Promise.all(roles.map(async (role) => [role, await callerOf(role, scene)])),
-  ) as Record<Role, Caller>
+  const callers = new Map(
+    await Promise.all(everyRole.map(async (role) => [role, await callerOf(role, scene)] as const)),
+  )
   const before = await state()
   for (const [route, operations] of Object.entries(permissions)) {
     const [method, path] = route.split(' ') as [string, string]
     if (method === 'GET') continue
     for (const operation of operations) {
-      for (const role of roles) {
+      for (const role of everyRole) {
         if (operation.trashed || statusFor(route, operation, role) < 400) continue
-        await callers[role].api.send(method, urlOf(path, operation, scene), operation.body?.(scene))
+        await callers.get(role)!.api.send(method, urlOf(path, operation, scene), operation.body?.(scene))
       }
     }
   }
@@ -257,7 +280,7 @@ describe('[A4] at the socket each role opens, reads and edits as the table says'
   for (const { board: which, expect: expected } of socketPermissions) {
     test(`[A4] the ${which} board`, async () => {
       await Promise.all(
-        roles.map(async (role) => {
+        everyRole.map(async (role) => {
           const scene = await makeScene()
           const boardId = which === 'child' ? scene.childId : scene.boardId
           await makeCard(users.owner, boardId, { title: 'of the owner' })

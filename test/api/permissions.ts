@@ -11,13 +11,21 @@ import { files } from './permissions/files.ts'
 import { people } from './permissions/people.ts'
 import { search } from './permissions/search.ts'
 import { webhooks } from './permissions/webhooks.ts'
-import type { Operation } from './permissions/roles.ts'
+import { sessions } from './permissions/sessions.ts'
+import { withSessions, type FullOperation, type Operation } from './permissions/roles.ts'
 
-export { roles, type Caller, type Operation, type Role, type Scene } from './permissions/roles.ts'
+export {
+  roles,
+  sessionRoles,
+  type Caller,
+  type FullOperation as Operation,
+  type Role,
+  type Scene,
+  type SessionRole,
+} from './permissions/roles.ts'
 export { socketPermissions } from './permissions/sockets.ts'
 
-/** By method and path of the route; several where its body makes a difference. */
-export const permissions: Record<string, Operation[]> = {
+const tables: Record<string, Operation[]> = {
   ...cards,
   ...boards,
   ...search,
@@ -27,4 +35,13 @@ export const permissions: Record<string, Operation[]> = {
   ...people,
   ...webhooks,
   ...agents,
+  ...sessions,
 }
+
+/** By method and path of the route; several where its body makes a difference. */
+export const permissions: Record<string, FullOperation[]> = Object.fromEntries(
+  Object.entries(tables).map(([route, operations]) => [
+    route,
+    operations.map((operation) => withSessions(route, operation)),
+  ]),
+)

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { endSessions, startSession } from '../../sql/accounts/sessions.ts'
 import { revokeToken } from '../../sql/accounts/tokens.ts'
 import { disconnectApplication } from '../../sql/oauth/oauth-grants.ts'
+import { succeeded } from '../api/board.ts'
 import { connectApplication } from '../support/application.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
@@ -48,6 +49,14 @@ async function signedIn({ userId }: TestUser) {
 }
 const share = (_owner: TestUser, user: TestUser, boardId: string) => here.share(boardId, user, 'editor')
 
+/** Sessions, by the user for whom they are minted. */
+const minted = new Map<TestUser, string>()
+async function mintFor({ api }: TestUser, user: TestUser, boardId: string): Promise<void> {
+  const asked = { board_ids: [boardId], role: 'editor', user: { id: user.userId, name: 'Ada' } }
+  minted.set(user, succeeded(await api.post('/sessions', asked)).access_token)
+}
+const mintedFor = (user: TestUser) => Promise.resolve({ token: minted.get(user)! })
+
 const changes: Record<string, Change> = {
   'a member who is removed': {
     give: member,
@@ -75,6 +84,22 @@ const changes: Record<string, Change> = {
     give: share,
     enter: signedIn,
     end: (_owner, { userId }) => here.database.asSystem((tx) => endSessions(tx, userId)),
+  },
+  'a minted session whose user is ended': {
+    give: mintFor,
+    enter: mintedFor,
+    end: ({ workspaceId, api }, { userId }) =>
+      api.delete('/sessions', { workspace_id: workspaceId, user_id: userId }),
+  },
+  'a minted session whose board is ended': {
+    give: mintFor,
+    enter: mintedFor,
+    end: ({ api }, _user, boardId) => api.delete('/sessions', { board_id: boardId }),
+  },
+  'a minted session of a token that is revoked': {
+    give: mintFor,
+    enter: mintedFor,
+    end: ({ tokenId }) => here.database.asSystem((tx) => revokeToken(tx, tokenId)),
   },
   'an application that is disconnected': {
     give: share,
@@ -116,6 +141,7 @@ test('[R8] editors on another node lose access within two seconds when all messa
     ['boards', 'boards_ended'],
     ['tokens', 'tokens_revoked'],
     ['sessions', 'sessions_ended'],
+    ['ended_sessions', 'sessions_ended'],
   ])
     await here.admin.unsafe(`alter table ${table} disable trigger ${trigger}`)
   await Promise.all(Object.values(changes).map((change) => timed(change, polling.url)))

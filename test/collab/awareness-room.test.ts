@@ -11,7 +11,14 @@ const account = 'ada'
 const speaker = (): Speaker => ({
   account,
   clients: new Set(),
-  stamp: new Stamp({ id: account, name: 'Ada', isGuest: false, isAgent: false, readOnly: false }),
+  stamp: new Stamp({
+    id: account,
+    name: 'Ada',
+    isGuest: false,
+    sessionUser: null,
+    isAgent: false,
+    readOnly: false,
+  }),
 })
 
 interface Message {

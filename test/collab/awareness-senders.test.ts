@@ -195,7 +195,14 @@ test('[AW4] the limits count what the client sent, not what the service adds', a
 })
 
 test('[AW4] a state is stamped without being written anew', () => {
-  const stamp = new Stamp({ id: 'i', name: null, isGuest: false, isAgent: false, readOnly: true })
+  const stamp = new Stamp({
+    id: 'i',
+    name: null,
+    isGuest: false,
+    sessionUser: null,
+    isAgent: false,
+    readOnly: true,
+  })
   const put = (json: string) => Buffer.from(stamp.put(Buffer.from(json), JSON.parse(json))).toString()
   const end = '"account":{"id":"i","name":null},"readOnly":true,"agent":false}'
   expect(put('{"a":1.0}')).toBe(`{"a":1.0,${end}`)

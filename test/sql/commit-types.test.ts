@@ -14,6 +14,7 @@ const itemFields: Record<keyof CommitItem, string> = {
   op: 'uuid',
   cause: 'text',
   account: 'uuid',
+  session: 'jsonb',
   actors: 'uuid[]',
   causes: 'json',
   blob_at: 'integer',

@@ -30,7 +30,12 @@ export async function deleteWorkspace(parts: FileParts, workspaceId: string): Pr
 async function endAccess({ database }: FileParts, workspaceId: string): Promise<void> {
   await database.asSystem(async (tx) => {
     await tx`delete from webhooks where workspace_id = ${workspaceId}`
-    await tx`delete from users where id in (select id from service_accounts where workspace_id = ${workspaceId})`
+    await tx`
+      delete from users where id in (
+        select id from service_accounts where workspace_id = ${workspaceId}
+        union all
+        select id from session_users where workspace_id = ${workspaceId}
+      )`
     await tx`delete from workspace_members where workspace_id = ${workspaceId}`
     await tx`
       delete from board_links

@@ -86,6 +86,8 @@ export async function eraseAccount(parts: FileParts, userId: string): Promise<vo
           join board_links l on l.board_id = b.id
           join guests g on g.link_id = l.id
           where b.workspace_id = w.id
+          union all
+          select s.id from session_users s where s.workspace_id = w.id
         ) as accounts
         from workspaces w
         where w.owner_id = ${userId}`,

@@ -20,6 +20,9 @@ const outdated = (now: number, auditDays: number): Record<string, Condition> => 
     ended_at <= now() - interval '1 day' and not exists (select from guests g where g.link_id = board_links.id)`,
   invitations: (tx) => tx`expires_at <= now() or ended_at <= now() - interval '1 hour'`,
   sessions: (tx) => tx`expires_at <= now()`,
+  ended_sessions: (tx) => tx`ended_at < now() - ${limits.sessions.ttlSeconds.max + 60} * interval '1 second'`,
+  session_history: (tx) =>
+    tx`user_id in (select id from session_users where live_until < now() - ${limits.sessions.historyDays} * interval '1 day')`,
   sign_in_allowances: (tx) => tx`used_until < now() - interval '1 minute'`,
   rate_leases: (tx) => tx`until <= ${now - hourMs}`,
   idempotency_keys: (tx) => tx`created_at < ${idempotencyCutoff(now)}`,

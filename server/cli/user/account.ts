@@ -82,6 +82,7 @@ const readUsers = (tx: Transaction, userId: string | null = null) => tx`
     ) as last_seen_at
   from users u
   where not exists (select from service_accounts s where s.id = u.id)
+    and not exists (select from session_users s where s.id = u.id)
     and case when ${userId}::uuid is null then not exists (select from guests g where g.id = u.id) else u.id = ${userId} end
   order by lower(u.email)`
 

@@ -63,6 +63,7 @@ export const boards: Record<string, Operation[]> = {
       body: () => ({ name: 'Own' }),
       expect: table([201, 201, 201, 201, 201], [201, 201]),
       guest: { 'guest editor': 403 }, // it has no workspace of its own
+      sessions: { 'editor session of the board': 403 }, // it has no workspace of its own
     },
     {
       body: ({ workspaceId, boardId }) => ({

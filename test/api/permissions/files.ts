@@ -72,6 +72,15 @@ export const files: Record<string, Operation[]> = {
     },
     { file: true, query: () => '?since=2026-01-01T00:00:00Z', expect: anyone },
   ],
+  'POST /images/urls': [
+    {
+      file: true,
+      body: ({ imageKey }) => ({ images: [{ image_key: imageKey }] }),
+      expect: anyone,
+      holds: ({ images }) => images.length,
+      sees: toAll([[...members, ...guests], 1], [others, 0]),
+    },
+  ],
   'GET /images/:key': [
     { file: true, expect: readers },
     { file: true, query: () => '?w=160', expect: table([415, 415, 415, 415, 415]) }, // no decoder takes it

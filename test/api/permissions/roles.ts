@@ -1,5 +1,6 @@
 /** Who there is, what an operation works on, and what usually comes of it. */
 import type { ApiClient } from '../../support/http.ts'
+import { routes } from '../../../api/routes.ts'
 
 /**
  * *owner*, *editor*, *viewer* of the workspace; *shared …* have the one board alone; *removed* was an editor once.
@@ -20,6 +21,18 @@ export const roles = [
   'guest viewer',
 ] as const
 export type Role = (typeof roles)[number]
+
+/**
+ * Sessions that a service account mints: of the board alone, and of the workspace. Editors have all scopes, viewers only
+ * `read`.
+ */
+export const sessionRoles = [
+  'editor session of the board',
+  'viewer session of the board',
+  'editor session of the workspace',
+  'viewer session of the workspace',
+] as const
+export type SessionRole = (typeof sessionRoles)[number]
 
 /** What the operation works on; made anew for each attempt that is to change something. */
 export interface Scene {
@@ -81,9 +94,11 @@ export interface Operation {
   expect: Record<Role, number>
   /** What guests of links get, where it is not what those with a share get. */
   guest?: { 'guest editor'?: number; 'guest viewer'?: number }
+  /** Where a session gets something else than the role that it is like (permissions.ts). */
+  sessions?: Partial<Record<SessionRole, number>>
   /** Of a list: whether what it holds of the scene is what the role may see. */
   holds?: (body: any, scene: Scene) => unknown
-  sees?: Partial<Record<Role, unknown>>
+  sees?: Partial<Record<Role | SessionRole, unknown>>
 }
 
 const tokenless = { 'revoked token': 401, 'expired token': 401 } as const
@@ -125,3 +140,27 @@ export const guests: Role[] = ['shared editor', 'shared viewer']
 export const others: Role[] = ['stranger', 'removed']
 export const toAll = (...groups: [Role[], unknown][]) =>
   Object.fromEntries(groups.flatMap(([roles, value]) => roles.map((role) => [role, value])))
+
+const likeRole: Record<SessionRole, Role> = {
+  'editor session of the board': 'shared editor',
+  'viewer session of the board': 'shared viewer',
+  'editor session of the workspace': 'editor',
+  'viewer session of the workspace': 'viewer',
+}
+
+/** Fills in what sessions get: what a role like theirs gets, without the past, and the scopes and routes that they lack. */
+export function withSessions(route: string, operation: Operation): FullOperation {
+  const { scope, notInSessions } = routes.find(({ method, path }) => route === `${method} ${path}`)!
+  const isClosed = notInSessions || operation.expect === membersOnly
+  const lacksScope = (role: SessionRole) => role.startsWith('viewer') && scope !== 'read'
+  const expect: FullOperation['expect'] = { ...operation.expect } as FullOperation['expect']
+  const sees = { ...operation.sees }
+  for (const role of sessionRoles) {
+    const like = likeRole[role]
+    expect[role] = operation.sessions?.[role] ?? (isClosed || lacksScope(role) ? 403 : operation.expect[like])
+    if (!(role in sees) && like in sees) sees[role] = sees[like]
+  }
+  return { ...operation, expect, sees }
+}
+
+export type FullOperation = Omit<Operation, 'expect'> & { expect: Record<Role | SessionRole, number> }

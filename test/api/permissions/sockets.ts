@@ -1,4 +1,4 @@
-import type { Role } from './roles.ts'
+import type { Role, SessionRole } from './roles.ts'
 
 /** At the socket: what a connection to the board may do. */
 export type SocketAccess = 'edit' | 'read' | 'refused'
@@ -12,7 +12,7 @@ const refused = {
 
 export const socketPermissions: {
   board: 'shared' | 'child' | 'trashed'
-  expect: Record<Role, SocketAccess>
+  expect: Record<Role | SessionRole, SocketAccess>
 }[] = [
   {
     board: 'shared',
@@ -24,6 +24,10 @@ export const socketPermissions: {
       'shared viewer': 'read',
       'guest editor': 'edit',
       'guest viewer': 'read',
+      'editor session of the board': 'edit',
+      'viewer session of the board': 'read',
+      'editor session of the workspace': 'edit',
+      'viewer session of the workspace': 'read',
       ...refused,
     },
   },
@@ -37,6 +41,10 @@ export const socketPermissions: {
       'shared viewer': 'refused',
       'guest editor': 'refused',
       'guest viewer': 'refused',
+      'editor session of the board': 'refused',
+      'viewer session of the board': 'refused',
+      'editor session of the workspace': 'edit',
+      'viewer session of the workspace': 'read',
       ...refused,
     },
   },
@@ -50,6 +58,10 @@ export const socketPermissions: {
       'shared viewer': 'refused',
       'guest editor': 'refused',
       'guest viewer': 'refused',
+      'editor session of the board': 'refused',
+      'viewer session of the board': 'refused',
+      'editor session of the workspace': 'refused',
+      'viewer session of the workspace': 'refused',
       ...refused,
     },
   },

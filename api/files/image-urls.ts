@@ -1,0 +1,43 @@
+/** Signed URLs of files: they need no token, so that `<img>` shows them. */
+import type { Signing } from '../../platform/secrets/signatures.ts'
+import type { ResizeFormat } from '../../core/file.ts'
+import type { Principal } from '../../sql/accounts/tokens.ts'
+import { apiRoot } from '../http/root.ts'
+
+/** What a URL lets its holder read. */
+export interface SignedFile {
+  key: string
+  /** Width of the resized image. Null: the whole file. */
+  width: number | null
+  format: ResizeFormat
+  /** The account for which it was signed. */
+  by: string
+  /** Unix seconds. */
+  expires: number
+}
+
+const halfHourMs = 30 * 60_000
+
+/** URLs end at a half hour, half an hour to an hour from now, so that they stay the same for a while; and with a session. */
+export function urlEnd(nowMs: number, { session }: Principal): number {
+  const rounded = (Math.floor(nowMs / halfHourMs) + 2) * halfHourMs
+  return Math.floor(Math.min(rounded, session ? Date.parse(session.claims.expires) : Infinity) / 1000)
+}
+
+const textOf = ({ key, width, format, by, expires }: SignedFile) =>
+  JSON.stringify([key, width, format, by, expires])
+
+/** @param publicUrl of the service */
+export function signedUrl(signing: Signing, publicUrl: string, file: SignedFile): string {
+  const { key, width, format, by, expires } = file
+  const query = new URLSearchParams({
+    ...(width === null ? {} : { w: String(width), format }),
+    expires: String(expires),
+    by,
+    signature: signing.sign(textOf(file)),
+  })
+  return `${publicUrl}${apiRoot}/images/${key}?${query.toString()}`
+}
+
+export const isSignedBy = (signing: Signing, file: SignedFile, signature: string): boolean =>
+  signing.isSigned(textOf(file), signature)

@@ -1,0 +1,48 @@
+/** Adds signed URLs of their files to cards in answers. */
+import { fileFields } from '../../core/card.ts'
+import { resizeWidths } from '../../core/file.ts'
+import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import type { Transaction } from '../../sql/database.ts'
+import type { ApiContext, Call } from '../http/route.ts'
+import { signedUrl, urlEnd } from './image-urls.ts'
+import { canBeResized, type FileRow } from './read.ts'
+
+type Card = Record<string, unknown>
+
+/** For `include=urls`: each file field of a card that names a file which the caller may read. */
+export async function showUrls<Shown extends Card>(
+  { database, clock, imageUrls }: ApiContext,
+  { principal, request }: Pick<Call<never, never, never>, 'principal' | 'request'>,
+  cards: Shown[],
+): Promise<Shown[]> {
+  const keys = cards.flatMap((card) =>
+    fileFields.map((field) => card[field]).filter((key) => typeof key === 'string'),
+  )
+  const read = (tx: Transaction) => tx<FileRow[]>`
+    select distinct on (image_key) image_key, content_type, bytes, width, height
+    from images
+    where image_key = any (${keys}::text[])
+    order by image_key`
+  const rows = keys.length === 0 ? [] : await database.asUser(principal.userId, read)
+  const expires = urlEnd(clock.now(), principal)
+  const urlOf = (key: string, width: number | null) =>
+    signedUrl(imageUrls, request.server.publicUrl(), {
+      ...{ key, width, format: 'webp', by: principal.userId, expires },
+    })
+  const signed = await mapInTurns(rows, (file) => {
+    const { image_key: key, width } = file
+    const smaller = canBeResized(file) ? resizeWidths.filter((one) => one < (width ?? 0)) : []
+    const srcset = smaller.map((one) => `${urlOf(key, one)} ${one}w`).join(', ')
+    return [key, { url: urlOf(key, null), srcset: srcset || null }] as const
+  })
+  const urls = new Map(signed)
+  return cards.map((card) => ({
+    ...card,
+    urls: Object.fromEntries(
+      fileFields.flatMap((field) => {
+        const found = urls.get(String(card[field]))
+        return found ? [[field, found]] : []
+      }),
+    ),
+  }))
+}
