@@ -52,7 +52,7 @@ const keepers: [RegExp, string[]][] = [
   [/^undici$/, ['platform', 'test']],
   [/^redis$/, ['collab']],
   [/^@hocuspocus\//, ['client', 'collab', 'web', 'test']],
-  [/^react$/, ['client']],
+  [/^react$/, ['client', 'test']],
 ]
 
 const folderOf = (path: string) => path.split('/')[0]!

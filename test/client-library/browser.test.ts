@@ -96,7 +96,7 @@ test(
           body: content,
           x: 0,
           y: 0,
-          z: Date.now(),
+          z: 1,
         })
         const cardId: string = body.cards[0].id
         const fields = await Promise.all(
@@ -145,7 +145,7 @@ test(
 )
 
 const app = `
-import { createElement as h } from 'react'
+import { createElement as h, memo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { IndexeddbPersistence } from 'y-indexeddb'
 import { useBody, useBoard, useCard, useCards, useSaveStatus, useUndo } from '@corkboard/client/react'
@@ -168,12 +168,12 @@ function Board({ board }) {
     cards.map(({ id }) => h(Note, { key: id, board, id })),
   )
 }
-function Note({ board, id }) {
+const Note = memo(({ board, id }) => {
   const card = useCard(board, id)
   const ref = useBody(board, id)
   window.renders[id] = (window.renders[id] ?? 0) + 1
   return h('section', null, h('h2', null, card?.title), h('textarea', { ref }))
-}
+})
 createRoot(document.querySelector('#root')).render(h(App))
 `
 

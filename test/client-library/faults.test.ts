@@ -2,7 +2,6 @@
  * The client while the service is killed. By hand with the full sizes:
  * `CLIENT_CALLS=1000 FOLLOW_MS=600000 npm test -- test/client-library/faults.test.ts`
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { createClient, isFailure, type Client } from '../../client/index.ts'
 import { addUser } from '../../sql/accounts/accounts.ts'
@@ -10,8 +9,12 @@ import { mintToken } from '../../sql/accounts/tokens.ts'
 import { until } from '../support/editor.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
-const calls = Number(process.env['CLIENT_CALLS'] ?? 60)
-const followMs = Number(process.env['FOLLOW_MS'] ?? 2500)
+const calls = Number(process.env['CLIENT_CALLS'] ?? 50)
+const followMs = Number(process.env['FOLLOW_MS'] ?? 1000)
+/** And until the writers have written so often. */
+const leastWrites = 100
+/** After so many calls that were retried, the service is killed. */
+const callsPerKill = 50
 const timeout = followMs + calls * 1000 + 60_000
 
 const service = await ServiceProcess.make()
@@ -83,14 +86,13 @@ test(
       }
     }
     const creating = Promise.all(Array.from({ length: 12 }, create))
-    let kills = 0
-    do {
-      await delay(100 + Math.random() * 200)
-      await killAndRestart()
-      kills += 1
-    } while (retried() < calls)
-    await creating
-    expect(kills).toBeGreaterThan(0)
+    const killing = (async () => {
+      for (let next = callsPerKill / 2; next < calls; next += callsPerKill) {
+        await until(() => retried() >= next, 'calls were retried', timeout)
+        await killAndRestart()
+      }
+    })()
+    await Promise.all([creating, killing])
     expect(await titlesOn(client, id)).toEqual(expected.toSorted())
   },
 )
@@ -137,11 +139,15 @@ test(
   async () => {
     const { client } = countedClient()
     const boards = await Promise.all(['North', 'East', 'South'].map((name) => makeBoard(client, name)))
-    const over = performance.now() + followMs
+    const startedAt = performance.now()
+    let writes = 0
+    const progress = () => Math.min(writes / leastWrites, (performance.now() - startedAt) / followMs)
+    const reaches = (part: number) =>
+      until(() => progress() >= part, `${Math.round(100 * part)} % are written`, timeout)
     const random = <T>(list: T[]) => list[Math.floor(Math.random() * list.length)]!
     const write = async (writer: number) => {
       const own: [board: string, card: string][] = []
-      for (let n = 0; performance.now() < over; n++) {
+      for (let n = 0; progress() < 1; n++, writes++) {
         const id = random(boards)
         const [board, card] = random(own) ?? []
         if (n % 3 === 0 || !board || !card) {
@@ -168,7 +174,9 @@ test(
     const restarts = 5
     const follow = async () => {
       for (let n = 0; n <= restarts; n++) {
-        const stop = AbortSignal.timeout(followMs / (restarts + 1))
+        const stopping = new AbortController()
+        const stop = stopping.signal
+        void reaches((n + 1) / (restarts + 1)).then(() => stopping.abort(new Error('restarted')))
         const ended = (error: unknown) => {
           if (!stop.aborted) throw error
         }
@@ -180,7 +188,7 @@ test(
         mirror = JSON.parse(JSON.stringify(mirror)) as Mirror
       }
     }
-    const killing = delay(followMs / 2).then(killAndRestart)
+    const killing = reaches(0.5).then(killAndRestart)
     await Promise.all([follow(), killing, ...Array.from({ length: 8 }, (_, writer) => write(writer))])
 
     const truth: Pick<Mirror, 'boards' | 'cards'> = { boards: {}, cards: {} }

@@ -154,6 +154,25 @@ console.log(card.title, card.body)
   expect(ran).toMatchObject({ stdout: 'From the host Node\n', code: 0 })
 })
 
+test('[LB32] the snippets of docs/client.md run one after the other', slow, async () => {
+  const board = await makeBoard(user, { name: 'Of the guide' })
+  const guide = await readFile(join(repository, 'docs/client.md'), 'utf8')
+  const program = [...guide.matchAll(/^```js\n([^]*?)^```/gm)]
+    .map(([, code = '']) => code)
+    .join('\n')
+    .replaceAll('http://127.0.0.1:4000', service.url)
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, board.id)
+    .replaceAll('cork_…', user.token)
+  await writeFile(join(project.folder, 'guide.mjs'), program)
+  const ran = await runOnHost(project, ['guide.mjs'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  for (const line of ['Of the guide', '100 %', '204', '2 cards']) expect(ran.stdout).toContain(`${line}\n`)
+  const { body } = await user.api.get(`/boards/${board.id}/cards`)
+  const [first, second] = body.cards
+  expect(first).toMatchObject({ kind: 'image', title: 'Hello!', body: '\nDone.' })
+  expect(second).toMatchObject({ title: 'Typed here', x: 40, y: 80 })
+})
+
 test('[LB32] the nightly sync copies everything, and then only what has changed', slow, async () => {
   const sync = await example('nightly-sync.mjs')
   expect(

@@ -82,7 +82,7 @@ export async function serveProject(
       if (page !== undefined) return response.writeHead(200, { 'content-type': 'text/html' }).end(page)
       const file = path.startsWith('/modules/') ? join(modules, path.slice(9)) : join(project.folder, path)
       const text = await readFile(file).catch(() => null)
-      if (text === null) return response.writeHead(404).end()
+      if (text === null) return response.writeHead(path === '/favicon.ico' ? 204 : 404).end()
       return response.writeHead(200, { 'content-type': types[extname(file)] ?? 'text/html' }).end(text)
     })()
   })
