@@ -11,8 +11,9 @@ const reach: Record<string, string[]> = {
   sql: ['core'],
   platform: ['core'],
   core: [],
+  client: [],
   web: [],
-  test: ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core'],
+  test: ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core', 'client'],
 }
 /**
  * The rooms of each folder, from top to bottom: a room may import rooms that are listed below it, and no other room of
@@ -44,13 +45,15 @@ const rooms: Record<string, string[][]> = {
   sql: [['archive', 'boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
   platform: [['archive'], ['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
   core: [['layout'], ['.']],
+  client: [['react'], ['editor'], ['.']],
 }
 /** Packages that only some folders may import. */
 const keepers: [RegExp, string[]][] = [
   [/^postgres$/, ['sql', 'test']],
   [/^undici$/, ['platform', 'test']],
   [/^redis$/, ['collab']],
-  [/^@hocuspocus\//, ['collab', 'web', 'test']],
+  [/^@hocuspocus\//, ['client', 'collab', 'web', 'test']],
+  [/^react$/, ['client', 'test']],
 ]
 
 const folderOf = (path: string) => path.split('/')[0]!
@@ -163,12 +166,16 @@ test('[O40] imports run one way', () => {
     { path: 'api/a.ts', imports: ['workers/b.ts', 'collab/c.ts'] },
     { path: 'test/a.ts', imports: ['server/b.ts'] },
     { path: 'web/a.ts', imports: ['core/b.ts'] },
+    { path: 'client/a.ts', imports: ['core/b.ts', 'client/editor/c.ts'] },
+    { path: 'api/b.ts', imports: ['client/c.ts'] },
     { path: 'collab/a.ts', imports: ['server/b.ts', 'test/c.ts'] },
   ]
   expect(wrongWays(planted)).toEqual([
     'sql/a.ts → platform/b.ts',
     'api/a.ts → workers/b.ts',
     'web/a.ts → core/b.ts',
+    'client/a.ts → core/b.ts',
+    'api/b.ts → client/c.ts',
     'collab/a.ts → server/b.ts',
     'collab/a.ts → test/c.ts',
   ])
@@ -183,6 +190,7 @@ test('[O44] inside a folder imports run from room to room one way', () => {
     { path: 'collab/access.ts', imports: ['collab/canvas/a.ts'] },
     { path: 'api/http/body/a.ts', imports: ['api/http/b.ts', 'api/boards/c.ts'] },
     { path: 'workers/attic/a.ts', imports: [] },
+    { path: 'client/a.ts', imports: ['client/editor/b.ts'] },
   ]
   expect(wrongRooms(planted)).toEqual([
     'collab/boards/b.ts → collab/gateway/c.ts',
@@ -190,6 +198,7 @@ test('[O44] inside a folder imports run from room to room one way', () => {
     'collab/access.ts → collab/canvas/a.ts',
     'api/http/body/a.ts → api/boards/c.ts',
     'workers/attic/a.ts lies in a room that has no place',
+    'client/a.ts → client/editor/b.ts',
   ])
   expect(wrongRooms(files)).toEqual([])
 })

@@ -33,9 +33,10 @@ export interface Refused {
 export function refuseUpdate(
   document: Y.Doc,
   sizeBytes: number,
-  { structs, ds }: ReturnType<typeof Y.decodeUpdate>,
+  decoded: ReturnType<typeof Y.decodeUpdate>,
   bounds: AdmitBounds,
 ): Refused | null {
+  const { structs, ds } = decoded
   if (structs.length > 0 && sizeBytes > bounds.maxDocumentBytes) return closeCodes.tooBig
   if (!areDeletesOrdered(ds)) return closeCodes.badFrame
 
@@ -64,7 +65,7 @@ export function refuseUpdate(
     if (refersAhead(struct)) return closeCodes.badFrame // applying would fail there
     if (struct.content instanceof Y.ContentDoc) return closeCodes.badFrame // boards have no subdocuments
   }
-  const fault = nestingFault(document, structs, bounds.maxNesting)
+  const fault = nestingFault(document, decoded, bounds.maxNesting)
   return fault ? closeCodes[fault] : null
 }
 

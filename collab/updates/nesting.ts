@@ -8,7 +8,8 @@
 import * as Y from 'yjs'
 import { isPlainObject } from '../../core/card-values.ts'
 
-type Structs = ReturnType<typeof Y.decodeUpdate>['structs']
+type Decoded = ReturnType<typeof Y.decodeUpdate>
+type Structs = Decoded['structs']
 
 /** Values in one plain value. A larger one takes too long each time it is decoded or read. */
 const maxValues = 100_000
@@ -18,7 +19,7 @@ const valuesPerKey = 5
 /** Returns `badFrame` for values that are too deep or misplaced, `tooBig` for too many values, null otherwise. */
 export function nestingFault(
   document: Y.Doc,
-  structs: Structs,
+  { structs, ds }: Decoded,
   maxNesting: number,
 ): 'badFrame' | 'tooBig' | null {
   let places: Places | null = null
@@ -31,8 +32,9 @@ export function nestingFault(
       if (places.depthOf(struct) > maxNesting) return 'badFrame'
       continue
     }
-    // A map's entry has one value. With several values, memory and log would delete and merge them differently.
-    if (length > 1 && !(content instanceof Y.ContentDeleted)) {
+    // A map's entry has one value. With several values, memory and log would delete and merge them differently. Only an
+    // editor with undo writes such an entry: it keeps values that it has replaced, and merges them when they are deleted.
+    if (length > 1 && !(content instanceof Y.ContentDeleted || isDeletedWhole(ds, struct))) {
       places ??= new Places(document, structs, maxNesting)
       if (places.isEntry(struct)) return 'badFrame'
     }
@@ -40,6 +42,19 @@ export function nestingFault(
     if (fault) return fault
   }
   return null
+}
+
+/** Whether one of an update's deleted ranges, which are in order, covers all of an item. */
+function isDeletedWhole(ds: Decoded['ds'], { id, length }: Y.Item): boolean {
+  const ranges = ds.clients.get(id.client) ?? []
+  let low = 0
+  for (let high = ranges.length; low < high;) {
+    const middle = (low + high) >>> 1
+    if (ranges[middle]!.clock + ranges[middle]!.len <= id.clock) low = middle + 1
+    else high = middle
+  }
+  const range = ranges[low]
+  return range !== undefined && range.clock <= id.clock && id.clock + length <= range.clock + range.len
 }
 
 /** Checks only the plain values. This needs no document. */

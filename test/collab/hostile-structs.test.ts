@@ -67,6 +67,17 @@ describe('updates that no encoder writes', () => {
       code: 4400,
       update: () => crafted([item(me, 0, 'cards', 'k', new Y.ContentAny([1, 2]))]),
     },
+    'an entry of several values, of which one stays': {
+      code: 4400,
+      update: () =>
+        crafted(
+          [item(me, 0, 'cards', 'k', new Y.ContentAny([1, 2, 3]))],
+          [
+            [me, 0, 1],
+            [me, 2, 1],
+          ],
+        ),
+    },
     'deletions of nothing': { code: 4400, update: () => crafted([], [[me, 0, 0]]) },
     'deletions from the end to the beginning': {
       code: 4400,

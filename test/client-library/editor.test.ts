@@ -1,0 +1,297 @@
+/** The editor part of the client, with the stock provider on real sockets. */
+import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import { openBoard, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
+import { makeBoard } from '../api/board.ts'
+import { openEditor, until } from '../support/editor.ts'
+import { expectMemoryEqualsLog } from '../support/log-equality.ts'
+import { gatedServiceOfFile } from '../support/test-file.ts'
+import type { TestUser } from '../support/service.ts'
+
+const { service, database, user } = await gatedServiceOfFile({ debounceMs: 30 })
+const open = new Set<OpenBoard>()
+afterEach(() => {
+  database.release()
+  for (const board of open) board.close()
+  open.clear()
+})
+
+/** Closing a socket of `ws` that is still connecting is an 'error' event. */
+class Socket extends WebSocket {
+  constructor(url: string) {
+    super(url)
+    this.on('error', () => undefined)
+  }
+}
+
+function opened(board: string, options: Partial<BoardOptions> = {}): OpenBoard {
+  const made = openBoard({ url: service.url, board, token: user.token, WebSocket: Socket, ...options })
+  // The stock provider waits for a second.
+  Object.assign(made.provider.configuration.websocketProvider.configuration, {
+    delay: 20,
+    minDelay: 20,
+    maxDelay: 50,
+  })
+  open.add(made)
+  return made
+}
+const status = (board: OpenBoard) => board.status.get()
+const becomes = (board: OpenBoard, expected: object) =>
+  until(
+    () => {
+      const shown = { ...status(board), reason: status(board).reason?.name ?? null }
+      return Object.entries(expected).every(([key, value]) => shown[key as keyof typeof shown] === value)
+    },
+    `the status is ${JSON.stringify(expected)}`,
+  )
+const newBoard = async (who: TestUser = user) => (await makeBoard(who)).id
+
+test('[LB22] cards and groups are typed, written by the rules, and read with distrust', async () => {
+  const id = await newBoard()
+  const [here, there] = [opened(id), opened(id)]
+  await Promise.all([here.ready, there.ready])
+  const group = here.groups.add({ name: 'Harbour' })
+  const card = here.cards.add({
+    kind: 'note',
+    title: 'Lighthouse',
+    body: 'A\nB',
+    x: 10.4,
+    y: 20,
+    group_id: group,
+    mine: [1],
+  })
+  expect(card).toMatch(/^[\w-]{16}$/)
+  await here.saved()
+  const { body } = await user.api.get(`/boards/${id}/cards/${card}`)
+  expect(body.card).toMatchObject({
+    id: card,
+    kind: 'note',
+    title: 'Lighthouse',
+    body: 'A\nB',
+    x: 10,
+    y: 20,
+    w: 280,
+    h: 180,
+    z: 1,
+    group_id: group,
+  })
+  await until(() => there.cards.find(card) !== undefined, 'the card is there')
+  expect(there.cards.get()).toEqual([expect.objectContaining({ id: card, title: 'Lighthouse', mine: [1] })])
+  expect(there.groups.get()).toEqual([
+    { id: group, name: 'Harbour', color: null, shape: 'box', outline: true },
+  ])
+
+  const before = there.cards.find(card)
+  const other = there.cards.add({ kind: 'note' })
+  expect(there.cards.find(card)).toBe(before)
+  expect(there.cards.find(other)!.z).toBe(2)
+  expect(there.cards.change(card, { title: null, body: 'A\nand B' })).toBe(true)
+  expect(there.cards.change('gone', { title: 'x' })).toBe(false)
+  await until(() => here.cards.find(card)?.body === 'A\nand B', 'the change is here')
+  expect(here.cards.find(card)).toMatchObject({ title: null, x: 10 })
+  const raw = here.document.getMap<any>('cards')
+  raw.set('hostile', 5)
+  raw.set('kindless', new Y.Map())
+  raw.set(
+    'wild',
+    new Y.Map([
+      ['kind', 'note'],
+      ['x', Infinity],
+      ['w', 1],
+      ['title', 5],
+    ] as [string, unknown][]),
+  )
+  expect(here.cards.get().map(({ id }) => id)).toEqual(['wild', card, other])
+  expect(here.cards.find('wild')).toMatchObject({ x: 0, w: 40, title: null, body: '' })
+  here.cards.remove(card)
+  expect(here.cards.find(card)).toBeUndefined()
+})
+
+test('[LB23] `saved` is true only when all of the document is acknowledged, also after a reconnect with edits made offline', async () => {
+  const id = await newBoard()
+  const board = opened(id)
+  await board.ready
+  await becomes(board, { connection: 'open', saved: true, readOnly: false, reason: null })
+  database.hold()
+  const card = board.cards.add({ kind: 'note', title: 'One' })
+  expect(status(board).saved).toBe(false)
+  await expect(board.saved(AbortSignal.timeout(100))).rejects.toThrow()
+  database.release()
+  await board.saved()
+
+  const { websocketProvider: socket } = board.provider.configuration
+  socket.disconnect()
+  await becomes(board, { connection: 'connecting', saved: true, reason: 'connection-lost' })
+  for (const x of [1, 2, 3]) board.cards.change(card, { x })
+  expect(status(board).saved).toBe(false)
+  database.hold()
+  void socket.connect()
+  await becomes(board, { connection: 'open', saved: false })
+  database.release()
+  await board.saved()
+  const { body } = await user.api.get(`/boards/${id}/cards/${card}`)
+  expect(body.card.x).toBe(3)
+})
+
+test('[LB23] a viewer sees that nothing is taken; one that becomes an editor sees it saved', async () => {
+  const id = await newBoard()
+  const guest = await service.user()
+  await service.share(id, guest, 'viewer')
+  const board = opened(id, { token: guest.token })
+  await board.ready
+  await becomes(board, { connection: 'open', readOnly: true, saved: true })
+  board.cards.add({ kind: 'note', title: 'Refused' })
+  await until(() => board.provider.unsyncedChanges > 0, 'the change is sent')
+  expect(status(board).saved).toBe(false)
+  await service.share(id, guest, 'editor')
+  await becomes(board, { readOnly: false, saved: true })
+  const { body } = await user.api.get(`/boards/${id}/cards`)
+  expect(body.cards).toMatchObject([{ title: 'Refused' }])
+})
+
+test('[LB27] with undo, a field that was written several times at once and offline is taken as it is', async () => {
+  const id = await newBoard()
+  const [board, other] = [opened(id), opened(id)]
+  await Promise.all([board.ready, other.ready])
+  const card = board.cards.add({ kind: 'note', x: 0 })
+  board.transact(() => {
+    for (const x of [1, 2, 3, 4]) board.cards.change(card, { x })
+  })
+  await board.saved()
+  const { websocketProvider: socket } = board.provider.configuration
+  socket.disconnect()
+  for (const x of [5, 6, 7]) board.cards.change(card, { x, title: `At ${x}` })
+  await until(() => socket.status === 'disconnected', 'it is offline')
+  void socket.connect()
+  await board.saved()
+  await until(() => other.cards.find(card)?.title === 'At 7', 'the other editor shows it')
+  board.undo()
+  await board.saved()
+  await until(() => other.cards.find(card) === undefined, 'undo takes all of it back, in one step')
+  expect(status(board)).toMatchObject({ connection: 'open', reason: null })
+  await expectMemoryEqualsLog(service, id)
+})
+
+test('[LB24] a refusal and a closed socket have a reason with what to do; a new token is asked for once', async () => {
+  const id = await newBoard()
+  const asked: boolean[] = []
+  const { token: second } = await service.token(user, {})
+  const short = await service.token(user, {})
+  const board = opened(id, {
+    token: ({ refused }) => {
+      asked.push(refused)
+      return refused ? second : short.token
+    },
+  })
+  await board.ready
+  // The token ends while the board is open.
+  await user.api.get('/me')
+  await service.admin`update tokens set revoked_at = now() where id = ${short.tokenId}`
+  await until(
+    () => asked.length === 2 && status(board).connection === 'open',
+    'it is back with another token',
+  )
+  expect(asked).toEqual([false, true])
+
+  const fixed = opened(id, { token: 'cork_old' })
+  await expect(fixed.ready).rejects.toThrow('Get a new one')
+  await becomes(fixed, { connection: 'closed', reason: 'token-invalid' })
+  const stranger = opened(id, { token: (await service.user()).token })
+  await expect(stranger.ready).rejects.toThrow('Do not come back with this account')
+  const useless = opened(id, { token: () => 'cork_old' })
+  await expect(useless.ready).rejects.toThrow('Get a new one')
+
+  const trashed = opened(id)
+  await trashed.ready
+  await user.api.delete(`/boards/${id}`)
+  await becomes(trashed, { connection: 'closed', reason: 'access-ended' })
+  await user.api.post(`/boards/${id}/restore`)
+  trashed.reconnect()
+  await becomes(trashed, { connection: 'open', reason: null })
+})
+
+test('[LB25] a drag is shown to others without being written, and written when it ends; undo takes back own changes alone', async () => {
+  const id = await newBoard()
+  const [here, there] = [opened(id), opened(id)]
+  await Promise.all([here.ready, there.ready])
+  const card = here.cards.add({ kind: 'note', x: 100, y: 100 })
+  await until(() => there.cards.find(card) !== undefined, 'the card is there')
+  here.show({ user: { name: 'Ada' } })
+  const drag = here.drag([card])
+  for (let n = 1; n <= 50; n++) drag.move(n, 2 * n)
+  await until(() => there.drags.get().get(card)?.x === 150, 'the drag is shown')
+  expect(there.drags.get().get(card)).toEqual({ x: 150, y: 200 })
+  expect(there.cards.find(card)!.x).toBe(100)
+  const ada = () => there.people.get().find(({ isMe }) => !isMe)
+  expect(ada()).toMatchObject({
+    account: { id: user.userId },
+    agent: false,
+    state: { user: { name: 'Ada' } },
+  })
+  drag.drop()
+  await until(() => there.cards.find(card)!.x === 150 && there.drags.get().size === 0, 'the drop is there')
+  here.drag([card]).cancel()
+
+  const theirs = there.cards.add({ kind: 'note', title: 'Theirs' })
+  await until(() => here.cards.find(theirs) !== undefined, 'their card is here')
+  expect(here.history.get()).toEqual({ canUndo: true, canRedo: false })
+  here.undo()
+  expect(here.cards.find(card)).toBeUndefined()
+  expect(here.cards.find(theirs)).toBeDefined()
+  expect(here.history.get()).toEqual({ canUndo: false, canRedo: true })
+  here.redo()
+  expect(here.cards.find(card)).toMatchObject({ x: 150, y: 200 })
+  there.show({ drag: { [card]: ['no', null], other: 5 } })
+  expect(there.drags.get().size).toBe(0)
+})
+
+test('[LB26] what an offline store has kept is not called saved before the service has it', async () => {
+  const id = await newBoard()
+  const earlier = new Y.Doc()
+  earlier.getMap('cards').set(
+    'kept',
+    new Y.Map([
+      ['kind', 'note'],
+      ['title', 'Kept'],
+    ] as [string, unknown][]),
+  )
+  const names: string[] = []
+  let destroyed = 0
+  database.hold()
+  const board = opened(id, {
+    store: (name, document) => {
+      names.push(name)
+      const whenSynced = Promise.resolve().then(() =>
+        Y.applyUpdate(document, Y.encodeStateAsUpdate(earlier), 'store'),
+      )
+      return { whenSynced, destroy: () => (destroyed += 1) }
+    },
+  })
+  await board.ready
+  expect(names).toEqual([`corkboard:${id}`])
+  expect(board.cards.find('kept')).toMatchObject({ title: 'Kept' })
+  await becomes(board, { connection: 'open', saved: false })
+  database.release()
+  await board.saved()
+  const other = await openEditor(service.url, { boardId: id, token: user.token })
+  expect(other.cards.has('kept')).toBe(true)
+  other.leave()
+  board.close()
+  open.delete(board)
+  expect(destroyed).toBe(1)
+})
+
+test('[LB26] messages of the service are passed on, and a full storage is in the status', async () => {
+  const id = await newBoard()
+  const messages: string[] = []
+  const board = opened(id, { onMessage: ({ type }) => messages.push(type) })
+  await board.ready
+  service.inMemory(id)
+  const editorSees = (full: boolean) =>
+    board.provider.receiveStateless(JSON.stringify({ type: 'documents', full, read_only: false }))
+  editorSees(true)
+  expect([status(board).full, messages]).toEqual([true, ['documents']])
+  editorSees(false)
+  expect(status(board).full).toBe(false)
+})
