@@ -21,7 +21,7 @@ const stepMs = 10_000
 export function openMailer(url: string, from: string): Mailer {
   // nodemailer: SMTP has many dialects, and mail has encodings and headers that must not be injected.
   const transport = createTransport(
-    { url, connectionTimeout: stepMs, greetingTimeout: stepMs, socketTimeout: stepMs },
+    { url, dnsTimeout: stepMs, connectionTimeout: stepMs, greetingTimeout: stepMs, socketTimeout: stepMs },
     { from, disableFileAccess: true, disableUrlAccess: true },
   )
   return {

@@ -1,8 +1,10 @@
 /** Invitations to workspaces and boards: who accepts them, with and without an account, and by mail. */
 import { expect, test } from 'vitest'
+import { openMailer } from '../../platform/mail.ts'
 import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { Browser, type Shown } from '../support/browser.ts'
 import { until } from '../support/editor.ts'
+import { freePort } from '../support/free-port.ts'
 import { logLines } from '../support/log-lines.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import type { TestUser } from '../support/service.ts'
@@ -220,6 +222,9 @@ test('[IN7] the link goes by mail to the address alone, whatever people wrote', 
   mailbox.refuse = false
   expect([refused.status, refused.body['code']]).toEqual([502, 'upstream_rejected'])
   expect((await owner.api.get(pathOf(owner))).body.invitations.length).toBe(1)
+  const nobody = openMailer(`smtp://127.0.0.1:${await freePort()}`, 'corkboard@example.test')
+  const lost = nobody.send({ to: email, subject: 'a', text: 'b' })
+  await expect(lost).rejects.toMatchObject({ code: 'upstream_error' })
 })
 
 test('[IN8] the code is neither in the log, nor in the audit, nor in the database', async () => {

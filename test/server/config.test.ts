@@ -46,6 +46,16 @@ test.each([
   ['SECRET_KEY', 'too-short', 'SECRET_KEY must be at least 32 characters.'],
   ['SECRET_KEY_PREVIOUS', 'too-short', 'SECRET_KEY_PREVIOUS must be at least 32 characters.'],
   ['DATABASE_URL', 'mysql://root:canary@localhost/x', 'DATABASE_URL must be a postgres:// URL.'],
+  [
+    'SMTP_URL',
+    'https://user:canary@mail.example',
+    'SMTP_URL must be an smtp:// or smtps:// URL, such as smtps://user:password@mail.example.com.',
+  ],
+  [
+    'SMTP_URL',
+    'smtp://user:canary@mail.example',
+    'SMTP_URL requires MAIL_FROM, the address of the sender. Set it.',
+  ],
   ['METRICS_TOKEN', 'too short', 'METRICS_TOKEN must be at least 16 characters without spaces.'],
 ])('[O4] a bad %s is refused without being shown', (name, value, message) => {
   expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
