@@ -25,7 +25,7 @@ const rooms: Record<string, string[][]> = {
     ['description', 'mcp'],
     ['exchange', 'search'],
     ['cards', 'groups'],
-    ['files', 'oauth', 'presence', 'settings', 'webhooks'],
+    ['files', 'history', 'oauth', 'presence', 'settings', 'webhooks'],
     ['audit', 'boards', 'notifications', 'service-accounts', 'sign-in'],
     ['http'],
   ],
