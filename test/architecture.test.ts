@@ -26,7 +26,7 @@ const rooms: Record<string, string[][]> = {
     ['description', 'mcp'],
     ['exchange', 'search'],
     ['cards', 'groups'],
-    ['files', 'oauth', 'presence', 'settings', 'versions', 'webhooks'],
+    ['files', 'history', 'oauth', 'presence', 'settings', 'versions', 'webhooks'],
     ['people'],
     ['audit', 'boards', 'notifications', 'service-accounts', 'sessions', 'sign-in'],
     ['http'],

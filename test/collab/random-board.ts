@@ -236,7 +236,7 @@ async function undoSome(
   if (steps.length === 0) return
   const from = Math.max(0, steps.length - 1 - dice.between(0, 30))
   const actor = dice.pick(actors)
-  await api.post(`/boards/${id}/undo`, { actor, since: steps[from]!.since })
+  succeeded(await api.post(`/boards/${id}/undo`, { actor, since: steps[from]!.since }))
   const now = await stateAt('')
   const start = steps[from]!.before
   for (const what of ['cards', 'groups'] as const) {

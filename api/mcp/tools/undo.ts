@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { undoOnBoard } from '../../boards/undo.ts'
+import { undoOnBoard } from '../../history/undo.ts'
 import { boardId, flag, text } from '../fields.ts'
 import { fitting } from '../fit.ts'
 import { count, tool } from '../tool.ts'

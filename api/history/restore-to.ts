@@ -8,8 +8,8 @@ import { route } from '../http/route.ts'
 import { boardId, boardParams, live } from '../http/schemas.ts'
 import { flag, list, listOf } from '../http/vocabulary.ts'
 import { broughtBack, dryRun, leftAlone } from './brought-back.ts'
-import { requireRoom } from './capacity.ts'
-import { moment, momentOf, pastMoment, pastReader, presentMoment } from './past.ts'
+import { requireRoom } from '../boards/capacity.ts'
+import { moment, momentOf, pastMoment, pastReader, presentMoment } from '../boards/past.ts'
 
 export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
   summary: 'Bring a board, or some of its cards, back to what they were.',

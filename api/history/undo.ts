@@ -9,9 +9,9 @@ import { route } from '../http/route.ts'
 import { boardId, boardParams, live } from '../http/schemas.ts'
 import { flag, id, text } from '../http/vocabulary.ts'
 import { broughtBack, dryRun, leftAlone } from './brought-back.ts'
-import { requireRoom } from './capacity.ts'
-import { timeOf } from './history.ts'
-import { pastReader } from './past.ts'
+import { requireRoom } from '../boards/capacity.ts'
+import { timeOf } from '../boards/history.ts'
+import { pastReader } from '../boards/past.ts'
 import { roomFor } from './restore-to.ts'
 
 const selection = Type.Object({
