@@ -183,7 +183,9 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
         charge: () => charge(options, request, reply),
       }
       const work = () =>
-        withSession(principal.session?.claims, () => perform(options.context, route, call, request.attempt))
+        withSession(request.principal?.session?.claims, () =>
+          perform(options.context, route, call, request.attempt),
+        )
       const answer = await (request.largeBody ? request.largeBody.during(work) : work())
       if (answer.headers) reply.headers(answer.headers)
       // The client already had the bytes, so the request does not count.

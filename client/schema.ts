@@ -62,6 +62,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workspaces/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the members of a workspace, the owner first. Only the owner can.
+         * @description Needs the scope `read`.
+         */
+        get: operations["getWorkspacesByIdMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{id}/members/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member, or leave a workspace.
+         * @description The owner can remove every other member. A member can remove itself. Open editors are disconnected within two seconds.
+         *
+         *     Needs the scope `write`.
+         */
+        delete: operations["deleteWorkspacesByIdMembersByUserId"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the role of a member. Only the owner can.
+         * @description To transfer the workspace, invite the new owner with the role `owner`.
+         *
+         *     Needs the scope `write`.
+         */
+        patch: operations["patchWorkspacesByIdMembersByUserId"];
+        trace?: never;
+    };
+    "/workspaces/{id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invitations that can still be accepted, newest first. Only the owner can.
+         * @description Needs the scope `read`.
+         */
+        get: operations["getWorkspacesByIdInvitations"];
+        put?: never;
+        /**
+         * Invite a person to a workspace or to a board. Only the owner can.
+         * @description The answer is the same whether the person has an account. An invitation works once, for 7 days. An account can make 20 in an hour.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postWorkspacesByIdInvitations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{id}/invitations/{invitationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation. Its link stops working. Only the owner can.
+         * @description Needs the scope `write`.
+         */
+        delete: operations["deleteWorkspacesByIdInvitationsByInvitationId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/notifications": {
         parameters: {
             query?: never;
@@ -270,6 +364,252 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/boards/{id}/restore-to": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring a board, or some of its cards, back to what they were.
+         * @description A new change, which can be undone in turn. Open canvases show it. Needs the scope `delete`, too, when cards are removed by it. With `card_ids`, all other cards stay as they are now; of the groups, only those come back that the cards were in. Cards that were moved to another board since, or here from one, are left where they are, and are listed in `skipped`. A guest needs the history to be shared.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postBoardsByIdRestoreTo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo what a request, an import or an actor changed on a board.
+         * @description A new change, which can be undone in turn. A field gets the value from before only where nobody else has changed it since. Of a text, changes at other places are kept. Cards that were created are removed (scope `delete`), unless somebody else changed them; cards that were removed come back whole, with their ids. Moves between boards are not undone. What is named several times has to be true of a change at once. A guest needs the history to be shared.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postBoardsByIdUndo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{id}/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who is on a board at the moment: open editors, and agents that are shown.
+         * @description Needs the scope `read`.
+         */
+        get: operations["getBoardsByIdPresence"];
+        /**
+         * Show the caller on a board, as an agent, for a while.
+         * @description Open canvases show it beside the people. Call it again to move, or to stay. A token is shown once on a board. Nothing of it is stored.
+         *
+         *     Needs the scope `write`.
+         */
+        put: operations["putBoardsByIdPresence"];
+        post?: never;
+        /**
+         * Stop showing the caller on a board.
+         * @description Needs the scope `write`.
+         */
+        delete: operations["deleteBoardsByIdPresence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the named versions of a board, the latest moment first.
+         * @description Members of the workspace see all of them. A guest needs the history to be shared, and sees those since then.
+         *
+         *     Needs the scope `read`.
+         */
+        get: operations["getBoardsByIdVersions"];
+        put?: never;
+        /**
+         * Give the board as it is now, or as it was, a name.
+         * @description The board can be read as it was at this moment until the version is deleted, also after the retention of its history. A board has at most 1000 versions. A guest needs the history to be shared.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postBoardsByIdVersions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{id}/versions/{versionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a version. The moment is then kept as long as the rest of the history.
+         * @description Needs the scope `write`.
+         */
+        delete: operations["deleteBoardsByIdVersionsByVersionId"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a version.
+         * @description Needs the scope `write`.
+         */
+        patch: operations["patchBoardsByIdVersionsByVersionId"];
+        trace?: never;
+    };
+    "/boards/{id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts with which a board is shared. Only the owner of the workspace can.
+         * @description Needs the scope `read`.
+         */
+        get: operations["getBoardsByIdShares"];
+        put?: never;
+        /**
+         * Share a board with an account that you know. Only the owner of the workspace can.
+         * @description The account must be a member of one of your workspaces, or have another of your boards. Invite other people by e-mail: `POST /workspaces/{id}/invitations` with `board_id`. An existing share is replaced.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postBoardsByIdShares"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{id}/shares/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a share of a board. The owner of the workspace can, and the account itself.
+         * @description Open editors of the account are disconnected within two seconds.
+         *
+         *     Needs the scope `write`.
+         */
+        delete: operations["deleteBoardsByIdSharesByUserId"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a share of a board. Only the owner of the workspace can.
+         * @description Needs the scope `write`.
+         */
+        patch: operations["patchBoardsByIdSharesByUserId"];
+        trace?: never;
+    };
+    "/boards/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the guest links of a board. Only the owner of the workspace can.
+         * @description Needs the scope `read`.
+         */
+        get: operations["getBoardsByIdLinks"];
+        put?: never;
+        /**
+         * Create a guest link of a board. Only this answer contains its token.
+         * @description Only the owner of the workspace can. Put the token into the fragment of a URL of your application, such as `https://app.example/open#TOKEN`: browsers send a fragment to no server. Your page sends it to `POST /links/open`. A board can have 100 links.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postBoardsByIdLinks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/boards/{id}/links/{linkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a guest link. Its guests are disconnected within two seconds.
+         * @description Needs the scope `write`.
+         */
+        delete: operations["deleteBoardsByIdLinksByLinkId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/links/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a guest link. The answer has a token for the one board, as a guest with this name.
+         * @description The token is for the API and for editors at `/collab`. It has no scope `delete`, and is valid for 12 hours at most, and not longer than the link. Open the link again for another one. An address can open 100 links in an hour, and a link can be opened 300 times in an hour.
+         *
+         *     Needs no token.
+         */
+        post: operations["postLinksOpen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{id}/cards": {
         parameters: {
             query?: never;
@@ -348,7 +688,13 @@ export interface paths {
         get: operations["getBoardsByIdCardsByCardIdHistory"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove the past of a card for good, such as a secret that was pasted. For the owner of the workspace.
+         * @description The card stays as it is now; of a removed card nothing stays, and it can’t be restored. Until this moment, the past of the board is shown without the card, also in named versions. Backups, and copies that clients have, are not reached.
+         *
+         *     Needs the scope `delete`.
+         */
+        delete: operations["deleteBoardsByIdCardsByCardIdHistory"];
         options?: never;
         head?: never;
         patch?: never;
@@ -680,6 +1026,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mint a session for a user of your product.
+         * @description The `access_token` opens the boards that you name, on the API and on sockets, and no others. Name boards or a workspace. It is for the token of a service account, in its workspace, or for a personal token of the workspace’s owner. The session may never do more than that token and its account may do at the moment, and ends with them. It cannot mint, share or invite, and it reaches no webhooks and no service accounts. Mint again before it expires, for example when the editor asks for a token.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postSessions"];
+        /**
+         * End the sessions of a user, or those that open a board.
+         * @description Ends every session that was minted before, whoever minted it: on the API within a second, on open sockets within two. With `user_id` and `board_id`, those to which both applies. A session that opens several boards ends whole. A session that is minted later works.
+         *
+         *     Needs the scope `write`.
+         */
+        delete: operations["deleteSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -899,13 +1273,35 @@ export interface paths {
         };
         /**
          * Read a file, or a resized image.
-         * @description Send `Range` to get a part of the file. Send `If-None-Match` with an earlier `etag` to get a 304 if you already have the bytes. A 304 does not count against the rate limit.
+         * @description Send `Range` to get a part of the file. Send `If-None-Match` with an earlier `etag` to get a 304 if you already have the bytes. A 304 does not count against the rate limit. A URL with a `signature`, from `POST /images/urls`, needs no token.
          *
          *     Needs the scope `read`.
          */
         get: operations["getImagesByKey"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/images/urls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get URLs of files that need no token, for `<img>` and `srcset`.
+         * @description Each URL is signed for its file, width and end. It ends at a half hour, at most an hour from now, and never after the session that asks. Within a half hour the same request gets the same URLs, so browsers use what they have cached. A read by such a URL is audited under the account that asked for it. It counts for the address of the reader, not against the rate limit of the token.
+         *
+         *     Needs the scope `read`.
+         */
+        post: operations["postImagesUrls"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1184,11 +1580,20 @@ export interface components {
                 token_id: string | null;
                 /**
                  * Format: uuid
-                 * @description Id of the service account. Null when a person did it.
+                 * @description Id of the service account; for a session, of the one that minted it. Null when a person did.
                  */
                 service_account_id: string | null;
+                /** @description Only for a session that was minted for a user of another product: that user. */
+                session_user?: {
+                    /** @description The id that the product has for the user. */
+                    id: string;
+                    /** @description Name of the user. */
+                    name: string | null;
+                };
                 /** @description OAuth client id of the connected application. Null for other tokens. */
                 client_id: string | null;
+                /** @description Present and true for a guest who came by a link. */
+                guest?: boolean;
             };
             /** @description Method of the request. */
             method: string;
@@ -1574,6 +1979,15 @@ export interface components {
             height?: number | null;
             /** @description Image cards only: size of the stored file in bytes. Null when unknown. */
             bytes?: number | null;
+            /** @description Only with `include=urls`: by field (`image_key`, `file_key`, `poster_key`) the URLs of the file that it names. */
+            urls?: {
+                [key: string]: {
+                    /** @description URL of the file that needs no token, for at most an hour. */
+                    url: string;
+                    /** @description For `<img srcset>`: URLs of smaller images with their widths. Null when there are none. */
+                    srcset: string | null;
+                };
+            };
             /** @description Only with `include=raw`: all data of the card, in the editors’ own format, which may change. */
             raw?: unknown;
             /**
@@ -2039,6 +2453,15 @@ export interface components {
                 user_id: string;
                 /** @description Its name. Null when the account was deleted, or has none. */
                 display_name: string | null;
+                /** @description Present and true for a guest who came by a link. */
+                guest?: boolean;
+                /** @description Only for a session that was minted for a user of another product: that user. */
+                session_user?: {
+                    /** @description The id that the product has for the user. */
+                    id: string;
+                    /** @description Name of the user. */
+                    name: string | null;
+                };
             }[];
             /** @description For a request: its action, such as `card.create`. */
             action: string | null;
@@ -2243,6 +2666,146 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description An invitation that can still be accepted, once. */
+        Invitation: {
+            /**
+             * Format: uuid
+             * @description Id of the invitation.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the workspace.
+             */
+            workspace_id: string;
+            /**
+             * Format: uuid
+             * @description Null: the whole workspace.
+             */
+            board_id: string | null;
+            /** @description Only the account with this address can accept. Null: any account that has the link. */
+            email: string | null;
+            /**
+             * @description The role that the person gets. `owner`: the workspace is transferred.
+             * @enum {string}
+             */
+            role: "owner" | "editor" | "viewer";
+            /** @description With `board_id`: whether the person also sees the history of the board. */
+            history: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+        };
+        /** @description A link that lets whoever has it open one board, as a guest with a name. */
+        Link: {
+            /**
+             * Format: uuid
+             * @description Id of the link.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the board.
+             */
+            board_id: string;
+            /** @description Name of the link, for you. */
+            name: string | null;
+            /**
+             * @description `editor`: guests change the board. `viewer`: they read it.
+             * @enum {string}
+             */
+            role: "editor" | "viewer";
+            /** @description Whether guests need a password. */
+            has_password: boolean;
+            /**
+             * Format: date-time
+             * @description From when on guests see the history of the board. Null: they do not see it.
+             */
+            history_since: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From then on the link does not work, and its guests are disconnected. Null: never.
+             */
+            expires_at: string | null;
+            /** @description How many guests came by it. */
+            uses: number;
+            /**
+             * Format: date-time
+             * @description When the last guest came. Null: none has come.
+             */
+            last_used_at: string | null;
+        };
+        /** @description A person who can see all boards of a workspace. */
+        Member: {
+            /**
+             * Format: uuid
+             * @description Id of the account.
+             */
+            user_id: string;
+            /** @description E-mail address of the account. */
+            email: string;
+            /** @description Name of the account. Null when it has none. */
+            display_name: string | null;
+            /**
+             * @description `owner`: manages who has access, and pays. `editor`: changes boards. `viewer`: reads them.
+             * @enum {string}
+             */
+            role: "owner" | "editor" | "viewer";
+        };
+        /** @description A moment of a board that has a name, and is kept until it is deleted. */
+        NamedVersion: {
+            /**
+             * Format: uuid
+             * @description Id of the version. It can be used as `as_of`.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the board.
+             */
+            board_id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Position in the history of the board. */
+            position: number;
+            /**
+             * Format: date-time
+             * @description The moment that it names.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When the board had become like this. Null when that was no longer known.
+             */
+            changed_at: string | null;
+            /** @description The account that named it. */
+            created_by: {
+                /**
+                 * Format: uuid
+                 * @description Id of the account.
+                 */
+                user_id: string;
+                /** @description Its name. Null when the account was deleted, or has none. */
+                display_name: string | null;
+            };
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+        };
         /** @description A message to the account about a change. */
         Notification: {
             /**
@@ -2271,6 +2834,47 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+        };
+        /** @description Somebody who is on a board at the moment. */
+        Present: {
+            /** @description Number of the client, as in awareness. A person with two windows is there twice. */
+            client_id: number;
+            /** @description The account, as the service knows it. */
+            account: {
+                /**
+                 * Format: uuid
+                 * @description Id of the account.
+                 */
+                id: string;
+                /** @description Its name. */
+                name: string | null;
+                /** @description Present and true for a guest who came by a link. */
+                guest?: boolean;
+                /** @description Only for a session that was minted for a user of another product: that user. */
+                session_user?: {
+                    /** @description The id that the product has for the user. */
+                    id: string;
+                    /** @description Name of the user. */
+                    name: string | null;
+                    /** @description Color of the user. */
+                    color: string | null;
+                    /** @description URL of a picture of the user. */
+                    avatar_url: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The service account that minted the session. Null when a person did.
+                     */
+                    service_account_id: string | null;
+                };
+            };
+            /** @description Whether it is a service account, an application or a client of the API. */
+            agent: boolean;
+            /** @description Whether it may not write on the board. */
+            read_only: boolean;
+            /** @description What the client tells about itself, such as `cursor`. */
+            state: {
+                [key: string]: unknown;
+            };
         };
         /** @description An entry of a change feed: a card that was removed from the board, or moved to another board. */
         RemovedCard: {
@@ -2311,6 +2915,75 @@ export interface components {
              * @description When it was retired. Null while it is in use.
              */
             retired_at: string | null;
+        };
+        /** @description The rights of a user of your product, for a time. */
+        Session: {
+            /**
+             * Format: uuid
+             * @description Id of the workspace.
+             */
+            workspace_id: string;
+            /** @description Null: all boards of the workspace. */
+            board_ids: string[] | null;
+            /**
+             * @description What the session may do on its boards.
+             * @enum {string}
+             */
+            role: "viewer" | "editor";
+            /** @description What it may do: `read`, `write`, `delete`. */
+            scopes: string[];
+            /** @description Whether it shows the history of its boards. */
+            history: boolean;
+            /** @description Its user. */
+            user: {
+                /** @description Your own id of the user, 1 to 200 characters. It belongs to the workspace: the same id is the same user, whoever mints. */
+                id: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user’s account here, as in `user_id` of history and audit.
+                 */
+                account_id: string;
+                /** @description Name of the user, as others see it. */
+                name: string;
+                /** @description Color of the user, such as `#ffd966`. */
+                color: string | null;
+                /** @description URL of a picture of the user, http or https. */
+                avatar_url: string | null;
+                /** @description Whether the user is a program. Others see it marked as an agent. */
+                agent: boolean;
+            };
+            /**
+             * Format: date-time
+             * @description When it was minted.
+             */
+            issued_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends. Not later than the token that minted it.
+             */
+            expires_at: string;
+        };
+        /** @description A person who has one board, without its workspace and without its child boards. */
+        Share: {
+            /**
+             * Format: uuid
+             * @description Id of the account.
+             */
+            user_id: string;
+            /** @description E-mail address of the account. */
+            email: string;
+            /** @description Name of the account. Null when it has none. */
+            display_name: string | null;
+            /**
+             * @description `editor`: changes the board. `viewer`: reads it.
+             * @enum {string}
+             */
+            role: "editor" | "viewer";
+            /**
+             * Format: date-time
+             * @description From when on the account sees the history of the board. Null: it does not see it.
+             */
+            history_since: string | null;
         };
         /** @description An access token, without its secret part. */
         Token: {
@@ -2521,6 +3194,42 @@ export interface operations {
                      *         },
                      *         {
                      *           "method": "GET",
+                     *           "path": "/workspaces/{id}/members",
+                     *           "scope": "read",
+                     *           "summary": "List the members of a workspace, the owner first. Only the owner can."
+                     *         },
+                     *         {
+                     *           "method": "PATCH",
+                     *           "path": "/workspaces/{id}/members/{userId}",
+                     *           "scope": "write",
+                     *           "summary": "Change the role of a member. Only the owner can."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/workspaces/{id}/members/{userId}",
+                     *           "scope": "write",
+                     *           "summary": "Remove a member, or leave a workspace."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/workspaces/{id}/invitations",
+                     *           "scope": "read",
+                     *           "summary": "List the invitations that can still be accepted, newest first. Only the owner can."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/workspaces/{id}/invitations",
+                     *           "scope": "write",
+                     *           "summary": "Invite a person to a workspace or to a board. Only the owner can."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/workspaces/{id}/invitations/{invitationId}",
+                     *           "scope": "write",
+                     *           "summary": "Revoke an invitation. Its link stops working. Only the owner can."
+                     *         },
+                     *         {
+                     *           "method": "GET",
                      *           "path": "/notifications",
                      *           "scope": "read",
                      *           "summary": "List the notifications of the account, newest first. With `since`: a feed of new ones."
@@ -2598,6 +3307,108 @@ export interface operations {
                      *           "summary": "Compare a board at two moments, field by field."
                      *         },
                      *         {
+                     *           "method": "POST",
+                     *           "path": "/boards/{id}/restore-to",
+                     *           "scope": "write",
+                     *           "summary": "Bring a board, or some of its cards, back to what they were."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/boards/{id}/undo",
+                     *           "scope": "write",
+                     *           "summary": "Undo what a request, an import or an actor changed on a board."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/boards/{id}/presence",
+                     *           "scope": "read",
+                     *           "summary": "List who is on a board at the moment: open editors, and agents that are shown."
+                     *         },
+                     *         {
+                     *           "method": "PUT",
+                     *           "path": "/boards/{id}/presence",
+                     *           "scope": "write",
+                     *           "summary": "Show the caller on a board, as an agent, for a while."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/boards/{id}/presence",
+                     *           "scope": "write",
+                     *           "summary": "Stop showing the caller on a board."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/boards/{id}/versions",
+                     *           "scope": "read",
+                     *           "summary": "List the named versions of a board, the latest moment first."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/boards/{id}/versions",
+                     *           "scope": "write",
+                     *           "summary": "Give the board as it is now, or as it was, a name."
+                     *         },
+                     *         {
+                     *           "method": "PATCH",
+                     *           "path": "/boards/{id}/versions/{versionId}",
+                     *           "scope": "write",
+                     *           "summary": "Rename a version."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/boards/{id}/versions/{versionId}",
+                     *           "scope": "write",
+                     *           "summary": "Delete a version. The moment is then kept as long as the rest of the history."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/boards/{id}/shares",
+                     *           "scope": "read",
+                     *           "summary": "List the accounts with which a board is shared. Only the owner of the workspace can."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/boards/{id}/shares",
+                     *           "scope": "write",
+                     *           "summary": "Share a board with an account that you know. Only the owner of the workspace can."
+                     *         },
+                     *         {
+                     *           "method": "PATCH",
+                     *           "path": "/boards/{id}/shares/{userId}",
+                     *           "scope": "write",
+                     *           "summary": "Change a share of a board. Only the owner of the workspace can."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/boards/{id}/shares/{userId}",
+                     *           "scope": "write",
+                     *           "summary": "End a share of a board. The owner of the workspace can, and the account itself."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/boards/{id}/links",
+                     *           "scope": "read",
+                     *           "summary": "List the guest links of a board. Only the owner of the workspace can."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/boards/{id}/links",
+                     *           "scope": "write",
+                     *           "summary": "Create a guest link of a board. Only this answer contains its token."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/boards/{id}/links/{linkId}",
+                     *           "scope": "write",
+                     *           "summary": "Delete a guest link. Its guests are disconnected within two seconds."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/links/open",
+                     *           "scope": null,
+                     *           "summary": "Open a guest link. The answer has a token for the one board, as a guest with this name."
+                     *         },
+                     *         {
                      *           "method": "GET",
                      *           "path": "/boards/{id}/cards",
                      *           "scope": "read",
@@ -2644,6 +3455,12 @@ export interface operations {
                      *           "path": "/boards/{id}/cards/{cardId}/history",
                      *           "scope": "read",
                      *           "summary": "List the changes of a card, newest first."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/boards/{id}/cards/{cardId}/history",
+                     *           "scope": "delete",
+                     *           "summary": "Remove the past of a card for good, such as a secret that was pasted. For the owner of the workspace."
                      *         },
                      *         {
                      *           "method": "POST",
@@ -2772,6 +3589,18 @@ export interface operations {
                      *           "summary": "Revoke one token of a service account."
                      *         },
                      *         {
+                     *           "method": "POST",
+                     *           "path": "/sessions",
+                     *           "scope": "write",
+                     *           "summary": "Mint a session for a user of your product."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/sessions",
+                     *           "scope": "write",
+                     *           "summary": "End the sessions of a user, or those that open a board."
+                     *         },
+                     *         {
                      *           "method": "GET",
                      *           "path": "/audit",
                      *           "scope": "read",
@@ -2839,6 +3668,12 @@ export interface operations {
                      *         },
                      *         {
                      *           "method": "POST",
+                     *           "path": "/images/urls",
+                     *           "scope": "read",
+                     *           "summary": "Get URLs of files that need no token, for `<img>` and `srcset`."
+                     *         },
+                     *         {
+                     *           "method": "POST",
                      *           "path": "/mcp",
                      *           "scope": "read",
                      *           "summary": "JSON-RPC endpoint of the Model Context Protocol, for AI agents. Each tool needs the scope of its operation."
@@ -2899,7 +3734,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "user_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
+                     *       "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
                      *       "display_name": "Anna",
                      *       "email": "anna@example.com",
                      *       "tier": "pro",
@@ -2920,7 +3755,7 @@ export interface operations {
                      *       "documents": {
                      *         "used": 18204,
                      *         "limit": 107374182400,
-                     *         "history": 0
+                     *         "history": 2310
                      *       }
                      *     }
                      */
@@ -2934,6 +3769,8 @@ export interface operations {
                         display_name: string | null;
                         /** @description E-mail address of the account. */
                         email: string;
+                        /** @description Present and true for a guest who came by a link. */
+                        guest?: boolean;
                         /** @description Plan of the account: `free` or `pro`. */
                         tier: string;
                         /** @description What the token may do: `read`, `write`, `delete`. */
@@ -3022,6 +3859,380 @@ export interface operations {
             };
         };
     };
+    getWorkspacesByIdMembers: {
+        parameters: {
+            query?: {
+                /** @description Most entries of a page, 1 to 500. Default: 100. */
+                limit?: number;
+                /** @description Entries to skip: the `next_offset` of the previous page. */
+                offset?: number;
+            };
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "email": "anna@example.com",
+                     *           "display_name": "Anna",
+                     *           "role": "owner"
+                     *         },
+                     *         {
+                     *           "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                     *           "email": "anna@example.com",
+                     *           "display_name": "Ben",
+                     *           "role": "editor"
+                     *         }
+                     *       ],
+                     *       "limit": 100,
+                     *       "offset": 0,
+                     *       "has_more": false,
+                     *       "next_offset": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The members of this page. */
+                        members: components["schemas"]["Member"][];
+                        /** @description The `limit` of this page. */
+                        limit: number;
+                        /** @description Entries that were skipped. */
+                        offset: number;
+                        /** @description Whether there is another page now. */
+                        has_more: boolean;
+                        /** @description The `offset` of the next page. Null on the last page. */
+                        next_offset: number | null;
+                    };
+                };
+            };
+        };
+    };
+    deleteWorkspacesByIdMembersByUserId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                id: string;
+                /**
+                 * @description Id of the account.
+                 * @example 19c79ca7-b1d4-4237-862b-300cbadd7b43
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the account.
+                         */
+                        user_id: string;
+                    };
+                };
+            };
+        };
+    };
+    patchWorkspacesByIdMembersByUserId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                id: string;
+                /**
+                 * @description Id of the account.
+                 * @example 19c79ca7-b1d4-4237-862b-300cbadd7b43
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "viewer"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description `editor` or `viewer`.
+                     * @enum {string}
+                     */
+                    role: "editor" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "member": {
+                     *         "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                     *         "email": "anna@example.com",
+                     *         "display_name": "Ben",
+                     *         "role": "viewer"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        member: components["schemas"]["Member"];
+                    };
+                };
+            };
+        };
+    };
+    getWorkspacesByIdInvitations: {
+        parameters: {
+            query?: {
+                /** @description Most entries of a page, 1 to 500. Default: 100. */
+                limit?: number;
+                /** @description Entries to skip: the `next_offset` of the previous page. */
+                offset?: number;
+            };
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "id": "e3b551e2-8b2e-42eb-8045-ae1ac713517a",
+                     *           "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
+                     *           "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *           "email": "anna@example.com",
+                     *           "role": "viewer",
+                     *           "history": false,
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "expires_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "limit": 100,
+                     *       "offset": 0,
+                     *       "has_more": false,
+                     *       "next_offset": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The invitations of this page. */
+                        invitations: components["schemas"]["Invitation"][];
+                        /** @description The `limit` of this page. */
+                        limit: number;
+                        /** @description Entries that were skipped. */
+                        offset: number;
+                        /** @description Whether there is another page now. */
+                        has_more: boolean;
+                        /** @description The `offset` of the next page. Null on the last page. */
+                        next_offset: number | null;
+                    };
+                };
+            };
+        };
+    };
+    postWorkspacesByIdInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "anna@example.com",
+                 *       "role": "viewer",
+                 *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description E-mail address. Only the account with this address can accept; a person without an account makes one by accepting. Without it, the answer has a link for one person who has an account. */
+                    email?: string;
+                    /**
+                     * @description `editor` or `viewer`. `owner` transfers the workspace when the person accepts: you become an editor. It needs `email`.
+                     * @enum {string}
+                     */
+                    role: "owner" | "editor" | "viewer";
+                    /**
+                     * Format: uuid
+                     * @description Id of the board. The person gets this board only, without its child boards.
+                     */
+                    board_id?: string;
+                    /** @description With `board_id`: also show the history of the board, from the acceptance on. */
+                    history?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitation": {
+                     *         "id": "e3b551e2-8b2e-42eb-8045-ae1ac713517a",
+                     *         "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
+                     *         "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *         "email": "anna@example.com",
+                     *         "role": "viewer",
+                     *         "history": false,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "expires_at": "2026-03-02T09:30:00.000Z"
+                     *       },
+                     *       "sent": false,
+                     *       "url": "https://corkboard.example/login/invitation?code=J9xW2m4YbQpTz7Kc0vLs5RfHd8NgAe1UiOoEt3Xy6Bw"
+                     *     }
+                     */
+                    "application/json": {
+                        invitation: components["schemas"]["Invitation"];
+                        /** @description Whether the service has sent the link by e-mail. */
+                        sent: boolean;
+                        /** @description The link, for you to pass on. It is not shown again. Null when the service has sent it. */
+                        url: string | null;
+                    };
+                };
+            };
+        };
+    };
+    deleteWorkspacesByIdInvitationsByInvitationId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                id: string;
+                /**
+                 * @description Id of the invitation.
+                 * @example e3b551e2-8b2e-42eb-8045-ae1ac713517a
+                 */
+                invitationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "e3b551e2-8b2e-42eb-8045-ae1ac713517a"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the invitation.
+                         */
+                        id: string;
+                    };
+                };
+            };
+        };
+    };
     getNotifications: {
         parameters: {
             query?: {
@@ -3054,14 +4265,14 @@ export interface operations {
                      * @example {
                      *       "notifications": [
                      *         {
-                     *           "id": "88bc5d2c-2bc2-4271-8105-b8cb609fe3df",
+                     *           "id": "96fa7d0d-8019-4286-8e1b-5ca4a9c63087",
                      *           "type": "schedule.changed",
                      *           "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *           "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
                      *           "data": {
                      *             "name": "Lighthouse",
                      *             "actor": {
-                     *               "user_id": "86b7cece-02f1-4f25-8354-9d5708c78c5f",
+                     *               "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
                      *               "display_name": "Ben"
                      *             },
                      *             "before": {
@@ -3977,15 +5188,15 @@ export interface operations {
                      *           "by": "api",
                      *           "actors": [
                      *             {
-                     *               "user_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
+                     *               "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
                      *               "display_name": "Anna"
                      *             }
                      *           ],
                      *           "action": "card.update",
                      *           "request_id": "req-3f",
-                     *           "operation_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "operation_id": "5845b027-518e-420e-88a6-30145f190bf7",
                      *           "token_ids": [
-                     *             "3b87bfbb-7259-44e9-8b01-dc31c7c77937"
+                     *             "ab6302f6-9f41-449f-8fdc-78bd48974566"
                      *           ],
                      *           "other_board_id": null,
                      *           "counts": {
@@ -4037,12 +5248,12 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), or a `position` of its history.
+                 * @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), a `position` of its history, or the id of a named version.
                  * @example 2
                  */
                 from: string;
                 /**
-                 * @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), or a `position` of its history.
+                 * @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), a `position` of its history, or the id of a named version.
                  * @example 3
                  */
                 to?: string;
@@ -4213,6 +5424,1199 @@ export interface operations {
             };
         };
     };
+    postBoardsByIdRestoreTo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "as_of": "4",
+                 *       "card_ids": [
+                 *         "JDhco9_CBmORzbxF"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), a `position` of its history, or the id of a named version. */
+                    as_of: string;
+                    /** @description Ids of the cards to bring back. Without it the whole board is. */
+                    card_ids?: string[];
+                    /** @description `true`: answer what would be done, and write nothing. */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "as_of": {
+                     *         "position": 4,
+                     *         "at": "2026-03-02T09:30:00.000Z"
+                     *       },
+                     *       "changes": [],
+                     *       "skipped": [],
+                     *       "not_found": [],
+                     *       "dry_run": false,
+                     *       "live": true
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description The moment that the answer shows. */
+                        as_of: {
+                            /** @description Position in the history of the board. It grows with each change. */
+                            position: number;
+                            /**
+                             * Format: date-time
+                             * @description When the board became like this. Null when that is no longer known.
+                             */
+                            at: string | null;
+                        };
+                        /** @description What was brought back. */
+                        changes: {
+                            /**
+                             * @description What it is.
+                             * @enum {string}
+                             */
+                            type: "card" | "group";
+                            /** @description Id of the card or group. */
+                            id: string;
+                            /**
+                             * @description What was done to it.
+                             * @enum {string}
+                             */
+                            change: "created" | "changed" | "removed";
+                            /** @description For `changed`: the fields, as the canvas stores them. */
+                            fields: string[];
+                            /**
+                             * Format: uuid
+                             * @description For a removed card: the token that restores it.
+                             */
+                            restore_token?: string;
+                        }[];
+                        /** @description Cards that were left as they are, and why. */
+                        skipped: {
+                            /**
+                             * @description What it is.
+                             * @enum {string}
+                             */
+                            type: "card" | "group";
+                            /** @description Id of the card or group. */
+                            id: string;
+                            /** @description The fields that were left. Empty: the whole object. */
+                            fields: string[];
+                            /**
+                             * @description `changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`.
+                             * @enum {string}
+                             */
+                            reason: "changed_since" | "gone" | "exists" | "in_use" | "identifier_taken" | "moved" | "together" | "needs_delete";
+                        }[];
+                        /** @description Ids from the request that are on the board neither now nor at `as_of`. */
+                        not_found: string[];
+                        /** @description True when nothing was written. */
+                        dry_run: boolean;
+                        /** @description True: open editors already show the change. False: the change is saved, but an open editor may need a reload. */
+                        live: boolean;
+                    };
+                };
+            };
+        };
+    };
+    postBoardsByIdUndo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "request_id": "req-3f"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description Changes of this operation: `operation_id` of the history.
+                     */
+                    operation_id?: string;
+                    /** @description Changes of this request: its header `x-request-id`, or `request_id` of the history. */
+                    request_id?: string;
+                    /** @description Changes by this account, token, session, service account or connected application: its id, or `me` for the caller’s own token. Without an operation or a request, `since` is required. */
+                    actor?: string;
+                    /**
+                     * Format: date-time
+                     * @description Changes at or after this time only. RFC 3339.
+                     */
+                    since?: string;
+                    /**
+                     * Format: date-time
+                     * @description Changes at or before this time only. RFC 3339.
+                     */
+                    until?: string;
+                    /** @description `true`: answer what would be done, and write nothing. */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "undone": [
+                     *         {
+                     *           "type": "card",
+                     *           "id": "JDhco9_CBmORzbxF",
+                     *           "change": "changed",
+                     *           "fields": [
+                     *             "title"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "not_undone": [],
+                     *       "dry_run": false,
+                     *       "live": true
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description What was undone. */
+                        undone: {
+                            /**
+                             * @description What it is.
+                             * @enum {string}
+                             */
+                            type: "card" | "group";
+                            /** @description Id of the card or group. */
+                            id: string;
+                            /**
+                             * @description What was done to it.
+                             * @enum {string}
+                             */
+                            change: "created" | "changed" | "removed";
+                            /** @description For `changed`: the fields, as the canvas stores them. */
+                            fields: string[];
+                            /**
+                             * Format: uuid
+                             * @description For a removed card: the token that restores it.
+                             */
+                            restore_token?: string;
+                        }[];
+                        /** @description What was not undone, and why. */
+                        not_undone: {
+                            /**
+                             * @description What it is.
+                             * @enum {string}
+                             */
+                            type: "card" | "group";
+                            /** @description Id of the card or group. */
+                            id: string;
+                            /** @description The fields that were left. Empty: the whole object. */
+                            fields: string[];
+                            /**
+                             * @description `changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`.
+                             * @enum {string}
+                             */
+                            reason: "changed_since" | "gone" | "exists" | "in_use" | "identifier_taken" | "moved" | "together" | "needs_delete";
+                        }[];
+                        /** @description True when nothing was written. */
+                        dry_run: boolean;
+                        /** @description True: open editors already show the change. False: the change is saved, but an open editor may need a reload. */
+                        live: boolean;
+                    };
+                };
+            };
+        };
+    };
+    getBoardsByIdPresence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "presence": [
+                     *         {
+                     *           "client_id": 2913640571,
+                     *           "account": {
+                     *             "id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *             "name": "Anna"
+                     *           },
+                     *           "agent": true,
+                     *           "state": {
+                     *             "cursor": {
+                     *               "x": 120,
+                     *               "y": 80
+                     *             }
+                     *           },
+                     *           "read_only": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description Everybody, in no order. */
+                        presence: components["schemas"]["Present"][];
+                    };
+                };
+            };
+        };
+    };
+    putBoardsByIdPresence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": {
+                 *         "cursor": {
+                 *           "x": 120,
+                 *           "y": 80
+                 *         }
+                 *       },
+                 *       "ttl_seconds": 60
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What is shown, such as `{"cursor": {"x": 0, "y": 0}}`: an object of at most 4 KB. */
+                    state?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description How long it is shown. Default: 60. */
+                    ttl_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "client_id": 2913640571,
+                     *       "expires_at": "2026-03-02T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description Number of the client, as in awareness. */
+                        client_id: number;
+                        /**
+                         * Format: date-time
+                         * @description Until when it is shown.
+                         */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteBoardsByIdPresence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                    };
+                };
+            };
+        };
+    };
+    getBoardsByIdVersions: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. Send it with the same filters. */
+                cursor?: string;
+                /**
+                 * @description Most entries of a page, 1 to 500. Default: 100.
+                 * @example 1
+                 */
+                limit?: number;
+            };
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *           "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *           "name": "Before the scout",
+                     *           "position": 6,
+                     *           "at": "2026-03-02T09:30:00.000Z",
+                     *           "changed_at": "2026-03-02T09:30:00.000Z",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "created_by": {
+                     *             "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *             "display_name": "Anna"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "limit": 1,
+                     *       "has_more": false,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The versions of this page. */
+                        versions: components["schemas"]["NamedVersion"][];
+                        /** @description The `limit` of this page. */
+                        limit: number;
+                        /** @description Whether there is another page now. */
+                        has_more: boolean;
+                        /** @description The `cursor` of the next page. Null when there is no next page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    postBoardsByIdVersions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Before the scout"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Name of the version, 1 to 200 characters. Spaces at both ends are removed. */
+                    name: string;
+                    /** @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), a `position` of its history, or the id of a named version. */
+                    as_of?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": {
+                     *         "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *         "name": "Before the scout",
+                     *         "position": 6,
+                     *         "at": "2026-03-02T09:30:00.000Z",
+                     *         "changed_at": "2026-03-02T09:30:00.000Z",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "created_by": {
+                     *           "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "display_name": "Anna"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        version: components["schemas"]["NamedVersion"];
+                    };
+                };
+            };
+        };
+    };
+    deleteBoardsByIdVersionsByVersionId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+                /**
+                 * @description Id of the version.
+                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 */
+                versionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "444ea325-5198-4dfe-8989-7e93324925e0"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the version.
+                         */
+                        id: string;
+                    };
+                };
+            };
+        };
+    };
+    patchBoardsByIdVersionsByVersionId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+                /**
+                 * @description Id of the version.
+                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 */
+                versionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Approved"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Name of the version, 1 to 200 characters. Spaces at both ends are removed. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": {
+                     *         "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *         "name": "Approved",
+                     *         "position": 6,
+                     *         "at": "2026-03-02T09:30:00.000Z",
+                     *         "changed_at": "2026-03-02T09:30:00.000Z",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "created_by": {
+                     *           "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "display_name": "Anna"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        version: components["schemas"]["NamedVersion"];
+                    };
+                };
+            };
+        };
+    };
+    getBoardsByIdShares: {
+        parameters: {
+            query?: {
+                /** @description Most entries of a page, 1 to 500. Default: 100. */
+                limit?: number;
+                /** @description Entries to skip: the `next_offset` of the previous page. */
+                offset?: number;
+            };
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "shares": [
+                     *         {
+                     *           "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                     *           "email": "anna@example.com",
+                     *           "display_name": "Ben",
+                     *           "role": "viewer",
+                     *           "history_since": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "limit": 100,
+                     *       "offset": 0,
+                     *       "has_more": false,
+                     *       "next_offset": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The shares of this page. */
+                        shares: components["schemas"]["Share"][];
+                        /** @description The `limit` of this page. */
+                        limit: number;
+                        /** @description Entries that were skipped. */
+                        offset: number;
+                        /** @description Whether there is another page now. */
+                        has_more: boolean;
+                        /** @description The `offset` of the next page. Null on the last page. */
+                        next_offset: number | null;
+                    };
+                };
+            };
+        };
+    };
+    postBoardsByIdShares: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                 *       "role": "viewer",
+                 *       "history": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description Id of the account.
+                     */
+                    user_id: string;
+                    /**
+                     * @description `editor` or `viewer`.
+                     * @enum {string}
+                     */
+                    role: "editor" | "viewer";
+                    /** @description Whether the account sees the history of the board, from now on. */
+                    history?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "share": {
+                     *         "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                     *         "email": "anna@example.com",
+                     *         "display_name": "Ben",
+                     *         "role": "viewer",
+                     *         "history_since": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        share: components["schemas"]["Share"];
+                    };
+                };
+            };
+        };
+    };
+    deleteBoardsByIdSharesByUserId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+                /**
+                 * @description Id of the account.
+                 * @example 19c79ca7-b1d4-4237-862b-300cbadd7b43
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the account.
+                         */
+                        user_id: string;
+                    };
+                };
+            };
+        };
+    };
+    patchBoardsByIdSharesByUserId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+                /**
+                 * @description Id of the account.
+                 * @example 19c79ca7-b1d4-4237-862b-300cbadd7b43
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "editor"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description `editor` or `viewer`.
+                     * @enum {string}
+                     */
+                    role?: "editor" | "viewer";
+                    /** @description Whether the account sees the history of the board, from now on. */
+                    history?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "share": {
+                     *         "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                     *         "email": "anna@example.com",
+                     *         "display_name": "Ben",
+                     *         "role": "editor",
+                     *         "history_since": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        share: components["schemas"]["Share"];
+                    };
+                };
+            };
+        };
+    };
+    getBoardsByIdLinks: {
+        parameters: {
+            query?: {
+                /** @description Most entries of a page, 1 to 500. Default: 100. */
+                limit?: number;
+                /** @description Entries to skip: the `next_offset` of the previous page. */
+                offset?: number;
+            };
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "links": [
+                     *         {
+                     *           "id": "d8fb3b5f-55a1-4852-8b59-2c20fc9140d1",
+                     *           "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *           "name": "For the crew",
+                     *           "role": "editor",
+                     *           "has_password": false,
+                     *           "history_since": null,
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "expires_at": "2026-03-02T09:30:00.000Z",
+                     *           "uses": 1,
+                     *           "last_used_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "limit": 100,
+                     *       "offset": 0,
+                     *       "has_more": false,
+                     *       "next_offset": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The links of this page. */
+                        links: components["schemas"]["Link"][];
+                        /** @description The `limit` of this page. */
+                        limit: number;
+                        /** @description Entries that were skipped. */
+                        offset: number;
+                        /** @description Whether there is another page now. */
+                        has_more: boolean;
+                        /** @description The `offset` of the next page. Null on the last page. */
+                        next_offset: number | null;
+                    };
+                };
+            };
+        };
+    };
+    postBoardsByIdLinks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "editor",
+                 *       "name": "For the crew",
+                 *       "expires_at": "2026-03-02T09:30:00.000Z"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description `editor`: guests change the board. `viewer`: they read it.
+                     * @enum {string}
+                     */
+                    role: "editor" | "viewer";
+                    /** @description Name of the link, for you. */
+                    name?: string;
+                    /**
+                     * Format: date-time
+                     * @description From then on the link does not work, and its guests are disconnected. RFC 3339.
+                     */
+                    expires_at?: string;
+                    /** @description A password that guests need, 8 to 200 characters. */
+                    password?: string;
+                    /** @description Whether guests see the history of the board, from now on. */
+                    history?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "link": {
+                     *         "id": "d8fb3b5f-55a1-4852-8b59-2c20fc9140d1",
+                     *         "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *         "name": "For the crew",
+                     *         "role": "editor",
+                     *         "has_password": false,
+                     *         "history_since": null,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "expires_at": "2026-03-02T09:30:00.000Z",
+                     *         "uses": 0,
+                     *         "last_used_at": null
+                     *       },
+                     *       "token": "q8Zt3nKx1Wc6RmBv0YdLs4PfHj7GaEu2iOoTe9Xy5Ck"
+                     *     }
+                     */
+                    "application/json": {
+                        link: components["schemas"]["Link"];
+                        /** @description The token of the link. It is not shown again. */
+                        token: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteBoardsByIdLinksByLinkId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+                /**
+                 * @description Id of the link.
+                 * @example d8fb3b5f-55a1-4852-8b59-2c20fc9140d1
+                 */
+                linkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "d8fb3b5f-55a1-4852-8b59-2c20fc9140d1"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the link.
+                         */
+                        id: string;
+                    };
+                };
+            };
+        };
+    };
+    postLinksOpen: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "q8Zt3nKx1Wc6RmBv0YdLs4PfHj7GaEu2iOoTe9Xy5Ck",
+                 *       "name": "Dora"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The token of the link. */
+                    token: string;
+                    /** @description Your name. Others on the board see it. */
+                    name: string;
+                    /** @description The password, if the link has one. */
+                    password?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "cork_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
+                     *       "expires_at": "2026-03-02T09:30:00.000Z",
+                     *       "user_id": "4823a870-4f11-4eee-873c-7c4ab4c0a9d2",
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "role": "editor"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The token of the guest. It is not shown again. */
+                        access_token: string;
+                        /**
+                         * Format: date-time
+                         * @description When the token expires.
+                         */
+                        expires_at: string;
+                        /**
+                         * Format: uuid
+                         * @description Id of the account.
+                         */
+                        user_id: string;
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /**
+                         * @description `editor` or `viewer`.
+                         * @enum {string}
+                         */
+                        role: "editor" | "viewer";
+                    };
+                };
+            };
+        };
+    };
     getBoardsByIdCards: {
         parameters: {
             query?: {
@@ -4224,9 +6628,9 @@ export interface operations {
                 deleted?: "1" | "0";
                 /** @description The `next_cursor` of the previous page. Send it with the same filters. */
                 cursor?: string;
-                /** @description Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`. With `source=index` only `identifiers`. */
+                /** @description Which fields to add to each card: a comma list of `props`, `identifiers`, `raw`, `urls`. With `source=index` only `identifiers`. */
                 include?: string;
-                /** @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), or a `position` of its history. */
+                /** @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), a `position` of its history, or the id of a named version. */
                 as_of?: string;
                 /**
                  * @description Most entries of a page, 1 to 500. Default: 100.
@@ -4773,7 +7177,7 @@ export interface operations {
     getBoardsByIdCardsByCardId: {
         parameters: {
             query?: {
-                /** @description Which fields to add: a comma list of `props`, `identifiers`, `raw`. A single card has the first two in any case. */
+                /** @description Which fields to add: a comma list of `props`, `identifiers`, `raw`, `urls`. A single card has the first two in any case. */
                 include?: string;
             };
             header?: {
@@ -5062,15 +7466,15 @@ export interface operations {
                      *           "by": "api",
                      *           "actors": [
                      *             {
-                     *               "user_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
+                     *               "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
                      *               "display_name": "Anna"
                      *             }
                      *           ],
                      *           "action": "card.update",
                      *           "request_id": "req-3f",
-                     *           "operation_id": "e3b551e2-8b2e-42eb-8045-ae1ac713517a",
+                     *           "operation_id": "88bc5d2c-2bc2-4271-8105-b8cb609fe3df",
                      *           "token_ids": [
-                     *             "3b87bfbb-7259-44e9-8b01-dc31c7c77937"
+                     *             "ab6302f6-9f41-449f-8fdc-78bd48974566"
                      *           ],
                      *           "other_board_id": null,
                      *           "counts": {
@@ -5113,6 +7517,63 @@ export interface operations {
                         has_more: boolean;
                         /** @description The `cursor` of the next page. Null when there is no next page. */
                         next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    deleteBoardsByIdCardsByCardIdHistory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+                /**
+                 * @description Id of the card.
+                 * @example tllbZBuQ2PDVzQCr
+                 */
+                cardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "card_id": "tllbZBuQ2PDVzQCr",
+                     *       "other_board_ids": []
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description Id of the card. */
+                        card_id: string;
+                        /** @description Boards that the card was moved from or to, and where it may have a past under its id there. */
+                        other_board_ids: string[];
                     };
                 };
             };
@@ -5253,7 +7714,7 @@ export interface operations {
                      * @example {
                      *       "webhooks": [
                      *         {
-                     *           "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *           "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *           "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *           "url": "https://hooks.example/hook",
                      *           "events": [
@@ -5339,7 +7800,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "webhook": {
-                     *         "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *         "url": "https://hooks.example/hook",
                      *         "events": [
@@ -5375,7 +7836,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the webhook.
-                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 * @example b59d0bfd-c132-4602-8725-20b39bb9e99c
                  */
                 id: string;
             };
@@ -5392,7 +7853,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "444ea325-5198-4dfe-8989-7e93324925e0"
+                     *       "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c"
                      *     }
                      */
                     "application/json": {
@@ -5421,7 +7882,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the webhook.
-                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 * @example b59d0bfd-c132-4602-8725-20b39bb9e99c
                  */
                 id: string;
             };
@@ -5462,7 +7923,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "webhook": {
-                     *         "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *         "url": "https://hooks.example/hook",
                      *         "events": [
@@ -5495,7 +7956,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the webhook.
-                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 * @example b59d0bfd-c132-4602-8725-20b39bb9e99c
                  */
                 id: string;
             };
@@ -5512,9 +7973,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "delivery": {
-                     *         "id": "5845b027-518e-420e-88a6-30145f190bf7",
-                     *         "delivery_id": "5845b027-518e-420e-88a6-30145f190bf7",
-                     *         "webhook_id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *         "delivery_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *         "webhook_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "event": "webhook.test",
                      *         "status": "waiting",
                      *         "attempt": 1,
@@ -5522,7 +7983,7 @@ export interface operations {
                      *         "status_code": null,
                      *         "duration_ms": null,
                      *         "error": null,
-                     *         "payload": "{\"type\":\"webhook.test\",\"resource\":{\"type\":\"webhook\",\"id\":\"444ea325-5198-4dfe-8989-7e93324925e0\"},\"workspace\":{\"id\":\"cd3d4eb4-85fd-495f-87e5-62af6c692c12\"},\"board\":null,\"data\":{},\"occurred_at\":\"2026-03-02T09:30:00.000Z\"}",
+                     *         "payload": "{\"type\":\"webhook.test\",\"resource\":{\"type\":\"webhook\",\"id\":\"b59d0bfd-c132-4602-8725-20b39bb9e99c\"},\"workspace\":{\"id\":\"cd3d4eb4-85fd-495f-87e5-62af6c692c12\"},\"board\":null,\"data\":{},\"occurred_at\":\"2026-03-02T09:30:00.000Z\"}",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "attempted_at": null,
                      *         "next_attempt_at": "2026-03-02T09:30:00.000Z"
@@ -5548,7 +8009,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the webhook.
-                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 * @example b59d0bfd-c132-4602-8725-20b39bb9e99c
                  */
                 id: string;
             };
@@ -5565,7 +8026,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "webhook": {
-                     *         "id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *         "url": "https://hooks.example/hook",
                      *         "events": [
@@ -5614,7 +8075,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the webhook.
-                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 * @example b59d0bfd-c132-4602-8725-20b39bb9e99c
                  */
                 id: string;
             };
@@ -5632,9 +8093,9 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "5845b027-518e-420e-88a6-30145f190bf7",
-                     *           "delivery_id": "5845b027-518e-420e-88a6-30145f190bf7",
-                     *           "webhook_id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *           "id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *           "delivery_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *           "webhook_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *           "event": "webhook.test",
                      *           "status": "succeeded",
                      *           "attempt": 1,
@@ -5642,7 +8103,7 @@ export interface operations {
                      *           "status_code": 200,
                      *           "duration_ms": 41,
                      *           "error": null,
-                     *           "payload": "{\"type\":\"webhook.test\",\"resource\":{\"type\":\"webhook\",\"id\":\"444ea325-5198-4dfe-8989-7e93324925e0\"},\"workspace\":{\"id\":\"cd3d4eb4-85fd-495f-87e5-62af6c692c12\"},\"board\":null,\"data\":{},\"occurred_at\":\"2026-03-02T09:30:00.000Z\"}",
+                     *           "payload": "{\"type\":\"webhook.test\",\"resource\":{\"type\":\"webhook\",\"id\":\"b59d0bfd-c132-4602-8725-20b39bb9e99c\"},\"workspace\":{\"id\":\"cd3d4eb4-85fd-495f-87e5-62af6c692c12\"},\"board\":null,\"data\":{},\"occurred_at\":\"2026-03-02T09:30:00.000Z\"}",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "attempted_at": "2026-03-02T09:30:00.000Z",
                      *           "next_attempt_at": null
@@ -5650,7 +8111,7 @@ export interface operations {
                      *       ],
                      *       "limit": 1,
                      *       "has_more": true,
-                     *       "next_cursor": "2026-03-02T09:30:00.000Z|5845b027-518e-420e-88a6-30145f190bf7|444ea325-5198-4dfe-8989-7e93324925e0"
+                     *       "next_cursor": "2026-03-02T09:30:00.000Z|97be1595-4ec5-4929-8c36-714a422aa0bb|b59d0bfd-c132-4602-8725-20b39bb9e99c"
                      *     }
                      */
                     "application/json": {
@@ -5679,12 +8140,12 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the webhook.
-                 * @example 444ea325-5198-4dfe-8989-7e93324925e0
+                 * @example b59d0bfd-c132-4602-8725-20b39bb9e99c
                  */
                 id: string;
                 /**
                  * @description Id of the delivery, or of one of its attempts.
-                 * @example 5845b027-518e-420e-88a6-30145f190bf7
+                 * @example 97be1595-4ec5-4929-8c36-714a422aa0bb
                  */
                 deliveryId: string;
             };
@@ -5701,9 +8162,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "delivery": {
-                     *         "id": "5845b027-518e-420e-88a6-30145f190bf7",
-                     *         "delivery_id": "5845b027-518e-420e-88a6-30145f190bf7",
-                     *         "webhook_id": "444ea325-5198-4dfe-8989-7e93324925e0",
+                     *         "id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *         "delivery_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *         "webhook_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "event": "webhook.test",
                      *         "status": "waiting",
                      *         "attempt": 1,
@@ -5711,7 +8172,7 @@ export interface operations {
                      *         "status_code": null,
                      *         "duration_ms": null,
                      *         "error": null,
-                     *         "payload": "{\"type\":\"webhook.test\",\"resource\":{\"type\":\"webhook\",\"id\":\"444ea325-5198-4dfe-8989-7e93324925e0\"},\"workspace\":{\"id\":\"cd3d4eb4-85fd-495f-87e5-62af6c692c12\"},\"board\":null,\"data\":{},\"occurred_at\":\"2026-03-02T09:30:00.000Z\"}",
+                     *         "payload": "{\"type\":\"webhook.test\",\"resource\":{\"type\":\"webhook\",\"id\":\"b59d0bfd-c132-4602-8725-20b39bb9e99c\"},\"workspace\":{\"id\":\"cd3d4eb4-85fd-495f-87e5-62af6c692c12\"},\"board\":null,\"data\":{},\"occurred_at\":\"2026-03-02T09:30:00.000Z\"}",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "attempted_at": null,
                      *         "next_attempt_at": "2026-03-02T09:30:00.000Z"
@@ -6210,7 +8671,7 @@ export interface operations {
                      * @example {
                      *       "service_accounts": [
                      *         {
-                     *           "id": "d8fb3b5f-55a1-4852-8b59-2c20fc9140d1",
+                     *           "id": "86b7cece-02f1-4f25-8354-9d5708c78c5f",
                      *           "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *           "name": "Nightly sync",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
@@ -6291,14 +8752,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "service_account": {
-                     *         "id": "d8fb3b5f-55a1-4852-8b59-2c20fc9140d1",
+                     *         "id": "86b7cece-02f1-4f25-8354-9d5708c78c5f",
                      *         "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *         "name": "Nightly sync",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "retired_at": null
                      *       },
                      *       "token": {
-                     *         "id": "ab6302f6-9f41-449f-8fdc-78bd48974566",
+                     *         "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
                      *         "name": "Nightly sync",
                      *         "prefix": "cork_01234",
                      *         "scopes": [
@@ -6334,7 +8795,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the service account.
-                 * @example d8fb3b5f-55a1-4852-8b59-2c20fc9140d1
+                 * @example 86b7cece-02f1-4f25-8354-9d5708c78c5f
                  */
                 id: string;
             };
@@ -6351,7 +8812,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "d8fb3b5f-55a1-4852-8b59-2c20fc9140d1"
+                     *       "id": "86b7cece-02f1-4f25-8354-9d5708c78c5f"
                      *     }
                      */
                     "application/json": {
@@ -6388,7 +8849,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the service account.
-                 * @example d8fb3b5f-55a1-4852-8b59-2c20fc9140d1
+                 * @example 86b7cece-02f1-4f25-8354-9d5708c78c5f
                  */
                 id: string;
             };
@@ -6406,7 +8867,7 @@ export interface operations {
                      * @example {
                      *       "tokens": [
                      *         {
-                     *           "id": "ab6302f6-9f41-449f-8fdc-78bd48974566",
+                     *           "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
                      *           "name": "Nightly sync",
                      *           "prefix": "cork_01234",
                      *           "scopes": [
@@ -6454,7 +8915,7 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the service account.
-                 * @example d8fb3b5f-55a1-4852-8b59-2c20fc9140d1
+                 * @example 86b7cece-02f1-4f25-8354-9d5708c78c5f
                  */
                 id: string;
             };
@@ -6489,7 +8950,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "token": {
-                     *         "id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
+                     *         "id": "50d52105-8686-4f36-8ab6-6f28e65d9e5c",
                      *         "name": "Staging",
                      *         "prefix": "cork_01234",
                      *         "scopes": [
@@ -6523,12 +8984,12 @@ export interface operations {
             path: {
                 /**
                  * @description Id of the service account.
-                 * @example d8fb3b5f-55a1-4852-8b59-2c20fc9140d1
+                 * @example 86b7cece-02f1-4f25-8354-9d5708c78c5f
                  */
                 id: string;
                 /**
                  * @description Id of the token.
-                 * @example 19c79ca7-b1d4-4237-862b-300cbadd7b43
+                 * @example 50d52105-8686-4f36-8ab6-6f28e65d9e5c
                  */
                 tokenId: string;
             };
@@ -6545,7 +9006,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "19c79ca7-b1d4-4237-862b-300cbadd7b43"
+                     *       "id": "50d52105-8686-4f36-8ab6-6f28e65d9e5c"
                      *     }
                      */
                     "application/json": {
@@ -6559,6 +9020,172 @@ export interface operations {
                          * @description Id of the token.
                          */
                         id: string;
+                    };
+                };
+            };
+        };
+    };
+    postSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "board_ids": [
+                 *         "cb4aec88-9ac8-48d5-8812-a44cc47d1c10"
+                 *       ],
+                 *       "role": "editor",
+                 *       "ttl_seconds": 3600,
+                 *       "user": {
+                 *         "id": "u-17",
+                 *         "name": "Mia",
+                 *         "color": "#ffd966"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The boards that the session opens, all of one workspace. */
+                    board_ids?: string[];
+                    /**
+                     * Format: uuid
+                     * @description The workspace whose boards the session opens, all of them.
+                     */
+                    workspace_id?: string;
+                    /**
+                     * @description What the session may do on its boards.
+                     * @enum {string}
+                     */
+                    role: "viewer" | "editor";
+                    /** @description The user of your product to whom you give the session. */
+                    user: {
+                        /** @description Your own id of the user, 1 to 200 characters. It belongs to the workspace: the same id is the same user, whoever mints. */
+                        id: string;
+                        /** @description Name of the user, as others see it. */
+                        name: string;
+                        /** @description Color of the user, such as `#ffd966`. */
+                        color?: string | null;
+                        /** @description URL of a picture of the user, http or https. */
+                        avatar_url?: string | null;
+                        /** @description Whether the user is a program. Others see it marked as an agent. */
+                        agent?: boolean;
+                    };
+                    /** @description Lifetime in seconds, 60 to 86400. Default: 3600. Mint again to go on. */
+                    ttl_seconds?: number;
+                    /** @description What the session may do. Default: `read` for a viewer, `read` and `write` for an editor. Never `delete` unless you name it. */
+                    scopes?: ("read" | "write" | "delete")[];
+                    /** @description Whether the session shows the history of its boards, from the first such session of the user on. */
+                    history?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "cork_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
+                     *       "expires_at": "2026-03-02T09:30:00.000Z",
+                     *       "session": {
+                     *         "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
+                     *         "board_ids": [
+                     *           "cb4aec88-9ac8-48d5-8812-a44cc47d1c10"
+                     *         ],
+                     *         "role": "editor",
+                     *         "scopes": [
+                     *           "read",
+                     *           "write"
+                     *         ],
+                     *         "history": false,
+                     *         "user": {
+                     *           "id": "u-17",
+                     *           "account_id": "28e7b211-4041-494a-8c7e-45051d6b8fc6",
+                     *           "name": "Mia",
+                     *           "color": "#ffd966",
+                     *           "avatar_url": null,
+                     *           "agent": false
+                     *         },
+                     *         "issued_at": "2026-03-02T09:30:00.000Z",
+                     *         "expires_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The token of the session. It is not shown again. */
+                        access_token: string;
+                        /**
+                         * Format: date-time
+                         * @description When it expires.
+                         */
+                        expires_at: string;
+                        session: components["schemas"]["Session"];
+                    };
+                };
+            };
+        };
+    };
+    deleteSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
+                 *       "user_id": "u-17"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Your own id of the user, 1 to 200 characters. It belongs to the workspace: the same id is the same user, whoever mints. */
+                    user_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description A board: whoever opens it.
+                     */
+                    board_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description The workspace of the user. Required for a personal token that names no board.
+                     */
+                    workspace_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always true. */
+                        deleted: boolean;
                     };
                 };
             };
@@ -6600,9 +9227,9 @@ export interface operations {
                      *           "occurred_at": "2026-03-02T09:30:00.000Z",
                      *           "action": "board.update",
                      *           "actor": {
-                     *             "user_id": "86b7cece-02f1-4f25-8354-9d5708c78c5f",
+                     *             "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
                      *             "display_name": "Ben",
-                     *             "token_id": "50d52105-8686-4f36-8ab6-6f28e65d9e5c",
+                     *             "token_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *             "service_account_id": null,
                      *             "client_id": null
                      *           },
@@ -6646,7 +9273,7 @@ export interface operations {
                  * @example json
                  */
                 format?: "json" | "omc";
-                /** @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), or a `position` of its history. */
+                /** @description A moment of the board: a time (RFC 3339, such as `2026-01-31T09:00:00Z`), a `position` of its history, or the id of a named version. */
                 as_of?: string;
             };
             header?: {
@@ -7376,6 +10003,12 @@ export interface operations {
                  * @example webp
                  */
                 format?: "webp" | "avif";
+                /** @description Of a signed URL: when it ends, in Unix seconds. */
+                expires?: number;
+                /** @description Of a signed URL: the account for which it was signed. */
+                by?: string;
+                /** @description Of a signed URL: the signature. Such a request needs no token. */
+                signature?: string;
             };
             header?: {
                 /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
@@ -7408,6 +10041,91 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                };
+            };
+        };
+    };
+    postImagesUrls: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "images": [
+                 *         {
+                 *           "image_key": "fTalPerE4QtkvNd64mD0u3-Am.png",
+                 *           "w": 320
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The files, up to 500. For a `srcset`, name a file once for each width. */
+                    images: {
+                        /** @description Key of the file, for `image_key` or `file_key` of a card. */
+                        image_key: string;
+                        /**
+                         * @description Width of a smaller image in pixels. Without it the URL is that of the whole file.
+                         * @enum {unknown}
+                         */
+                        w?: 160 | 320 | 640 | 960 | 1280 | 1920;
+                        /**
+                         * @description Format of the smaller image. Default: `webp`.
+                         * @enum {string}
+                         */
+                        format?: "webp" | "avif";
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "images": [
+                     *         {
+                     *           "image_key": "fTalPerE4QtkvNd64mD0u3-Am.png",
+                     *           "w": 320,
+                     *           "url": "https://corkboard.example/api/v1/images/fTalPerE4QtkvNd64mD0u3-Am.png?w=320&format=webp&expires=1772449200&by=a22a5fa6-4882-4a44-88ac-638a5e8472b9&signature=4vJ9uYQ2mWcT7xkN0bRzLhP3dGfAe8sVoI6wKqUyXtE"
+                     *         }
+                     *       ],
+                     *       "not_found": [],
+                     *       "expires_at": "2026-03-02T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The URLs, in the order of the request, without those of `not_found`. */
+                        images: {
+                            /** @description Key of the file, for `image_key` or `file_key` of a card. */
+                            image_key: string;
+                            /** @description Null for the whole file. */
+                            w: (160 | 320 | 640 | 960 | 1280 | 1920) | null;
+                            /** @description The URL. Whoever has it can read the file until it ends. */
+                            url: string;
+                        }[];
+                        /** @description Keys of files that do not exist, or that you may not see. */
+                        not_found: string[];
+                        /**
+                         * Format: date-time
+                         * @description When the URLs end.
+                         */
+                        expires_at: string;
+                    };
                 };
             };
         };
@@ -8200,7 +10918,7 @@ export interface operations {
                  *       "type": "webhook.test",
                  *       "resource": {
                  *         "type": "webhook",
-                 *         "id": "444ea325-5198-4dfe-8989-7e93324925e0"
+                 *         "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c"
                  *       },
                  *       "workspace": {
                  *         "id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12"

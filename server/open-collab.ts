@@ -70,7 +70,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     onNodeGone: (node) => gateway.presence.nodeGone(node),
   })
   const gateway: Gateway = new Gateway({
-    ...{ database, tokens, documents, documentBytes, quota, nodes, pool, log },
+    ...{ database, tokens, documents, documentBytes, quota, nodes, pool, clock, log },
     past: new PastSockets({
       ...{ tokens, log },
       past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },

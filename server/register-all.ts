@@ -87,13 +87,13 @@ export async function registerAll(basis: Basis, parts: Parts) {
       },
     },
   })
-  const signingIn = { database, sessions, publicUrl }
+  const signingIn = { database, clock, sessions, publicUrl }
   await registerSignIn(app, {
     ...signingIn,
     ...{ passwords, mailer },
     devices: openEncryption(secretKeys, 'browsers that signed in'),
   })
-  await registerOAuth(app, { ...signingIn, egress, limiter, clock, log, secretKeys, requestsPerHour })
+  await registerOAuth(app, { ...signingIn, egress, limiter, log, secretKeys, requestsPerHour })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database, { isLeaving, isSeating: () => collab.nodes.isSeating })
   await registerPages(app)

@@ -80,8 +80,8 @@ export const createLink = route('POST /boards/:id/links', 'write', {
     201: Type.Object({ link: Link, token: text('The token of the link. It is not shown again.') }),
   },
   notInSessions: true,
-  async handle({ database, passwords }, { principal, params, body }) {
-    const expiresAt = expiryOf(body.expires_at)
+  async handle({ database, clock, passwords }, { principal, params, body }) {
+    const expiresAt = expiryOf(body.expires_at, clock.now())
     await database.asUser(principal.userId, (tx) => requireLiveBoardOwner(tx, params.id)) // before the password costs CPU time
     const phc = body.password === undefined ? null : await passwords.hash(body.password)
     const { role, name = null, history = false } = body
@@ -131,10 +131,10 @@ export async function makeLink(
 }
 
 /** @throws ServiceError `bad_request` */
-function expiryOf(given: string | undefined): Date | null {
+function expiryOf(given: string | undefined, now: number): Date | null {
   if (given === undefined) return null
   const at = parseTime(given)
-  if (at && at.getTime() > Date.now()) return at
+  if (at && at.getTime() > now) return at
   throw badRequest('expires_at must be an RFC 3339 time in the future, such as 2027-01-31T09:00:00.000Z.')
 }
 

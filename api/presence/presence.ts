@@ -90,7 +90,7 @@ export const putPresence = route('PUT /boards/:id/presence', 'write', {
       throw badRequest(
         `state must be an object of at most ${presenceStateBytes / 1024} KB, with at most 16 levels.`,
       )
-    const expiresAt = new Date(Date.now() + seconds * 1000)
+    const expiresAt = new Date(context.clock.now() + seconds * 1000)
     return { body: { board_id: params.id, client_id: clientId, expires_at: expiresAt.toISOString() } }
   },
 })

@@ -46,13 +46,13 @@ const readLinks = (tx: Transaction, workspaceId: string, id: string | null = nul
   limit 500`
 
 async function createLink(
-  { database, passwords }: SignInContext,
+  { database, clock, passwords }: SignInContext,
   shell: WorkspacePages,
   visit: OwnVisit,
 ): Promise<VisitAnswer> {
   const { form, request, signedIn } = visit
   const workspaceId = form.get('workspace') ?? ''
-  const link = readLink(form)
+  const link = readLink(form, clock.now())
   if (typeof link === 'string') return shell.show(visit, workspaceId, faultNews('links', link))
   const { password, ...given } = link
   // Before the password costs CPU time.
@@ -79,7 +79,7 @@ interface GivenLink {
 }
 
 /** @returns the link to make, or an error message */
-function readLink(form: URLSearchParams): GivenLink | string {
+function readLink(form: URLSearchParams, now: number): GivenLink | string {
   const boardId = form.get('board') ?? ''
   if (!uuidPattern.test(boardId)) return 'Choose a board.'
   const role = givenRoles.find((one) => one === form.get('role'))
@@ -93,7 +93,7 @@ function readLink(form: URLSearchParams): GivenLink | string {
   const days = form.get('days')?.trim() ?? ''
   if (days !== '' && !(/^\d{1,4}$/.test(days) && Number(days) >= 1 && Number(days) <= mostDays))
     return `Lifetime must be 1 to ${mostDays} days. Leave it empty for a link that works until you delete it.`
-  const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000)
+  const expiresAt = days === '' ? null : new Date(now + Number(days) * 86_400_000)
   return { boardId, name, role, password, history: form.has('history'), expiresAt }
 }
 

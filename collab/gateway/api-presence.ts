@@ -3,10 +3,11 @@
  * kept by the node that got the request, and sent to the other nodes like those of editors. It is lost with its node.
  *
  * A token has one state on a board, whichever node it asks. So the client's number follows from token and board, and its
- * clock is the time.
+ * clock is the time of the database.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../core/limits.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { payerOf } from '../../platform/work/payers.ts'
@@ -54,10 +55,12 @@ export interface ShowRequest {
 export class ApiPresence {
   readonly #presence: Presence
   readonly #others: RelayOptions
+  readonly #clock: Clock
   /** By client. Those that were shown last come last. */
   readonly #shown = new Map<number, Showing>()
 
-  constructor(presence: Presence, others: RelayOptions) {
+  constructor(presence: Presence, others: RelayOptions, clock: Clock) {
+    this.#clock = clock
     this.#presence = presence
     this.#others = others
   }
@@ -80,7 +83,7 @@ export class ApiPresence {
     const client = clientOf(tokenId, board)
     const before = this.#shown.get(client)
     const showing: Showing = {
-      ...{ board, client, state, untilMs: Date.now() + ttlMs, renewedMs: 0 },
+      ...{ board, client, state, untilMs: performance.now() + ttlMs, renewedMs: 0 },
       voice: before?.voice ?? voiceOf(sender),
       leave: before?.leave ?? this.#presence.enter(board),
     }
@@ -103,7 +106,7 @@ export class ApiPresence {
 
   /** Renews what is shown, and ends what is over, or what another node shows meanwhile. */
   sweep(): void {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     for (const showing of this.#shown.values()) {
       const { board, client, voice, untilMs, renewedMs } = showing
       const isElsewhere = this.#presence.statesOf(board).get(client)?.from !== voice
@@ -124,12 +127,12 @@ export class ApiPresence {
 
   #say(showing: Showing): boolean {
     const { board, client, voice, state } = showing
-    showing.renewedMs = Date.now()
+    showing.renewedMs = performance.now()
     const json = Buffer.from(JSON.stringify(state))
     const parsed = readState(json, limits.presenceStateBytes)
     if (typeof parsed === 'string') return false
     const known = this.#presence.statesOf(board).get(client)
-    const clock = Math.max(showing.renewedMs, (known?.clock ?? 0) + 1)
+    const clock = Math.max(Math.floor(this.#clock.now()), (known?.clock ?? 0) + 1)
     return this.#presence.show(board, voice, client, { clock, json, state: parsed })
   }
 

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Hocuspocus, type Connection } from '@hocuspocus/server'
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import { payerOf } from '../../platform/work/payers.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
@@ -47,6 +48,7 @@ export interface GatewayOptions {
   documentBytes: BytesByTier
   quota: DocumentQuota
   past: PastView
+  clock: Clock
   nodes: Nodes
   /** Sends awareness to the other nodes. */
   others: RelayOptions
@@ -96,7 +98,7 @@ export class Gateway {
     this.#sockets = new OpenSockets(bounds)
     this.#receiver = new Receiver({ ...options, sockets: this.#sockets, bounds })
     this.presence = new Presence(bounds, options.others)
-    this.apiPresence = new ApiPresence(this.presence, options.others)
+    this.apiPresence = new ApiPresence(this.presence, options.others, options.clock)
     this.seating = new Seating({
       ...{ sockets: this.#sockets, bounds },
       joined: (connection, state) => this.#joined(connection, state),

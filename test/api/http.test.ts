@@ -228,6 +228,11 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
     'POST /boards/:id/import': { items: [{ url: 'https://127.0.0.1/' }] },
     'POST /boards/:id/restore-to': { as_of: '1' },
     'POST /boards/:id/undo': { request_id: 'none' },
+    'POST /boards/:id/links': { role: 'viewer' },
+    'POST /boards/:id/shares': { user_id: nowhere, role: 'viewer' },
+    'PATCH /boards/:id/shares/:userId': { role: 'viewer' },
+    'PATCH /workspaces/:id/members/:userId': { role: 'viewer' },
+    'POST /workspaces/:id/invitations': { role: 'viewer' },
     'POST /boards/:id/cards/move': { to_board_id: own.id, card_ids: [card.id] },
   }
   const variants: [route: string, body: unknown][] = routes
@@ -259,7 +264,7 @@ test('[E18] what is invisible and what is not there are answered alike: status, 
           .replace(':groupId', group.id)
           .replace(':deliveryId', deliveryId!)
           .replace(':versionId', nowhere)
-          .replace(':tokenId', nowhere),
+          .replace(/:(tokenId|userId|linkId|invitationId)/, nowhere),
         body,
       )
       return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) }

@@ -8,6 +8,7 @@ import {
   readers,
   table,
   toAll,
+  withoutPast,
   writersOfTheBoard,
   writersOfTheWorkspace,
   type Operation,
@@ -166,13 +167,27 @@ export const boards: Record<string, Operation[]> = {
   'GET /boards/:id/diff': [{ query: () => '?from=0', expect: membersOnly }],
   // A guest writes on the board, but does not see its past.
   'POST /boards/:id/restore-to': [
-    { body: () => ({ as_of: '1' }), expect: writersOfTheWorkspace() },
-    { body: ({ cardIds }) => ({ as_of: '0', card_ids: cardIds }), expect: writersOfTheWorkspace() },
-    { body: () => ({ as_of: '1' }), trashed: true, expect: table([409, 409, 403, 403, 403]) },
+    { sessions: withoutPast, body: () => ({ as_of: '1' }), expect: writersOfTheWorkspace() },
+    {
+      sessions: withoutPast,
+      body: ({ cardIds }) => ({ as_of: '0', card_ids: cardIds }),
+      expect: writersOfTheWorkspace(),
+    },
+    {
+      sessions: withoutPast,
+      body: () => ({ as_of: '1' }),
+      trashed: true,
+      expect: table([409, 409, 403, 403, 403]),
+    },
   ],
   'POST /boards/:id/undo': [
-    { body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }), expect: writersOfTheWorkspace() },
     {
+      sessions: withoutPast,
+      body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }),
+      expect: writersOfTheWorkspace(),
+    },
+    {
+      sessions: withoutPast,
       body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }),
       trashed: true,
       expect: table([409, 409, 403, 403, 403]),
@@ -188,16 +203,26 @@ export const boards: Record<string, Operation[]> = {
     { trashed: true, expect: membersOnly },
   ],
   'POST /boards/:id/versions': [
-    { body: () => ({ name: 'New' }), expect: writersOfTheWorkspace(201) },
-    { body: () => ({ name: 'New' }), trashed: true, expect: table([409, 409, 403, 409, 403]) },
+    { sessions: withoutPast, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace(201) },
+    {
+      body: () => ({ name: 'New' }),
+      trashed: true,
+      expect: table([409, 409, 403, 409, 403]),
+    },
   ],
   'PATCH /boards/:id/versions/:versionId': [
-    { version: true, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace() },
-    { version: true, body: () => ({ name: 'New' }), trashed: true, expect: writersOfTheWorkspace(409) },
+    { sessions: withoutPast, version: true, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace() },
+    {
+      sessions: withoutPast,
+      version: true,
+      body: () => ({ name: 'New' }),
+      trashed: true,
+      expect: writersOfTheWorkspace(409),
+    },
   ],
   'DELETE /boards/:id/versions/:versionId': [
-    { version: true, expect: writersOfTheWorkspace() },
-    { version: true, trashed: true, expect: writersOfTheWorkspace(409) },
+    { sessions: withoutPast, version: true, expect: writersOfTheWorkspace() },
+    { sessions: withoutPast, version: true, trashed: true, expect: writersOfTheWorkspace(409) },
   ],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },

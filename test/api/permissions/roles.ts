@@ -141,6 +141,11 @@ export const others: Role[] = ['stranger', 'removed']
 export const toAll = (...groups: [Role[], unknown][]) =>
   Object.fromEntries(groups.flatMap(([roles, value]) => roles.map((role) => [role, value])))
 
+/** What sessions get that don't see the past. */
+export const withoutPast: Partial<Record<SessionRole, number>> = Object.fromEntries(
+  sessionRoles.map((role) => [role, 403]),
+)
+
 const likeRole: Record<SessionRole, Role> = {
   'editor session of the board': 'shared editor',
   'viewer session of the board': 'shared viewer',
