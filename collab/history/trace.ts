@@ -9,6 +9,7 @@ import type { Changes } from '../log/changes.ts'
 import { documentOf, type LogContent } from '../log/log.ts'
 import { decodeSegment, decompress, type ReadRow, type RecordedCause } from '../log/segment.ts'
 import { cutUpdate } from '../updates/cut.ts'
+import { again, continueField, isAsAdded, removal, type Before, type NamedField, type Trace } from './field-traces.ts'
 import { sharedOf, type ObjectType } from './objects.ts'
 
 /** Which changes are meant. Null: any. */
@@ -34,25 +35,6 @@ export function isSelected(
   if (of.request !== null && request !== of.request) return false
   if (of.account !== null && !accounts.includes(of.account)) return false
   return of.actor === null || accounts.includes(of.actor) || tokens.includes(of.actor) || agent === of.actor
-}
-
-/** What became of a field, from before the changes to after them. */
-export interface FieldTrace {
-  /** The number of the stored state that has its value before; null: it had none. */
-  before: number | null
-  /** Digests of the values before and after; see `digestOf`. */
-  had: string
-  wrote: string
-  /** The plain text after. */
-  text?: string
-}
-
-export interface Trace {
-  type: ObjectType
-  id: string
-  /** What became of the object. Then others may have changed it further. */
-  kind: 'added' | 'changed' | 'removed'
-  fields: Map<string, FieldTrace>
 }
 
 export interface Traced {
@@ -124,17 +106,6 @@ function rowsOfLog({ snapshot, updates }: LogContent, heads: RowHead[]): ReadRow
     const count = row.causes.reduce((sum, { n }) => sum + n, 0)
     return { ...row, updates: updates.slice(next, (next += count)) }
   })
-}
-
-/** An object before a change: its fields, by name the digest, and the number of the stored state. */
-interface Before {
-  type: ObjectType
-  id: string
-  /** Names of the fields that the change concerns; null: all. */
-  names: string[] | null
-  isThere: boolean
-  digests: Map<string, string>
-  state: number
 }
 
 class Tracer {
@@ -272,8 +243,6 @@ class Tracer {
   }
 }
 
-type NamedField = FieldTrace & { name: string }
-
 interface Touched {
   type: ObjectType
   id: string
@@ -289,54 +258,4 @@ function touchedBy({ added, removed, changed, groups }: Changes): Touched[] {
     ...Object.entries(changed).map(([id, names]) => card(id, names.includes('*') ? null : names)),
     ...groups.map((id): Touched => ({ type: 'group', id, names: null })),
   ]
-}
-
-/**
- * Adds a change to what is known of a field. When somebody else has changed the field in between, only the later change
- * counts. On an added object every change of somebody else stays visible in `wrote`.
- */
-function continueField(trace: Trace, name: string, field: FieldTrace): void {
-  const earlier = trace.fields.get(name)
-  const continues = (earlier?.wrote ?? (trace.kind === 'added' ? '' : null)) === field.had
-  if (trace.kind === 'added' && !continues) return
-  if (field.had === field.wrote) return
-  const { before, had } = continues && earlier ? earlier : field
-  if (trace.kind === 'added') trace.fields.set(name, { ...field, before: null, had: '' })
-  else if (had === field.wrote) trace.fields.delete(name)
-  else trace.fields.set(name, { ...field, before, had })
-}
-
-/** Whether nobody else has changed an object that was added. */
-export const isAsAdded = ({ fields }: Trace, digests: ReadonlyMap<string, string>): boolean =>
-  [...new Set([...digests.keys(), ...fields.keys()])].every(
-    (name) => (digests.get(name) ?? '') === (fields.get(name)?.wrote ?? ''),
-  )
-
-/** The trace of an object that is removed now. Null: it is as before. */
-function removal({ type, id, digests, state }: Before, earlier: Trace | undefined): Trace | null {
-  if (earlier?.kind === 'added' && isAsAdded(earlier, digests)) return null
-  const fields: Trace['fields'] = new Map()
-  for (const [name, had] of digests) fields.set(name, { before: state, had, wrote: '' })
-  for (const [name, { before, had, wrote }] of earlier?.kind === 'changed' ? earlier.fields : []) {
-    if (wrote !== (digests.get(name) ?? '')) continue
-    if (before === null) fields.delete(name)
-    else fields.set(name, { before, had, wrote: '' })
-  }
-  return { type, id, kind: 'removed', fields }
-}
-
-/** The fields of an object that was removed, and is there again. */
-function again(removed: Trace, after: NamedField[], byOthers: boolean): Trace['fields'] {
-  const trace: Trace = { ...removed, kind: 'changed', fields: new Map() }
-  if (byOthers) {
-    for (const { name, ...field } of after) continueField(trace, name, field)
-    return trace.fields
-  }
-  const now = new Map(after.map(({ name, ...field }) => [name, field]))
-  for (const name of new Set([...removed.fields.keys(), ...now.keys()])) {
-    const [was, is] = [removed.fields.get(name), now.get(name)]
-    const [had, wrote] = [was?.had ?? '', is?.wrote ?? '']
-    if (had !== wrote) trace.fields.set(name, { ...is, before: was?.before ?? null, had, wrote })
-  }
-  return trace.fields
 }

@@ -17,10 +17,11 @@ import {
   type Change,
   type Target,
 } from './bring-back.ts'
+import { isAsAdded, type FieldTrace, type Trace } from './field-traces.ts'
 import { findChanges, type Found } from './find-changes.ts'
 import { sharedOf, type ObjectType } from './objects.ts'
 import { inTurn, type Reader } from './past.ts'
-import { isAsAdded, statesRoot, type FieldTrace, type Selector, type Trace } from './trace.ts'
+import { statesRoot, type Selector } from './trace.ts'
 
 /** Why something was not undone. */
 export const keptReasons = [
@@ -164,49 +165,68 @@ function undoRemoved(
   }
 }
 
-function undoChanged(
-  plan: Plan,
-  { type, id, fields }: Trace,
-  shared: SharedMap | null,
-  { stateOf, effort }: { stateOf: StateOf; effort: { left: number } },
-): void {
+interface FieldsPlan {
+  values: Map<string, SharedMap | null>
+  /** Names of the fields that somebody else has changed since. */
+  changed: string[]
+  text?: Target['text']
+}
+
+interface Undoing {
+  stateOf: StateOf
+  /** Search steps for merging texts. */
+  effort: { left: number }
+}
+
+function undoChanged(plan: Plan, trace: Trace, shared: SharedMap | null, undoing: Undoing): void {
+  const { type, id, fields } = trace
   if (!shared) {
     plan.kept.push({ type, id, fields: [...fields.keys()], reason: 'gone' })
     return
   }
-  const values = new Map<string, SharedMap | null>()
-  const changed: string[] = []
-  const now = (name: string) => digestOf(shared, name)
-  const isIntact = (name: string) => !fields.has(name) || now(name) === fields.get(name)!.wrote
-  const words = type === 'card' && fields.has('body') ? textFields : []
+  const body = type === 'card' ? fields.get('body') : undefined
+  const hasWords = body !== undefined && digestOf(shared, 'body') !== body.had
+  const found: FieldsPlan = { values: new Map(), changed: [] }
   for (const [name, field] of fields) {
-    if (words.includes(name)) continue
-    if (isIntact(name)) values.set(name, stateOf(field))
-    else if (now(name) !== field.had) changed.push(name)
+    if (hasWords && textFields.includes(name)) continue
+    const now = digestOf(shared, name)
+    if (now === field.wrote) found.values.set(name, undoing.stateOf(field))
+    else if (now !== field.had) found.changed.push(name)
   }
-  let text: Target['text']
-  if (words.length > 0 && now('body') !== fields.get('body')!.had) {
-    const { body, content } = { body: fields.get('body')!, content: fields.get('content') }
-    const isMade = (content?.wrote ?? '') === ''
-    const others = isIntact('html') && (isMade || isIntact('content'))
-    if (isIntact('body') && others) {
-      for (const name of words) if (fields.has(name)) values.set(name, stateOf(fields.get(name)!))
-      // An open canvas made `content` from the text that is undone. It makes it again.
-      if (!content && shared.has('content')) values.set('content', null)
-    } else {
-      if (others && !(isMade && shared.has('content'))) text = mergedText(shared, body, stateOf(body), effort)
-      const left = words.filter((name) => fields.has(name))
-      if (text) for (const name of left) if (name !== 'body') values.set(name, stateOf(fields.get(name)!))
-      if (!text) changed.push(...left)
-    }
-  }
+  if (hasWords) undoWords(found, fields, shared, undoing)
+  const { values, changed, text } = found
   if (changed.length > 0) plan.kept.push({ type, id, fields: changed, reason: 'changed_since' })
   if (values.size > 0 || text)
     plan.targets.push({ type, id, change: 'changed', values, ...(text ? { text } : {}) })
 }
 
-/** A text is undone in all its forms, or in none. */
 const textFields = ['body', 'html', 'content']
+
+/** A text is undone in all its forms, or in none. */
+function undoWords(
+  found: FieldsPlan,
+  fields: Trace['fields'],
+  shared: SharedMap,
+  { stateOf, effort }: Undoing,
+): void {
+  const isAsWritten = (name: string) =>
+    !fields.has(name) || digestOf(shared, name) === fields.get(name)!.wrote
+  const names = textFields.filter((name) => fields.has(name))
+  const body = fields.get('body')!
+  // An open canvas makes `content` from the text. It makes it again from the text that comes back.
+  const isMade = (fields.get('content')?.wrote ?? '') === ''
+  const isIntact = isAsWritten('html') && (isMade || isAsWritten('content'))
+  const isMerged = isIntact && !isAsWritten('body')
+  if (isMerged && !(isMade && shared.has('content')))
+    found.text = mergedText(shared, body, stateOf(body), effort)
+  if (!isIntact || (isMerged && !found.text)) {
+    found.changed.push(...names)
+    return
+  }
+  const { values } = found
+  for (const name of names) if (!(isMerged && name === 'body')) values.set(name, stateOf(fields.get(name)!))
+  if (!fields.has('content') && shared.has('content')) values.set('content', null)
+}
 
 /** The edits that undo a change of a text, when others have changed other places of it since. */
 function mergedText(
