@@ -28,19 +28,22 @@ export interface PastOptions {
   sql: Sql
   dataDir: string
   board: string
+  /** The board's document: empty, or that of another board. Its changes are continued. */
+  document: Y.Doc
   cards: number
   updates: number
 }
 
-/** Gives an empty board cards, and a past with this number of updates after them. */
+/** Gives a board this document as its first change, and then a past with this number of updates. */
 export async function makePast(options: PastOptions): Promise<PastBytes> {
-  const { sql, dataDir, board, cards, updates } = options
+  const { sql, dataDir, board, document, cards, updates } = options
   const store = openStore(dataDir)
-  const document = new Y.Doc()
   const whole = new Y.Doc({ gc: false })
   const pending: Uint8Array[] = []
-  document.on('update', (update: Uint8Array) => pending.push(update))
   const writer = new Writer(document, cards)
+  pending.push(Y.encodeStateAsUpdate(document))
+  const keep = (update: Uint8Array) => pending.push(update)
+  document.on('update', keep)
   let seq = 0
   let sinceBase = 0
   let snapshotBytes = 0
@@ -87,6 +90,7 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
     where board_id = ${board}`
   const grown = Y.encodeStateAsUpdateV2(whole).byteLength - bytes.before
   whole.destroy()
+  document.off('update', keep)
   const perUpdate = (total: number) => total / bytes.compared
   return {
     archived: perUpdate(bytes.archived),
@@ -115,35 +119,36 @@ function rowOf(seq: number, updates: number, update: Uint8Array): SegmentRow {
   }
 }
 
-/** Writes as editors do: mostly places of cards, some typing, few titles. */
+/**
+ * Writes as editors do: somebody types into a card, deletes it again, and moves the card. Each value of a map that is
+ * replaced stays in a Yjs document for good, as an empty item. So a document with a million moves takes long to load,
+ * whatever its history.
+ */
 class Writer {
   readonly #document: Y.Doc
-  readonly #cards: Y.Map<unknown>[] = []
+  readonly #cards: Y.Map<unknown>[]
 
   constructor(document: Y.Doc, count: number) {
     this.#document = document
-    const cards = document.getMap('cards')
+    const cards = document.getMap<Y.Map<unknown>>('cards')
     document.transact(() => {
-      for (let n = 0; n < count; n++) {
+      for (let n = cards.size; n < count; n++) {
         const body = new Y.Text('Some words on a card. '.repeat(10))
-        const card = new Y.Map<unknown>(
-          Object.entries({
-            ...{ kind: 'note', title: `Card ${n}`, body, x: (n % 100) * 300, y: Math.floor(n / 100) * 200 },
-            ...{ w: 280, h: 180, z: n, rotation: 0 },
-          }),
-        )
-        cards.set(`card-${n}`, card)
-        this.#cards.push(card)
+        const [x, y] = [(n % 100) * 300, Math.floor(n / 100) * 200]
+        const fields = { kind: 'note', title: `Card ${n}`, body, x, y, w: 280, h: 180, z: n, rotation: 0 }
+        cards.set(`card-${n}`, new Y.Map<unknown>(Object.entries(fields)))
       }
     })
+    this.#cards = [...cards.values()]
   }
 
   change(n: number): void {
-    const card = this.#cards[(n * 7919) % this.#cards.length]!
+    const card = this.#cards[(Math.floor(n / 100) * 7919) % this.#cards.length]!
     const body = card.get('body') as Y.Text
+    const step = n % 100
     this.#document.transact(() => {
-      if (n % 20 === 0) card.set('title', `Title ${n}`)
-      else if (n % 20 < 4) body.insert(body.length, 'abcdefghij'[n % 10]!)
+      if (step < 45) body.insert(body.length, 'abcdefghij'[n % 10]!)
+      else if (step < 90) body.delete(body.length - 1, 1)
       else {
         card.set('x', (n * 37) % 30_000)
         card.set('y', (n * 91) % 20_000)

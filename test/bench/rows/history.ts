@@ -1,3 +1,4 @@
+import * as Y from 'yjs'
 import type { Bench, Corkboard, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import { makePast, type PastBytes } from '../past.ts'
@@ -7,14 +8,14 @@ import { cpuOf, settled } from './cpu.ts'
 
 const cards = 10_000
 /** With this many, the past has bases already. */
-const fewUpdates = 100_000
+const fewUpdates = 50_000
 const manyUpdates = Number(process.env.BENCH_HISTORY_UPDATES ?? 1_000_000)
 /** Places in the past, as shares of all updates. */
 const places = [0.3, 0.55, 0.8]
 
 /**
  * The past of a board, in CPU time of the service. The newest state is rebuilt from the snapshot, which is what loading
- * the board costs.
+ * the board costs. The board with few updates begins with the document that the other one has after all of its updates.
  */
 export const history: Measure = {
   name: 'history',
@@ -24,10 +25,10 @@ export const history: Measure = {
     withTables(bench, async (sql): Promise<Row[]> => {
       const corkboard = await bench.corkboard()
       const [few, many] = (await corkboard.createBoards(2)) as [string, string]
-      const options = { sql, dataDir: corkboard.dataDir, cards }
-      await makePast({ ...options, board: few, updates: fewUpdates })
+      const options = { sql, dataDir: corkboard.dataDir, document: new Y.Doc(), cards }
       bench.progress(`writing a past of ${formatNumber(manyUpdates)} updates`)
       const bytes = await makePast({ ...options, board: many, updates: manyUpdates })
+      await makePast({ ...options, board: few, updates: fewUpdates })
       await settled(corkboard)
       return [
         await pastRow(bench, corkboard, many),
