@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openSessions } from '../api/sign-in/session.ts'
 import type { FileRead } from '../api/http/route.ts'
 import type { LoadBounds } from '../collab/documents/load.ts'
+import type { EventStreamBounds } from '../collab/events/event-streams.ts'
 import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
@@ -32,6 +33,7 @@ export interface ComposeOptions {
   compactMs?: number
   loading?: Partial<LoadBounds>
   bounds?: Partial<GatewayBounds>
+  eventStreams?: Partial<EventStreamBounds>
   /** Time within which a client must send the headers of a request. */
   headersTimeoutMs?: number
   workers?: boolean
