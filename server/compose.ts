@@ -80,7 +80,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   }
   if (options.workers !== false) workers.start()
   const url = basis.listeningUrl()
-  return { app, database, live, files: storage.store, gateway, compactor, url, drain, close }
+  return { app, database, live, files: storage.store, gateway, eventStreams, compactor, url, drain, close }
 }
 
 /** `queues`: those that requests wait in. @returns null when metrics have no port of their own */

@@ -15,7 +15,7 @@ const headers = {
 
 const streamAnswer = {
   description:
-    'Server-Sent Events. Each has the type in `event`, the body of a webhook delivery in `data`, and its `id`. `reset`: events may be missing, so read anew what you keep. Lines that begin with a colon keep the connection open.',
+    'Server-Sent Events. Each has its type in `event`, the body of a webhook delivery in `data`, and an `id`. The first one is `ready`, or `reset`: events may be missing, so read anew what you keep. Lines that begin with a colon keep the connection open.',
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 } as unknown as TSchema
 
@@ -27,7 +27,9 @@ export const streamEvents = route('GET /events', 'read', {
       workspace: Type.Optional(id('Only events of this workspace.')),
       board: Type.Optional(id('Only events of this board.')),
       type: Type.Optional(
-        text(`Only events of these types: a comma list of ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`),
+        text(
+          `Only events of these types: a comma list of ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+        ),
       ),
     }),
   },

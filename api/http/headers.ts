@@ -99,7 +99,7 @@ export const ifMatch = {
 export const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
-  description: `The \`id\` of the last event that you got. The stream begins after it. An id that is older than ${limits.eventStreams.days} days or unknown begins with a \`reset\` event.`,
+  description: `The \`id\` of the last event that you got. The stream begins after it. An id that is older than ${limits.eventStreams.days} days or unknown gets a \`reset\` event.`,
   schema: { type: 'string' },
 }
 export const idempotencyKey = {

@@ -68,12 +68,14 @@ export class EventStream extends Readable {
   async room(ms: number): Promise<void> {
     if (this.hasRoom || this.isOver) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#tellRoom = () => {
+      const done = () => {
         clearTimeout(timer)
+        this.off('close', done)
         resolve()
       }
-      this.once('close', this.#tellRoom)
+      const timer = setTimeout(done, ms)
+      this.#tellRoom = done
+      this.once('close', done)
     })
   }
 

@@ -12,7 +12,7 @@ import { limits } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Statement } from '../../sql/database.ts'
 import { EventStream, type StreamRequest } from './event-stream.ts'
-import { frameOf, keepAliveFrame, openFrame, resetFrame } from './frames.ts'
+import { firstFrame, frameOf, keepAliveFrame } from './frames.ts'
 import {
   isAfter,
   isKept,
@@ -127,8 +127,7 @@ export class EventStreams {
     const isLost = lastEventId !== undefined && !(last && (await this.#ask((sql) => isKept(sql, last))))
     const { horizon } = await this.#ask((sql) => readHorizon(sql, []))
     stream.position = last && !isLost ? last : horizon
-    stream.send(openFrame(stream.position))
-    if (isLost) stream.send(resetFrame(stream.position))
+    stream.send(firstFrame(isLost ? 'reset' : 'ready', stream.position))
     if (!this.#cursor) {
       this.#cursor = horizon
       void this.#read()
@@ -146,7 +145,8 @@ export class EventStreams {
         await this.#tick()
         isFailing = false
       } catch (error) {
-        if (!isFailing) this.#options.log.warn({ err: error }, 'the journal of events could not be read; retrying')
+        if (!isFailing)
+          this.#options.log.warn({ err: error }, 'the journal of events could not be read; retrying')
         isFailing = true
       }
       if (performance.now() - keptAliveMs >= keepAliveMs) {
@@ -178,7 +178,7 @@ export class EventStreams {
     const endedTokens = new Set(ended)
     for (const stream of this.#all) if (endedTokens.has(stream.tokenId)) stream.finish()
     try {
-      for (let isMore = this.#current.size > 0; isMore; ) isMore = await (this.#page = this.#readPage(horizon))
+      for (let isMore = this.#current.size > 0; isMore;) isMore = await (this.#page = this.#readPage(horizon))
     } finally {
       this.#page = null
     }
@@ -194,7 +194,11 @@ export class EventStreams {
       this.#current.delete(stream)
       void this.#catchUp(stream)
     }
-    sendTo(streams.filter((stream) => this.#current.has(stream)), events, this.#cursor)
+    sendTo(
+      streams.filter((stream) => this.#current.has(stream)),
+      events,
+      this.#cursor,
+    )
     return events.length === pageEvents
   }
 
@@ -204,14 +208,19 @@ export class EventStreams {
   async #catchUp(stream: EventStream): Promise<void> {
     try {
       while (!stream.isOver && !this.#stopped) {
+        const unread = stream.readableLength
         await stream.room(this.#bounds.stalledMs)
-        if (!stream.hasRoom) return void stream.destroy()
-        if (this.#page) await this.#page.catch(() => undefined)
+        if (!stream.hasRoom && stream.readableLength === unread) stream.destroy()
+        else if (!stream.hasRoom) continue
+        else if (this.#page) await this.#page.catch(() => undefined)
         else if (!isAfter(this.#cursor!, stream.position)) return void this.#current.add(stream)
         else await this.#sendMissed(stream, this.#cursor!)
       }
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'a stream of events could not be resumed; its client has to reconnect')
+      this.#options.log.warn(
+        { err: error },
+        'a stream of events could not be resumed; its client has to reconnect',
+      )
       stream.destroy()
     }
   }

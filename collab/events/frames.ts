@@ -5,23 +5,20 @@ import { eventId, type JournalEvent, type Position } from './read-journal.ts'
 const retryMs = 1000
 const spreadMs = 3000
 
-/** A frame with an id and no data dispatches nothing. It only moves the client's `Last-Event-ID`. */
 const idFrame = (position: Position) => `id: ${eventId(position)}\n\n`
 
-export const openFrame = (position: Position) =>
-  Buffer.from(`retry: ${retryMs + Math.floor(Math.random() * spreadMs)}\n${idFrame(position)}`)
+/** The first frame. `reset`: events may be missing before this position. Else `ready`. */
+export const firstFrame = (type: 'ready' | 'reset', position: Position) => {
+  const retry = retryMs + Math.floor(Math.random() * spreadMs)
+  return Buffer.from(`retry: ${retry}\nevent: ${type}\ndata: {"type":"${type}"}\n${idFrame(position)}`)
+}
 
-/** Moves the id, too. Else a client whose filter matches nothing for a week could not resume. */
+/** A frame with an id and no data only moves the `Last-Event-ID`. Else a client could not resume after a week without events. */
 export const keepAliveFrame = (position: Position) => Buffer.from(`: keep-alive\n${idFrame(position)}`)
-
-/** Tells the client that events may be missing before this position. */
-export const resetFrame = (position: Position) =>
-  Buffer.from(`event: reset\ndata: {"type":"reset"}\n${idFrame(position)}`)
 
 /** Returns the frame of an event by account. */
 export function frameOf(event: JournalEvent): (account: string) => Buffer {
-  const frame = (payload: string) =>
-    Buffer.from(`event: ${event.type}\ndata: ${payload}\n${idFrame(event)}`)
+  const frame = (payload: string) => Buffer.from(`event: ${event.type}\ndata: ${payload}\n${idFrame(event)}`)
   let forMembers: Buffer | null = null
   let forGuests: Buffer | null = null
   return (account) =>
