@@ -100,7 +100,7 @@ function hearOthers(
   bus.on('revoked', () => {
     tokens.forget()
     gateway.checkAccessSoon()
-    eventStreams.wake()
+    eventStreams.checkAccessSoon()
   })
   bus.on('awareness', (message) => gateway.presence.heard(message))
   bus.on('left', ({ from }) => gateway.presence.nodeGone(from))

@@ -1,7 +1,7 @@
 /**
  * The streams of `GET /events` of a process. One reader serves all of them: a tick is two statements, whatever the number
- * of streams. The first looks for tokens that have ended. The second reads what is new in the journal, with the accounts
- * that may see it. Without streams nothing is read.
+ * of streams. The first gets the horizon, and looks for tokens that have ended. The second reads what is new in the
+ * journal, with the accounts that may see it. Without streams nothing is read.
  *
  * A stream that resumes reads by itself what it has missed, page by page, as fast as its client reads. So does one whose
  * client reads too slowly for the others.
@@ -26,7 +26,7 @@ import {
 /** The time between two ticks: as often as the gateway looks whether editors still have their access. */
 const everyMs = 750
 /** The time from a wake-up to its tick. Several wake-ups cause one. */
-const soonMs = 20
+const soonMs = 50
 const keepAliveMs = 15_000
 /** Events of one page. A client has at most so many unread, and 64 KB. */
 const pageEvents = 500
@@ -57,6 +57,8 @@ export class EventStreams {
   /** Ends the wait for the next tick. */
   #tickSoon: (() => void) | null = null
   #wanted = false
+  /** From when on a tick looks for tokens that have ended. */
+  #checkAtMs = 0
   #stopped = false
 
   constructor(options: EventStreamsOptions) {
@@ -91,10 +93,16 @@ export class EventStreams {
     return stream
   }
 
-  /** Reads soon: events were appended, or somebody's access has ended. */
+  /** Reads soon, because events were appended. */
   wake(): void {
     this.#wanted = true
     this.#tickSoon?.()
+  }
+
+  /** Looks soon for tokens that have ended. */
+  checkAccessSoon(): void {
+    this.#checkAtMs = 0
+    this.wake()
   }
 
   /** Ends all streams. */
@@ -173,7 +181,10 @@ export class EventStreams {
   }
 
   async #tick(): Promise<void> {
-    const tokenIds = [...new Set([...this.#all].map(({ tokenId }) => tokenId))]
+    const nowMs = performance.now()
+    const isDue = nowMs >= this.#checkAtMs
+    if (isDue) this.#checkAtMs = nowMs + everyMs / 2 // while others write, a tick comes every 50 ms
+    const tokenIds = isDue ? [...new Set([...this.#all].map(({ tokenId }) => tokenId))] : []
     const { horizon, ended } = await this.#ask((sql) => readHorizon(sql, tokenIds))
     const endedTokens = new Set(ended)
     for (const stream of this.#all) if (endedTokens.has(stream.tokenId)) stream.finish()
@@ -210,6 +221,7 @@ export class EventStreams {
       while (!stream.isOver && !this.#stopped) {
         const unread = stream.readableLength
         await stream.room(this.#bounds.stalledMs)
+        if (stream.isOver) return
         if (!stream.hasRoom && stream.readableLength === unread) stream.destroy()
         else if (!stream.hasRoom) continue
         else if (this.#page) await this.#page.catch(() => undefined)

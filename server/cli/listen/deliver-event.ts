@@ -29,9 +29,10 @@ export async function deliverEvent(event: FollowedEvent, target: Target): Promis
     const startedAt = performance.now()
     const outcome = await post(event, target)
     const duration_ms = Math.round(performance.now() - startedAt)
-    target.tried({ attempt, status: null, duration_ms, ...outcome })
+    target.tried({ attempt, duration_ms, ...outcome })
     const waitMs = waitsMs[attempt - 1]
-    if (('status' in outcome && outcome.status >= 200 && outcome.status < 300) || waitMs === undefined) return
+    const isDelivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300
+    if (isDelivered || waitMs === undefined) return
     await delay(waitMs)
   }
 }
@@ -52,6 +53,6 @@ async function post({ id, type, data }: FollowedEvent, { url, secret }: Target) 
     return { status: answer.status }
   } catch (error) {
     const { message, cause } = error as Error
-    return { error: cause instanceof Error ? cause.message || message : message }
+    return { status: null, error: cause instanceof Error ? cause.message || message : message }
   }
 }
