@@ -27,7 +27,6 @@ import {
 const everyMs = 750
 /** The time from a wake-up to its tick. Several wake-ups cause one. */
 const soonMs = 50
-const keepAliveMs = 15_000
 /** Events of one page. A client has at most so many unread, and 64 KB. */
 const pageEvents = 500
 
@@ -36,6 +35,8 @@ export interface EventStreamBounds {
   total: number
   /** A stream is cut off when its client reads nothing for this time while more waits to be sent. */
   stalledMs: number
+  /** How often a stream gets a line that means nothing. */
+  keepAliveMs: number
 }
 
 export interface EventStreamsOptions {
@@ -157,7 +158,7 @@ export class EventStreams {
           this.#options.log.warn({ err: error }, 'the journal of events could not be read; retrying')
         isFailing = true
       }
-      if (performance.now() - keptAliveMs >= keepAliveMs) {
+      if (performance.now() - keptAliveMs >= this.#bounds.keepAliveMs) {
         keptAliveMs = performance.now()
         for (const stream of this.#all) if (stream.hasRoom) stream.send(keepAliveFrame(stream.position))
       }

@@ -16,7 +16,7 @@ const resumptions = Number(process.env['RESUMPTIONS'] ?? 6)
 const { here, there, user } = await nodesOfFile({
   config: { appEventPollSeconds: 1 },
   queueTickMs: 100,
-  eventStreams: { stalledMs: 500 },
+  eventStreams: { stalledMs: 500, keepAliveMs: 500 },
 })
 afterEach(leaveAll)
 
@@ -56,6 +56,8 @@ test('[SE1] events come as webhooks get them: of requests at once, of editors me
   editor.addCard('two')
   await until(() => client.cards().includes('two'), 'the cards of the editor are there')
   expect(client.events.at(-1)!.body.data).toEqual({ count: 2, card_ids: ['one', 'two'] })
+  const { comments } = client
+  await until(() => client.comments > comments, 'a line keeps the connection open')
 })
 
 test('[SE2] a stream is of one workspace, one board or some types; what the caller can not see is 404', async () => {
@@ -91,9 +93,9 @@ test(
   async () => {
     const boardIds = [await newBoard(), await newBoard()]
     const written: string[] = []
-    let isWriting = true
+    const done = new AbortController()
     const write = async (service: TestService, boardId: string) => {
-      while (isWriting) {
+      while (!done.signal.aborted) {
         const { body } = await new ApiClient(service.url, user.token).post(`/boards/${boardId}/cards`, {
           cards: [{ kind: 'note', x: 0, y: 0 }],
         })
@@ -113,7 +115,7 @@ test(
       expect(client.first).toBe('ready')
       seen.push(client)
     }
-    isWriting = false
+    done.abort()
     await Promise.all(writing)
     const got = () => seen.flatMap((one) => one.cards())
     await until(() => got().length >= written.length, 'all events are there')
@@ -122,6 +124,31 @@ test(
     expect(new Set(ids).size).toBe(ids.length)
   },
 )
+
+test('[SE3] an event whose transaction is still running holds back those that come after it', async () => {
+  const boardId = await newBoard()
+  await settled()
+  const client = await openEvents(there.url, user)
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let isAppended = false
+  const slow = here.database.asSystem(async (tx) => {
+    await tx`
+      insert into event_journal (at, workspace_id, board_id, type, payload)
+      values (stamp(), ${user.workspaceId}, ${boardId}, 'card.created', '{"data":{"card_ids":["slow"]}}')`
+    isAppended = true
+    await released
+  })
+  await until(() => isAppended, 'it is appended')
+  const quick = await cardOn(boardId)
+  await settled()
+  const { comments } = client
+  await until(() => client.comments >= comments + 3, 'some ticks have passed')
+  expect(client.cards()).toEqual([])
+  release()
+  await slow
+  await until(has(client, quick), 'all events are there')
+  expect(client.cards()).toEqual(['slow', quick])
+})
 
 test('[SE4] an id that is unknown, or older than seven days, gets a reset, and the stream goes on from there', async () => {
   for (const lastEventId of ['1500000000000-1', 'mine', `${Date.now() + 3_600_000}-1`]) {
