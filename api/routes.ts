@@ -20,6 +20,7 @@ import { listCards } from './cards/list.ts'
 import { moveCardsRoute } from './cards/move.ts'
 import { readCard } from './cards/read.ts'
 import { patchCard, patchManyCards } from './cards/patch.ts'
+import { streamEvents } from './events/events.ts'
 import { exportBoard } from './exchange/export.ts'
 import { importRoute } from './exchange/import.ts'
 import { uploadFromUrl } from './exchange/upload-from-url.ts'
@@ -122,6 +123,7 @@ export const routes: Route[] = [
   rotateSecret,
   listDeliveries,
   redeliver,
+  streamEvents,
   resolveIdentifier,
   arrangeBoard,
   listGroups,

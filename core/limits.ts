@@ -76,6 +76,8 @@ export const limits = {
   notificationDays: 90,
   /** Most cards that the payload of an event names. */
   eventCardIds: 25,
+  /** `GET /events`: for how long a stream can be resumed, and bounds of each process. */
+  eventStreams: { days: 7, perAccount: 20, total: 5000, stalledMs: 30_000, keepAliveMs: 15_000 },
   webhooks: {
     activePerWorkspace: 20,
     attempts: 6,

@@ -7,6 +7,7 @@ import { openBus } from '../collab/bus/open-bus.ts'
 import { SafeHtml } from '../collab/boards/safe-html.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
 import { DocumentQuota } from '../collab/commit/document-quota.ts'
+import { EventStreams } from '../collab/events/event-streams.ts'
 import { Documents } from '../collab/documents/documents.ts'
 import { LogLoader } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
@@ -83,13 +84,14 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
     ...(options.accessCheckMs ? { accessCheckMs: options.accessCheckMs } : {}),
   })
-  hearOthers(bus, gateway, basis)
+  const eventStreams = new EventStreams({ database, log, bounds: options.eventStreams })
+  hearOthers(bus, gateway, eventStreams, basis)
   const { onStale } = metrics
   const live = {
     ...{ database, queue, documents, nodes, pool, html: new SafeHtml(pool), history, onStale },
     compact: (boardId: string) => compactor.compact(boardId),
   }
-  return { compactor, queue, loader, documents, bus, nodes, gateway, live }
+  return { compactor, queue, loader, documents, bus, nodes, gateway, eventStreams, live }
 }
 
 /** Reads the past for sockets, with the rights of the API. */
@@ -107,11 +109,17 @@ const relayTo = (bus: Bus, nodes: Nodes): RelayOptions => ({
 })
 
 /** Passes on to the sockets what other processes tell. */
-function hearOthers(bus: Bus, gateway: Gateway, { database, tokens, log }: Basis): void {
+function hearOthers(
+  bus: Bus,
+  gateway: Gateway,
+  eventStreams: EventStreams,
+  { database, tokens, log }: Basis,
+): void {
   bus.on('notified', ({ rows }) => bringNotifications({ database, seating: gateway.seating, log }, rows))
   bus.on('revoked', () => {
     tokens.forget()
     gateway.checkAccessSoon()
+    eventStreams.checkAccessSoon()
   })
   bus.on('awareness', (message) => gateway.presence.heard(message))
   bus.on('left', ({ from }) => gateway.presence.nodeGone(from))

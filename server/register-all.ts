@@ -76,6 +76,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
       fetchRemote: (request, receive) => egress.fetch(request, receive),
       importMs: options.importMs ?? { item: limits.import.itemMs, call: limits.import.callMs },
       presence: collab.gateway.apiPresence,
+      eventStreams: collab.eventStreams,
       wakeDeliveries: () => workers.wakeDeliveries(),
       localOnly: isLoopback(config.host),
       indexForSearch: (boardIds, catchUp) => workers.indexer.catchUp(boardIds, catchUp),

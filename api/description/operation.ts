@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts'
 import type { Components } from './components.ts'
 import { errorsOf, type ErrorResponses } from './errors.ts'
 import type { Example } from './examples.ts'
-import { idempotencyKey, ifMatch, ofSuccess, prefer, refer } from '../http/headers.ts'
+import { idempotencyKey, ifMatch, lastEventId, ofSuccess, prefer, refer } from '../http/headers.ts'
 
 export interface Shared {
   components: Components
@@ -32,6 +32,7 @@ export function describeOperation(route: Route, shared: Shared): Record<string, 
       prefer,
       ...(method === 'POST' && !open ? [idempotencyKey] : []),
       ...(route.conditional ? [ifMatch] : []),
+      ...(route.resumable ? [lastEventId] : []),
     ],
     ...(body ? { requestBody: body } : {}),
     responses: { ...shared.errors.refer(errorsOf(route)), ...answers(route, shared.components, example) },
@@ -60,6 +61,7 @@ export const tags = [
   { name: 'Files', description: 'Images and other files.' },
   { name: 'Search', description: 'Search by words, and by identifiers in other systems.' },
   { name: 'Webhooks', description: 'URLs that events are posted to, and the delivery log.' },
+  { name: 'Events', description: 'The stream of events.' },
   { name: 'Service accounts', description: 'Accounts for unattended integrations, and their tokens.' },
   {
     name: 'People',
@@ -79,6 +81,7 @@ const tagByStart: [RegExp, string][] = [
   [/^\/(uploads|images)/, 'Files'],
   [/^\/(search|resolve)/, 'Search'],
   [/^\/webhooks/, 'Webhooks'],
+  [/^\/events/, 'Events'],
   [/^\/service-accounts/, 'Service accounts'],
   [/^\/sessions/, 'Sessions'],
   [/^\/audit/, 'Audit'],

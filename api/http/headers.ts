@@ -96,6 +96,12 @@ export const ifMatch = {
     'The `etag` that you read: the `version` in quotes. If the object has another version, the answer is 412, and nothing is changed. Accepts several tags, separated by commas. `*` accepts every version.',
   schema: { type: 'string' },
 }
+export const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: `The \`id\` of the last event that you got. The stream begins after it. An id that is older than ${limits.eventStreams.days} days or unknown gets a \`reset\` event.`,
+  schema: { type: 'string' },
+}
 export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { LiveBoards } from '../../collab/boards/live.ts'
+import type { EventStreams } from '../../collab/events/event-streams.ts'
 import type { ApiPresence } from '../../collab/gateway/api-presence.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
@@ -51,6 +52,8 @@ export interface ApiContext {
   importMs: { item: number; call: number }
   /** Who is on a board at the moment. */
   presence: ApiPresence
+  /** The open streams of events. */
+  eventStreams: EventStreams
   /** Closes the sockets of a board that can no longer be edited. */
   closeBoard(boardId: string): void
   /** Sends mail. Null: the service has no mail server, and shows the links that it would send. */
@@ -161,6 +164,8 @@ export interface Route {
   described?: TSchema
   /** It accepts `If-Match`, and its handler checks `expects`. */
   conditional?: true
+  /** It accepts `Last-Event-ID`. */
+  resumable?: true
   /** Headers of its successes, beside those that every success has. */
   answerHeaders?: readonly HeaderName[]
   /** It uses the live document, which may be unavailable. */

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { describeFault } from '../describe-fault.ts'
 import { backupCommand } from './backup.ts'
 import { boardCommands } from './board.ts'
+import { listenCommand } from './listen/listen.ts'
 import { memberCommands } from './member.ts'
 import { restoreCommand } from './restore.ts'
 import { resumeCommand } from './resume.ts'
@@ -38,6 +39,7 @@ storageCommands(program)
 secretCommands(program)
 statusCommand(program)
 verifyCommand(program)
+listenCommand(program)
 backupCommand(program)
 restoreCommand(program)
 resumeCommand(program)

@@ -6,6 +6,7 @@ import type { Bus } from '../../collab/bus/bus.ts'
 import type { CommitQueue } from '../../collab/commit/commit.ts'
 import type { Documents } from '../../collab/documents/documents.ts'
 import type { Nodes } from '../../collab/documents/nodes.ts'
+import type { EventStreams } from '../../collab/events/event-streams.ts'
 import type { Gateway } from '../../collab/gateway/gateway.ts'
 import type { Figure } from '../../platform/metrics.ts'
 import type { LoopWatchdog } from '../../platform/work/loop-watchdog.ts'
@@ -15,6 +16,7 @@ import type { DatabaseFigures, DatabaseFiguresReader } from './database-figures.
 
 export interface FigureSources {
   gateway: Gateway
+  eventStreams: EventStreams
   documents: Documents
   queue: CommitQueue
   bus: Bus
@@ -45,7 +47,7 @@ export const figures = (sources: FigureSources): Figure[] => [
   ...fromDatabase(sources),
 ]
 
-const editors = ({ gateway }: FigureSources): Figure[] => [
+const editors = ({ gateway, eventStreams }: FigureSources): Figure[] => [
   gauge('corkboard_sockets', 'Open sockets of editors.', () => gateway.figures().sockets),
   gauge(
     'corkboard_sockets_unauthenticated',
@@ -57,6 +59,7 @@ const editors = ({ gateway }: FigureSources): Figure[] => [
     'Bytes of updates of editors that wait to be applied.',
     () => gateway.figures().updateBytes,
   ),
+  gauge('corkboard_event_streams', 'Open streams of events.', () => eventStreams.count),
   counter(
     'corkboard_awareness_frames_total',
     'Awareness frames from and to editors.',

@@ -4,7 +4,7 @@
  *
  * A report takes less than a microsecond of CPU time. So commits, transactions and requests report, but frames don't.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { CommitFigures } from '../../collab/commit/commit.ts'
 import type { Stale } from '../../collab/documents/show.ts'
 import { closeCodes } from '../../core/errors.ts'
@@ -44,6 +44,7 @@ function requests(registry: MetricsRegistry) {
     /** Measures all requests of `app`. */
     measureRequests(app: FastifyInstance) {
       app.addHook('onResponse', (request, reply, done) => {
+        if (isEventStream(reply)) return done() // it lasts until its client leaves
         const { url } = request.routeOptions
         // Any client can send any method to an unknown path.
         const labels = url ? { method: request.method, route: url } : { method: '', route: 'unknown' }
@@ -53,6 +54,9 @@ function requests(registry: MetricsRegistry) {
     },
   }
 }
+
+const isEventStream = (reply: FastifyReply) =>
+  String(reply.getHeader('content-type')).startsWith('text/event-stream')
 
 function editors(registry: MetricsRegistry) {
   const closes = registry.counter(

@@ -180,6 +180,7 @@ test('[OA26] the examples of the description are what a run of every operation s
   const { entries } = await send('GET /audit', { query: { limit: 1 } })
   for (const end of ['"', '|']) recorder.replaced.set(`${end}${entries[0].id}"`, `${end}48211"`)
   await send('GET /me')
+  await send('GET /events', { query: { workspace, type: 'board.created,board.updated' } })
   await send('GET /')
   await send('POST /mcp', {
     body: { jsonrpc: '2.0', id: 1, method: 'ping' },

@@ -9,6 +9,7 @@ import { limits } from '../../core/limits.ts'
 import { pngOf, upload } from '../api/file.ts'
 import { balancerNames, lineTo, startBalancer, type Balancer } from '../support/balancers.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { openEvents } from '../support/event-client.ts'
 import { ApiClient } from '../support/http.ts'
 import { repository } from '../support/instance.ts'
 import type { TestService } from '../support/service.ts'
@@ -107,6 +108,17 @@ describe.each(balancerNames)('%s', (name) => {
     for (const boardId of boardIds)
       await until(() => nodeWithCanvas(boardId)[0] === (isFirst ? there : here), 'it moved')
     await lines[isFirst ? 1 : 0].cut()
+  })
+
+  test('[SE10] a stream of events passes, each event at once', { timeout: 60_000 }, async () => {
+    const balancer = await balance(name, [portOf(here), portOf(there)], true)
+    const client = await openEvents(balancer.url, user)
+    for (let n = 1; n <= 2; n++) {
+      const boardId = await newBoard()
+      await until(() => client.events.some(({ body }) => body.board?.id === boardId), 'the event is there')
+    }
+    client.cut()
+    await until(() => here.eventStreams.count + there.eventStreams.count === 0, 'the node knows of the end')
   })
 
   test('[RB5, RB8] a 25 MB upload passes', { timeout: 60_000 }, async () => {

@@ -9,6 +9,7 @@ import { locks } from '../../sql/locks.ts'
 import { makeBoard } from '../api/board.ts'
 import { png, upload } from '../api/file.ts'
 import { openEditor, until } from '../support/editor.ts'
+import { openEvents } from '../support/event-client.ts'
 import { holdLock } from '../support/held-lock.ts'
 import { repository } from '../support/instance.ts'
 import type { Scrape } from '../support/metrics.ts'
@@ -54,6 +55,13 @@ const moves: Move[] = [
     act() {
       const socket = new WebSocket(`${here.homeUrl.replace('http', 'ws')}/collab`)
       return () => socket.terminate()
+    },
+  },
+  {
+    metric: 'corkboard_event_streams',
+    async act() {
+      const stream = await openEvents(here.homeUrl, user)
+      return () => stream.cut()
     },
   },
   { metric: 'corkboard_socket_closes_total', act: async () => (await open()).leave() },

@@ -127,6 +127,8 @@ export async function startBalancer(
 export interface Line {
   port: number
   cut(): Promise<void>
+  /** Ends the open connections. New ones are accepted. */
+  drop(): void
 }
 
 export async function lineTo(port: number): Promise<Line> {
@@ -151,6 +153,9 @@ export async function lineTo(port: number): Promise<Line> {
     port: (server.address() as AddressInfo).port,
     async cut() {
       server.close()
+      for (const socket of open) socket.destroy()
+    },
+    drop() {
       for (const socket of open) socket.destroy()
     },
   }

@@ -50,7 +50,10 @@ export class ApiClient {
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
+    // A stream has no end.
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+    if (isStream) await response.body!.cancel()
+    const text = isStream ? '' : await response.text()
     const json = response.headers.get('content-type')?.includes('json') ?? false
     const answer = {
       status: response.status,

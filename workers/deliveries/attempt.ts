@@ -30,7 +30,7 @@ export interface AttemptOptions {
 }
 
 const maxAnswerBytes = 64 * 1024
-const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0' }
+export const plainHeaders = { 'content-type': 'application/json', 'user-agent': 'Corkboard-Webhooks/1.0' }
 
 export async function exchange(options: AttemptOptions, delivery: ClaimedDelivery): Promise<Outcome> {
   const { clock, send, keysOf } = options

@@ -6,6 +6,7 @@ import { exchange, type AttemptOptions } from './attempt.ts'
 import { claimDue, giveBack, takeBackLapsed, type ClaimBounds } from './claim.ts'
 import type { ClaimedDelivery, Outcome } from './delivery.ts'
 import { fanOut } from './fan-out.ts'
+import { appendToJournal } from './journal.ts'
 import { Lanes, type Lane } from './lanes.ts'
 import { OutcomeRecorder, type RecorderOptions } from './record-outcomes.ts'
 import { waitAfter } from './retry.ts'
@@ -26,6 +27,8 @@ export interface DelivererOptions extends Omit<AttemptOptions, 'keysOf'>, Pick<R
   tickMs?: number
   /** Called after each attempt. `failed`: another one follows. */
   onAttempt?(result: 'succeeded' | 'failed' | 'given_up', durationMs: number): void
+  /** Called after events were appended to the journal. */
+  onJournal?(): void
 }
 
 /** Kinds of work. A turn does one of them. */
@@ -181,13 +184,16 @@ export class Deliverer implements Loop {
   }
 
   async #fanOut(take: (tx: Transaction) => Promise<Taken>): Promise<{ taken: number; made: number }> {
-    const { database, clock } = this.#options
+    const { database, clock, onJournal } = this.#options
     const { taken, made, claimed } = await database.asSystem(async (tx) => {
       const { taken, events } = await take(tx)
       if (events.length === 0) return { taken, made: 0, claimed: [] }
       const roomFor = (webhookId: string) => this.#lanes.roomToFanOut(webhookId)
-      return { taken, ...(await fanOut(tx, events, clock.now(), roomFor)) }
+      const fannedOut = await fanOut(tx, events, clock.now(), roomFor)
+      await appendToJournal(tx, events)
+      return { taken, ...fannedOut }
     })
+    if (taken > 0) onJournal?.()
     this.#accept(claimed)
     if (made > claimed.length) this.wakeQueue()
     return { taken, made }

@@ -21,7 +21,7 @@ export async function deleteWorkspace(parts: FileParts, workspaceId: string): Pr
   await deleteBoards(parts, workspaceId)
   await deleteFiles(parts, workspaceId)
   await removeLeftovers(parts)
-  for (const table of ['events', 'webhook_payloads', 'search_index'])
+  for (const table of ['events', 'webhook_payloads', 'event_journal', 'search_index'])
     await deleteInBatches(database, rowsAtOnce, table, (tx) => tx`workspace_id = ${workspaceId}`)
   await database.asSystem((tx) => tx`delete from workspaces where id = ${workspaceId}`, 'background')
 }

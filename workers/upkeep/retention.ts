@@ -28,6 +28,15 @@ const outdated = (now: number, auditDays: number): Record<string, Condition> => 
   idempotency_keys: (tx) => tx`created_at < ${idempotencyCutoff(now)}`,
 })
 
+/** An hour later than readers may ask for (api/events/read-journal.ts), so that no event goes while one reads it. */
+const deleteJournal = (tx: Transaction) => tx`
+  delete from event_journal
+  where ctid = any (array(
+    select ctid from event_journal
+    where at < now() - ${limits.eventStreams.days} * interval '1 day' - interval '1 hour'
+    limit ${batch}
+  ))`
+
 const isOldPayload = (tx: Transaction) =>
   tx`p.created_at < now() - ${limits.webhooks.deliveryDays} * interval '1 day'`
 
@@ -74,6 +83,7 @@ export function startRetention(
     }, 'background')
     await inBatches(database, batch, deleteDeliveries, stopping)
     await inBatches(database, batch, deletePayloads, stopping)
+    await inBatches(database, batch, deleteJournal, stopping)
     await inBatches(database, batch, (tx) => deleteAudit(tx, auditCutoff(now, auditDays)), stopping)
     for (const [table, condition] of Object.entries(outdated(now, auditDays)))
       await deleteInBatches(database, batch, table, condition, stopping)

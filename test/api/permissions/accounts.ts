@@ -1,4 +1,13 @@
-import { anyone, guests, members, others, ownerOfTheWorkspace, toAll, type Operation } from './roles.ts'
+import {
+  anyone,
+  guests,
+  members,
+  others,
+  ownerOfTheWorkspace,
+  readers,
+  toAll,
+  type Operation,
+} from './roles.ts'
 
 export const accounts: Record<string, Operation[]> = {
   'GET /': [{ expect: anyone }],
@@ -9,6 +18,12 @@ export const accounts: Record<string, Operation[]> = {
       holds: ({ workspaces }, { workspaceId }) => workspaces.some((one: any) => one.id === workspaceId),
       sees: toAll([members, true], [[...guests, ...others], false]),
     },
+  ],
+  'GET /events': [
+    { expect: anyone },
+    { query: ({ boardId }) => `?board=${boardId}`, expect: readers },
+    { query: ({ boardId }) => `?board=${boardId}`, trashed: true, expect: readers },
+    { query: ({ workspaceId }) => `?workspace=${workspaceId}`, expect: readers },
   ],
   'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
   'GET /audit': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],

@@ -1,0 +1,53 @@
+/** The stream of events, for programs that can't receive webhooks. */
+import Type, { type TSchema } from 'typebox'
+import { eventTypes } from '../../core/events.ts'
+import { limits } from '../../core/limits.ts'
+import { requireFilter } from '../boards/require-filter.ts'
+import { includeOf } from '../http/page.ts'
+import { route } from '../http/route.ts'
+import { id, text } from '../http/vocabulary.ts'
+
+const headers = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // nginx must not wait for more
+}
+
+const streamAnswer = {
+  description:
+    'Server-Sent Events. Each has its type in `event`, the body of a webhook delivery in `data`, and an `id`. The first one is `ready`, or `reset`: events may be missing, so read anew what you keep. Lines that begin with a colon keep the connection open.',
+  content: { 'text/event-stream': { schema: { type: 'string' } } },
+} as unknown as TSchema
+
+export const streamEvents = route('GET /events', 'read', {
+  summary: 'Follow events as they happen, as Server-Sent Events.',
+  description: `The events are those of webhooks, of everything that the caller may see when an event is sent. Send the \`id\` of the last event in \`Last-Event-ID\` to resume: within ${limits.eventStreams.days} days nothing is missed. The stream ends with its token, and when the service stops.`,
+  schemas: {
+    query: Type.Object({
+      workspace: Type.Optional(id('Only events of this workspace.')),
+      board: Type.Optional(id('Only events of this board.')),
+      type: Type.Optional(
+        text(
+          `Only events of these types: a comma list of ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+        ),
+      ),
+    }),
+  },
+  answers: { 200: streamAnswer },
+  answerHeaders: ['cache-control'],
+  refuses: ['not_found'],
+  resumable: true,
+  notInSessions: true,
+  async handle({ database, eventStreams }, { principal, query, request }) {
+    const { workspace, board, type } = query
+    const included = includeOf(type, eventTypes, 'type')
+    const types = type === undefined ? undefined : eventTypes.filter((name) => included[name])
+    await database.asUser(principal.userId, (tx) => requireFilter(tx, { workspace, board }))
+    if (request.method === 'HEAD') return { headers, body: '' }
+    const filter = { workspace: workspace?.toLowerCase(), board: board?.toLowerCase(), types }
+    const { userId: account, tokenId } = principal
+    const lastEventId = request.headers['last-event-id']
+    const body = await eventStreams.open({ account, tokenId, filter }, lastEventId as string | undefined)
+    return { headers, body }
+  },
+})
