@@ -24,6 +24,7 @@ import { registerChangelog } from './pages/changelog.ts'
 import { registerDocs } from './pages/docs.ts'
 import { registerHome } from './pages/home.ts'
 import { registerIcon } from './pages/icon.ts'
+import { registerWebApp } from './pages/web-app.ts'
 import { registerPartUploads } from './part-uploads.ts'
 
 /** `atOnce` equals the number of database connections for searches. */
@@ -90,7 +91,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
   await registerOAuth(app, { ...signingIn, egress, limiter, clock, log, secretKeys, requestsPerHour })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database, { isLeaving, isSeating: () => collab.nodes.isSeating })
-  await registerPages(app)
+  await registerPages(app, sessions)
   app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
 
   return {
@@ -110,8 +111,9 @@ export async function registerAll(basis: Basis, parts: Parts) {
   }
 }
 
-async function registerPages(app: Basis['app']): Promise<void> {
-  registerHome(app)
+async function registerPages(app: Basis['app'], sessions: Basis['sessions']): Promise<void> {
+  const isBuilt = await registerWebApp(app)
+  registerHome(app, { sessions, isBuilt })
   registerIcon(app)
   await registerChangelog(app)
   await registerDocs(app)

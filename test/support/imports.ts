@@ -42,6 +42,6 @@ async function sourcesUnder(root: string, folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile() && /\.[jt]sx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replace(/^\//, ''))
-    .filter((path) => !path.includes('node_modules/'))
+    .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
     .sort()
 }
