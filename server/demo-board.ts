@@ -27,29 +27,55 @@ const cards = ({ url, imageKey, groupId }: { url: string; imageKey: string; grou
     sub: 'People edit this board together. Programs and agents write to it through an API.',
   },
   {
-    ...{ kind: 'note', color: '#ffd966', x: 0, y: 136, w: 280, h: 264 },
+    ...{ kind: 'note', color: '#ffd966', x: 0, y: 128, w: 280, h: 232 },
     title: 'Try it',
     body: 'Double-click an empty place to write a card.\n\n- **Drag** a card to move it\n- **Double-click** a card to edit it\n- **Ctrl-Z** takes back what you did',
   },
   {
-    ...{ kind: 'note', color: '#93c47d', x: 304, y: 136, w: 280, h: 264 },
+    ...{ kind: 'note', color: '#93c47d', x: 304, y: 128, w: 280, h: 232 },
     title: 'Open a second window',
     body: 'Open the address of this page in another window, side by side.\n\nMove a card, or type in one: the other window shows it while you do it, and where your *cursor* is.',
   },
   {
-    ...{ kind: 'note', color: '#76a5af', x: 608, y: 136, w: 280, h: 264 },
+    ...{ kind: 'note', color: '#76a5af', x: 608, y: 128, w: 280, h: 232 },
     title: 'Post a card',
     body: 'Paste the `curl` that the start has printed into a terminal.\n\nThe card is here before the answer arrives:\n\n> `"live": true`',
   },
-  { kind: 'image', image_key: imageKey, title: 'A picture', alt: 'A lake between mountains at sunset', x: 912, y: 136, w: 288, h: 264 },
-  { ...launch(0, '#f4b6c2'), title: 'Before', body: '- Invite the team\n- Import the old board', group_id: groupId },
-  { ...launch(1, '#f9cb9c'), title: 'On the day', body: '- Publish the schedule\n- Watch the feed', group_id: groupId },
+  {
+    kind: 'image',
+    image_key: imageKey,
+    title: 'A picture',
+    alt: 'A lake between mountains at sunset',
+    x: 912,
+    y: 128,
+    w: 288,
+    h: 232,
+  },
+  {
+    ...launch(0, '#f4b6c2'),
+    title: 'Before',
+    body: '- Invite the team\n- Import the old board',
+    group_id: groupId,
+  },
+  {
+    ...launch(1, '#f9cb9c'),
+    title: 'On the day',
+    body: '- Publish the schedule\n- Watch the feed',
+    group_id: groupId,
+  },
   { ...launch(2, '#b4a7d6'), title: 'After', body: '- Export\n- Thank everybody', group_id: groupId },
   {
-    ...{ kind: 'link', x: 912, y: 476, w: 288, h: 168, url: `${url}/docs` },
+    ...{ kind: 'link', x: 912, y: 428, w: 288, h: 132, url: `${url}/docs` },
     title: 'API reference',
     body: 'All operations, with a form to try each of them.',
   },
 ]
 
-const launch = (n: number, color: string) => ({ kind: 'note', color, x: 24 + n * 284, y: 476, w: 264, h: 168 })
+const launch = (n: number, color: string) => ({
+  kind: 'note',
+  color,
+  x: 24 + n * 284,
+  y: 428,
+  w: 264,
+  h: 132,
+})

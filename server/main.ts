@@ -70,7 +70,11 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
 async function welcome(config: Config, service: Service): Promise<void> {
   const mayHaveDemo = config.demo && running.embedded && isLoopback(config.host)
   const demo = mayHaveDemo ? await makeDemo(service.database) : null
-  if (demo) await fillDemoBoard(demo, service.url)
+  if (demo) {
+    await fillDemoBoard(demo, service.url).catch((error: unknown) =>
+      service.app.log.warn({ err: error }, 'the demo board has not all of its cards'),
+    )
+  }
   if (demo) process.stderr.write(demoText(demo, service.url))
   else if (!(await hasAccounts(service.database))) process.stderr.write(firstAccountText(service.url))
 }

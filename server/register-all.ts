@@ -91,7 +91,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
   await registerOAuth(app, { ...signingIn, egress, limiter, clock, log, secretKeys, requestsPerHour })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database, { isLeaving, isSeating: () => collab.nodes.isSeating })
-  await registerPages(app, sessions)
+  await registerPages(basis)
   app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
 
   return {
@@ -111,8 +111,8 @@ export async function registerAll(basis: Basis, parts: Parts) {
   }
 }
 
-async function registerPages(app: Basis['app'], sessions: Basis['sessions']): Promise<void> {
-  const isBuilt = await registerWebApp(app)
+async function registerPages({ app, sessions, options }: Basis): Promise<void> {
+  const isBuilt = await registerWebApp(app, options.webApp)
   registerHome(app, { sessions, isBuilt })
   registerIcon(app)
   await registerChangelog(app)

@@ -43,6 +43,7 @@ const rooms: Record<string, string[][]> = {
   sql: [['archive', 'boards', 'oauth'], ['accounts', 'embedded', 'requests'], ['.']],
   platform: [['archive'], ['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
   core: [['layout'], ['.']],
+  web: [['.'], ['shell'], ['canvas'], ['board', 'build', 'service']],
 }
 /** Packages that only some folders may import. */
 const keepers: [RegExp, string[]][] = [

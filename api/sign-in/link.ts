@@ -26,7 +26,8 @@ export function linkPages(context: SignInContext): PageRoute[] {
       const link = await context.database.asSystem((tx) => findLink(tx, code))
       if (!link) return noLink
       const shown = { csrf, code, next, email: link.email }
-      return (await needsPassword(context, link, next)) ? linkForm(shown) : openForm(shown)
+      const isWanted = query.has('password') || (await needsPassword(context, link, next))
+      return isWanted ? linkForm(shown) : openForm(shown)
     }),
     openPage('POST', linkPath, (visit) => follow(context, visit)),
   ]
@@ -88,6 +89,7 @@ interface LinkForm {
 }
 
 function openForm({ csrf, code, next, email }: LinkForm) {
+  const withPassword = `${linkPath}?${new URLSearchParams({ code, next: next!, password: '' })}`
   const body = html`<main class="narrow">
     <h1>Welcome to Corkboard</h1>
     <p>This link works once. It signs you in as ${email} in this browser.</p>
@@ -101,7 +103,7 @@ function openForm({ csrf, code, next, email }: LinkForm) {
     </form>
     <p>
       To sign in again later, also from other browsers,
-      <a href="${linkPath}?code=${encodeURIComponent(code)}">choose a password first</a>.
+      <a href="${withPassword}">choose a password first</a>.
     </p>
   </main>`
   return { title: 'Welcome', body }

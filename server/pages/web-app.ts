@@ -11,7 +11,7 @@ import { html } from '../../api/sign-in/html.ts'
 import { sendPage } from '../../api/sign-in/page.ts'
 
 export const appPath = '/app/'
-const dist = new URL('../../web/dist/', import.meta.url)
+const built = new URL('../../web/dist/', import.meta.url)
 
 export const notBuilt =
   'The app is not built. Run npm ci with the development dependencies, or npm run web:build, and start again.'
@@ -54,8 +54,8 @@ interface BuiltFile {
 }
 
 /** @returns whether the app is built. If not, its pages say so */
-export async function registerWebApp(app: FastifyInstance): Promise<boolean> {
-  const files = await readBuilt()
+export async function registerWebApp(app: FastifyInstance, folder: URL = built): Promise<boolean> {
+  const files = await readBuilt(folder)
   const page = files.get('index.html')
   const hidden = { schema: { hide: true } as object }
   const showPage = (request: FastifyRequest, reply: FastifyReply) =>
@@ -73,16 +73,19 @@ export async function registerWebApp(app: FastifyInstance): Promise<boolean> {
   return page !== undefined
 }
 
-async function readBuilt(): Promise<Map<string, BuiltFile>> {
-  const paths = await readdir(dist, { recursive: true }).catch(() => [])
+async function readBuilt(folder: URL): Promise<Map<string, BuiltFile>> {
+  const paths = await readdir(folder, { recursive: true }).catch(() => [])
   const files = paths.filter((path) => Object.hasOwn(types, extensionOf(path)))
-  return new Map(await Promise.all(files.map(async (path) => [path, await readOne(path, paths)] as const)))
+  return new Map(
+    await Promise.all(files.map(async (path) => [path, await readOne(folder, path, paths)] as const)),
+  )
 }
 
-async function readOne(path: string, paths: string[]): Promise<BuiltFile> {
+async function readOne(folder: URL, path: string, paths: string[]): Promise<BuiltFile> {
   const bodies: BuiltFile['bodies'] = {}
   for (const [encoding, suffix] of Object.entries(encodings))
-    if (paths.includes(path + suffix)) bodies[encoding as Encoding] = await readFile(new URL(path + suffix, dist))
+    if (paths.includes(path + suffix))
+      bodies[encoding as Encoding] = await readFile(new URL(path + suffix, folder))
   const hash = createHash('sha256').update(bodies.identity!).digest('base64url')
   return { type: types[extensionOf(path)]!, etag: `"${hash.slice(0, 27)}"`, bodies }
 }

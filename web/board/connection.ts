@@ -30,19 +30,20 @@ const laterMs = 10_000
  * @param url of the service
  * @param token an access token. Empty in a page of the service: then the session counts
  */
-export function connect(document: Y.Doc, { url, board, token }: { url: string; board: string; token: string }): Connection {
+export function connect(
+  document: Y.Doc,
+  { url, board, token }: { url: string; board: string; token: string },
+): Connection {
   let state: BoardStatus['connection'] = 'connecting'
   let reason: Reason | null = null
   let full = false
   let wasOpen = false
   let later: ReturnType<typeof setTimeout> | undefined
-  const status = new DerivedStore(
-    (): BoardStatus => ({
-      ...{ connection: state, full, wasOpen, reason },
-      saved: provider.unsyncedChanges === 0,
-      readOnly: provider.authorizedScope === 'readonly',
-    }),
-  )
+  const status = new DerivedStore((): BoardStatus => ({
+    ...{ connection: state, full, wasOpen, reason },
+    saved: provider.unsyncedChanges === 0,
+    readOnly: provider.authorizedScope === 'readonly',
+  }))
   const become = (next: BoardStatus['connection'], why: Reason | null) => {
     state = next
     reason = why

@@ -40,7 +40,10 @@ export function openPresence({ awareness }: HocuspocusProvider): Presence {
     states().map(([clientId, state]) => personOf(clientId, state, clientId === awareness.clientID)),
   )
   const drags = new DerivedStore<ReadonlyMap<string, Place>>(
-    () => new Map(others().flatMap(([, { drag }]) => (isRecord(drag) ? Object.entries(drag).flatMap(placed) : []))),
+    () =>
+      new Map(
+        others().flatMap(([, { drag }]) => (isRecord(drag) ? Object.entries(drag).flatMap(placed) : [])),
+      ),
   )
   awareness.on('change', () => {
     people.changed()

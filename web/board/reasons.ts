@@ -13,7 +13,10 @@ const ended = (says: string, offers: Reason['offers']): Reason => ({ comesBack: 
 
 /** What the service answers when it refuses to open a board. */
 const refusals: Record<string, Reason> = {
-  'token-invalid': ended('You are signed out. Sign in to go on; what is not saved stays in this window.', 'sign in'),
+  'token-invalid': ended(
+    'You are signed out. Sign in to go on; what is not saved stays in this window.',
+    'sign in',
+  ),
   'permission-denied': ended(
     'This board does not exist, it is in the trash, or you may not see it.',
     'other board',

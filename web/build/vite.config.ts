@@ -21,9 +21,13 @@ export default defineConfig({
   plugins: [compressed()],
   // In development Vite serves the app, and hands everything else on to the service.
   server: {
+    host: '127.0.0.1',
+    strictPort: true,
     proxy: {
       ...Object.fromEntries(
-        ['/api', '/oauth', '/.well-known', '/login', '/logout', '/settings', '/docs', '/icon.svg'].map((at) => [at, service]),
+        ['/api', '/oauth', '/.well-known', '/login', '/logout', '/settings', '/docs', '/icon.svg'].map(
+          (at) => [at, service],
+        ),
       ),
       '/collab': { target: service, ws: true },
     },
@@ -43,7 +47,10 @@ function compressed(): Plugin {
       }))
       for (const { name, bytes } of files) {
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
-        const copies = { br: await promisify(brotliCompress)(bytes, { params }), gz: await promisify(gzip)(bytes, { level: 9 }) }
+        const copies = {
+          br: await promisify(brotliCompress)(bytes, { params }),
+          gz: await promisify(gzip)(bytes, { level: 9 }),
+        }
         for (const [suffix, source] of Object.entries(copies))
           this.emitFile({ type: 'asset', fileName: `${name}.${suffix}`, source })
       }

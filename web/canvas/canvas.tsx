@@ -8,11 +8,13 @@ import { nodesOf, type BoardNode } from './nodes.ts'
 import { SurfaceContext } from './surface.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useChanges } from './use-changes.ts'
-import { useStore } from './use-store.tsx'
+import { useStore } from './use-store.ts'
 
 const nodeTypes = { card: CardNode, box: BoxNode }
 const newCard = { w: 280, h: 180 }
-const fit = { padding: 0.08, maxZoom: 1 }
+/** The toolbar is at the bottom. */
+const fit = { padding: { x: '32px', top: '32px', bottom: '88px' }, maxZoom: 1 } as const
+const overview = { width: 150, height: 100 }
 const labels = {
   'node.a11yDescription.default':
     'Press Enter to select the card, and Enter again to edit it. Arrow keys move it, Delete removes it.',
@@ -86,7 +88,7 @@ function Flow({ board, canEdit }: { board: OpenBoard; canEdit: boolean }): React
       >
         <Background gap={24} />
         <Controls showInteractive={false} fitViewOptions={fit} />
-        <MiniMap pannable zoomable />
+        <MiniMap pannable zoomable style={overview} nodeColor={miniature} />
         <Cursors />
         <Toolbar {...{ board, canEdit, addCard }} />
       </ReactFlow>
@@ -94,6 +96,8 @@ function Flow({ board, canEdit }: { board: OpenBoard; canEdit: boolean }): React
   )
 }
 
+/** A group is a frame around its cards. */
+const miniature = ({ type }: BoardNode) => (type === 'box' ? 'transparent' : 'var(--edge)')
 const deleteKeys = ['Delete', 'Backspace']
 /** xyflow is under the MIT licence, which lets its mark be hidden. The licence comes with the package. */
 const attribution = { hideAttribution: true }

@@ -1,5 +1,13 @@
 /** A card on the canvas, and the form in which it is edited. */
-import { memo, useCallback, useEffect, useRef, type CSSProperties, type KeyboardEvent, type ReactNode } from 'react'
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useRef,
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react'
 import { NodeResizer, type NodeProps } from '@xyflow/react'
 import { textOf, type Card } from '../board/cards.ts'
 import { Contents } from './contents.tsx'
@@ -34,7 +42,11 @@ export const CardNode = memo(function CardNode({ data: { card }, selected }: Nod
 })
 
 const classOf = (card: Card) =>
-  ['card', isKnownKind(card.kind) ? card.kind : 'foreign', ...(card['section_header'] === true ? ['section'] : [])].join(' ')
+  [
+    'card',
+    isKnownKind(card.kind) ? card.kind : 'foreign',
+    ...(card['section_header'] === true ? ['section'] : []),
+  ].join(' ')
 
 /** Colours come from editors, and can be anything. */
 const colorOf = (value: unknown): string | null => {
@@ -85,7 +97,9 @@ function Form({ card, close }: { card: Card; close(): void }): ReactNode {
         placeholder="Title"
         maxLength={300}
         value={card.title ?? ''}
-        onChange={({ target }) => board.cards.change(id, { title: target.value === '' ? null : target.value })}
+        onChange={({ target }) =>
+          board.cards.change(id, { title: target.value === '' ? null : target.value })
+        }
       />
       <textarea
         ref={bind}

@@ -15,7 +15,8 @@ export function Contents({ card }: Shown): ReactNode {
   return <Kind card={card} />
 }
 
-const Title = ({ card }: Shown): ReactNode => card.title !== null && card.title !== '' && <h3>{card.title}</h3>
+const Title = ({ card }: Shown): ReactNode =>
+  card.title !== null && card.title !== '' && <h3>{card.title}</h3>
 
 function Words({ card }: Shown): ReactNode {
   const html = useSafeHtml(textOf(card['html']))

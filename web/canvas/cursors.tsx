@@ -3,7 +3,7 @@ import { useStore as useFlow, ViewportPortal } from '@xyflow/react'
 import type { ReactNode } from 'react'
 import { colorOf } from './person-color.ts'
 import { useSurface } from './surface.ts'
-import { useStore } from './use-store.tsx'
+import { useStore } from './use-store.ts'
 
 export function Cursors(): ReactNode {
   const { board } = useSurface()

@@ -24,7 +24,15 @@ function useFile(key: string | null, width: number | null): Fetched {
 const widthStep = 160
 
 /** A picture, fetched in about the size in which it is shown. */
-export function Picture({ imageKey, alt, width }: { imageKey: string; alt: string; width: number }): ReactNode {
+export function Picture({
+  imageKey,
+  alt,
+  width,
+}: {
+  imageKey: string
+  alt: string
+  width: number
+}): ReactNode {
   const pixels = Math.ceil((width * devicePixelRatio) / widthStep) * widthStep
   const file = useFile(imageKey, pixels)
   if (file.is === 'waiting') return <div className="picture waiting" aria-hidden="true" />
@@ -33,7 +41,15 @@ export function Picture({ imageKey, alt, width }: { imageKey: string; alt: strin
 }
 
 /** A video or audio. It is fetched when somebody wants to play it, because it can be large. */
-export function Player({ fileKey, kind, label }: { fileKey: string; kind: 'video' | 'audio'; label: string }): ReactNode {
+export function Player({
+  fileKey,
+  kind,
+  label,
+}: {
+  fileKey: string
+  kind: 'video' | 'audio'
+  label: string
+}): ReactNode {
   const [isWanted, setWanted] = useState(false)
   const file = useFile(isWanted ? fileKey : null, null)
   if (!isWanted)
@@ -44,7 +60,13 @@ export function Player({ fileKey, kind, label }: { fileKey: string; kind: 'video
     )
   if (file.is === 'waiting') return <p className="quiet">Loading…</p>
   if (file.is === 'failed') return <p className="quiet">{file.why}</p>
-  const shared = { className: 'nodrag player', src: file.url, controls: true, autoPlay: true, 'aria-label': label }
+  const shared = {
+    className: 'nodrag player',
+    src: file.url,
+    controls: true,
+    autoPlay: true,
+    'aria-label': label,
+  }
   return kind === 'video' ? <video {...shared} /> : <audio {...shared} />
 }
 

@@ -10,7 +10,9 @@ import { openable } from './openable.ts'
 const mostCharacters = 4000
 
 export const Markdown = memo(function Markdown({ text }: { text: string }): ReactNode {
-  return blocksOf(text.slice(0, mostCharacters).split(/\r?\n/)).map((block, at) => <Block key={at} block={block} />)
+  return blocksOf(text.slice(0, mostCharacters).split(/\r?\n/)).map((block, at) => (
+    <Block key={at} block={block} />
+  ))
 })
 
 type BlockKind = 'p' | 'ul' | 'ol' | 'blockquote' | 'pre' | 'h'
@@ -69,7 +71,9 @@ function Block({ block: { is, lines } }: { block: Block }): ReactNode {
     )
   return (
     <Tag>
-      {lines.flatMap((line, at) => (at === 0 ? inline(line) : [<br key={`line ${at}`} />, ...inline(line, at)]))}
+      {lines.flatMap((line, at) =>
+        at === 0 ? inline(line) : [<br key={`line ${at}`} />, ...inline(line, at)],
+      )}
     </Tag>
   )
 }
@@ -88,7 +92,10 @@ function inline(text: string, line = 0): ReactNode[] {
   return [...shown, text.slice(at)]
 }
 
-function spanOf([whole, code, label, target, bold, struck, ...others]: RegExpExecArray, key: string): ReactNode {
+function spanOf(
+  [whole, code, label, target, bold, struck, ...others]: RegExpExecArray,
+  key: string,
+): ReactNode {
   const emphasis = others[0] ?? others[1]
   if (code !== undefined) return <code key={key}>{code}</code>
   if (bold !== undefined) return <strong key={key}>{inline(bold)}</strong>

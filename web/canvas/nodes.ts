@@ -37,8 +37,12 @@ function cardNode(card: Card, zIndex: number, frame: Frame, selected: boolean): 
   const { x, y, w: width = card.w, h: height = card.h } = frame
   const before = known.get(card)
   const isSame =
-    before?.position.x === x && before.position.y === y && before.width === width && before.height === height &&
-    before.zIndex === zIndex && before.selected === selected
+    before?.position.x === x &&
+    before.position.y === y &&
+    before.width === width &&
+    before.height === height &&
+    before.zIndex === zIndex &&
+    before.selected === selected
   if (isSame) return before
   const node: CardNode = {
     id: card.id,

@@ -2,7 +2,7 @@
 import { useEffect, type ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
 import type { OpenBoard } from '../board/board.ts'
-import { useStore } from './use-store.tsx'
+import { useStore } from './use-store.ts'
 
 interface ToolbarProps {
   board: OpenBoard
@@ -18,7 +18,11 @@ export function Toolbar({ board, canEdit, addCard }: ToolbarProps): ReactNode {
   return (
     <Panel position="bottom-center">
       <div className="toolbar" role="toolbar" aria-label="Edit">
-        <button type="button" className="main" onClick={() => addCard({ x: innerWidth / 2, y: innerHeight / 2 })}>
+        <button
+          type="button"
+          className="main"
+          onClick={() => addCard({ x: innerWidth / 2, y: innerHeight / 2 })}
+        >
           Add card
         </button>
         <button type="button" disabled={!canUndo} onClick={board.undo}>

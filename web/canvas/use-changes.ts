@@ -74,7 +74,9 @@ function selectedAfter(before: ReadonlySet<string>, changes: NodeChange<BoardNod
 function write(board: OpenBoard, frames: Frames): void {
   const changed = [...frames].flatMap(([id, frame]) => {
     const card = board.cards.find(id)
-    const fields = Object.entries(frame).filter(([name, value]) => value !== undefined && card?.[name] !== Math.round(value as number))
+    const fields = Object.entries(frame).filter(
+      ([name, value]) => value !== undefined && card?.[name] !== Math.round(value as number),
+    )
     return fields.length > 0 ? [[id, Object.fromEntries(fields)] as const] : []
   })
   if (changed.length > 0)

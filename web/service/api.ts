@@ -29,7 +29,10 @@ export interface Workspace {
 /** @throws Refused, SignedOut */
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const send = async () =>
-    fetch(root + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${await accessToken()}` } })
+    fetch(root + path, {
+      ...init,
+      headers: { ...init.headers, authorization: `Bearer ${await accessToken()}` },
+    })
   let answer = await send()
   if (answer.status === 401) {
     forgetToken()
@@ -49,7 +52,9 @@ export async function readBoards(): Promise<Workspace[]> {
   const { workspaces } = await read<{ workspaces: Omit<Workspace, 'boards'>[] }>('/workspaces')
   return Promise.all(
     workspaces.map(async (workspace) => {
-      const { boards } = await read<{ boards: TreeBoard[] }>(`/boards/tree?workspace=${workspace.id}&depth=10`)
+      const { boards } = await read<{ boards: TreeBoard[] }>(
+        `/boards/tree?workspace=${workspace.id}&depth=10`,
+      )
       return { ...workspace, boards: inOrder(boards) }
     }),
   )
@@ -58,9 +63,7 @@ export async function readBoards(): Promise<Workspace[]> {
 /** Each board with those below it. The service answers level by level. */
 function inOrder(boards: TreeBoard[]): TreeBoard[] {
   const below = (parent: string | null): TreeBoard[] =>
-    boards
-      .filter((board) => board.parent_board_id === parent)
-      .flatMap((board) => [board, ...below(board.id)])
+    boards.filter((board) => board.parent_board_id === parent).flatMap((board) => [board, ...below(board.id)])
   return below(null)
 }
 

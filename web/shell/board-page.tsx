@@ -5,7 +5,7 @@ import type { BoardStatus } from '../board/connection.ts'
 import type { Reason } from '../board/reasons.ts'
 import { Canvas } from '../canvas/canvas.tsx'
 import { colorOf } from '../canvas/person-color.ts'
-import { useStore } from '../canvas/use-store.tsx'
+import { useStore } from '../canvas/use-store.ts'
 import { readBoardName } from '../service/api.ts'
 import { signIn } from '../service/token.ts'
 
@@ -74,7 +74,9 @@ function Open({ board }: { board: OpenBoard }): ReactNode {
   }, [saved])
   if (!wasOpen)
     return (
-      <div className="message">{reason ? <Why reason={reason} /> : <p role="status">Opening the board…</p>}</div>
+      <div className="message">
+        {reason ? <Why reason={reason} /> : <p role="status">Opening the board…</p>}
+      </div>
     )
   return (
     <>
@@ -117,7 +119,10 @@ function State({ board }: { board: OpenBoard }): ReactNode {
   )
 }
 
-function stateOf({ connection, wasOpen, saved, readOnly, full }: BoardStatus): { name: string; says: string } {
+function stateOf({ connection, wasOpen, saved, readOnly, full }: BoardStatus): {
+  name: string
+  says: string
+} {
   if (connection === 'closed') return { name: 'offline', says: saved ? 'Closed' : 'Closed, not all is saved' }
   if (connection === 'connecting' && wasOpen)
     return { name: 'offline', says: saved ? 'Offline' : 'Offline, not all is saved' }
