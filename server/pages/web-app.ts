@@ -42,7 +42,11 @@ const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  /** The licences of the packages in the app. */
+  md: 'text/markdown; charset=utf-8',
 }
+/** The names of these files contain a hash of what is in them. */
+const forever = 'public, max-age=31536000, immutable'
 /** The best first. */
 const encodings = { br: '.br', gzip: '.gz', identity: '' } as const
 type Encoding = keyof typeof encodings
@@ -68,7 +72,7 @@ export async function registerWebApp(app: FastifyInstance, folder: URL = built):
   for (const [path, file] of files)
     if (file !== page)
       app.get(`/app/${path}`, hidden, (request, reply) =>
-        send(file, 'public, max-age=31536000, immutable', request, reply),
+        send(file, path.startsWith('assets/') ? forever : 'no-cache', request, reply),
       )
   return page !== undefined
 }

@@ -17,6 +17,7 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.md' },
   },
   plugins: [compressed()],
   // In development Vite serves the app, and hands everything else on to the service.

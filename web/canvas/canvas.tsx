@@ -99,5 +99,5 @@ function Flow({ board, canEdit }: { board: OpenBoard; canEdit: boolean }): React
 /** A group is a frame around its cards. */
 const miniature = ({ type }: BoardNode) => (type === 'box' ? 'transparent' : 'var(--edge)')
 const deleteKeys = ['Delete', 'Backspace']
-/** xyflow is under the MIT licence, which lets its mark be hidden. The licence comes with the package. */
+/** xyflow is under the MIT licence, which lets its mark be hidden. `licenses.md` of the built app has the licence. */
 const attribution = { hideAttribution: true }

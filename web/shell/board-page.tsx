@@ -81,7 +81,7 @@ function Open({ board }: { board: OpenBoard }): ReactNode {
   return (
     <>
       {reason && (
-        <div className="banner">
+        <div className={reason.comesBack ? 'banner passing' : 'banner'}>
           <Why reason={reason} />
         </div>
       )}
