@@ -1,5 +1,5 @@
 /** React's styles may set the custom properties of `style/`. */
-import 'react'
+import type {} from 'react'
 
 declare module 'react' {
   interface CSSProperties {

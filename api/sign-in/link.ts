@@ -89,7 +89,7 @@ interface LinkForm {
 }
 
 function openForm({ csrf, code, next, email }: LinkForm) {
-  const withPassword = `${linkPath}?${new URLSearchParams({ code, next: next!, password: '' })}`
+  const withPassword = `${linkPath}?${new URLSearchParams({ code, next: next!, password: '' }).toString()}`
   const body = html`<main class="narrow">
     <h1>Welcome to Corkboard</h1>
     <p>This link works once. It signs you in as ${email} in this browser.</p>

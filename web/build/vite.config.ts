@@ -1,4 +1,6 @@
 /** Builds the app of this folder into `web/dist`, which the service serves under `/app`. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
@@ -40,20 +42,14 @@ function compressed(): Plugin {
   return {
     name: 'compressed',
     apply: 'build',
-    enforce: 'post',
-    async generateBundle(_options, bundle) {
-      const files = Object.values(bundle).map((file) => ({
-        name: file.fileName,
-        bytes: Buffer.from(file.type === 'chunk' ? file.code : file.source),
-      }))
-      for (const { name, bytes } of files) {
+    // Not earlier: Vite changes the files until they are written.
+    async writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle)) {
+        const file = join(dir, name)
+        const bytes = await readFile(file)
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
-        const copies = {
-          br: await promisify(brotliCompress)(bytes, { params }),
-          gz: await promisify(gzip)(bytes, { level: 9 }),
-        }
-        for (const [suffix, source] of Object.entries(copies))
-          this.emitFile({ type: 'asset', fileName: `${name}.${suffix}`, source })
+        await writeFile(`${file}.br`, await promisify(brotliCompress)(bytes, { params }))
+        await writeFile(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }))
       }
     },
   }

@@ -27,7 +27,10 @@ export interface Workspace {
 }
 
 /** @throws Refused, SignedOut */
-async function request(path: string, init: RequestInit = {}): Promise<Response> {
+async function request(
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
+): Promise<Response> {
   const send = async () =>
     fetch(root + path, {
       ...init,

@@ -54,7 +54,7 @@ async function requestToken(): Promise<Token> {
     // Not by Web Crypto, which browsers offer to pages by https alone.
     code_challenge: base64url(digest(new TextEncoder().encode(verifier))),
   })
-  const { url } = await fetch(`/oauth/authorize?${query}`, { credentials: 'same-origin' })
+  const { url } = await fetch(`/oauth/authorize?${query.toString()}`, { credentials: 'same-origin' })
   const { pathname, searchParams } = new URL(url)
   if (pathname !== redirectPath) throw new SignedOut('You are signed out.')
   const code = searchParams.get('code')
