@@ -15,6 +15,11 @@ COPY patches ./patches
 # The postinstall script patches packages, so the scripts have to run.
 RUN npm ci --omit=dev --workspaces=false
 
+# The app for browsers, built by the development dependencies, which the image does not have.
+FROM packages AS app
+COPY web ./web
+RUN npm ci --workspaces=false
+
 FROM ${BASE}
 RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
 # Nobody has to know the names of the image's users: the id is the same wherever its volumes are mounted.
@@ -33,6 +38,7 @@ COPY collab ./collab
 COPY workers ./workers
 COPY api ./api
 COPY server ./server
+COPY --from=app /app/web/dist ./web/dist
 
 USER 10001:10001
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data PATH=/app/node_modules/.bin:$PATH

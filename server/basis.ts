@@ -48,6 +48,8 @@ export interface ComposeOptions {
   passwords?: Passwords
   importMs?: { item: number; call: number }
   fileRead?: (read: FileRead) => void
+  /** The folder of the built app, with a slash at the end. Default: `web/dist`. */
+  webApp?: URL
   log?: FastifyBaseLogger
 }
 

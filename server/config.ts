@@ -21,6 +21,7 @@ export const variables = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', pattern: '^\\S+$' }),
   PUBLIC_URL: Type.String({ default: '', pattern: urlOrNothing }),
   DATA_DIR: Type.String({ default: './data', minLength: 1 }),
+  DEMO: Type.Union([Type.Literal('on'), Type.Literal('off')], { default: 'on' }),
   DATABASE_URL: Type.String({ default: '', pattern: '^(postgres(ql)?://\\S+)?$' }),
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
   REDIS_URL: Type.String({ default: '', pattern: '^(rediss?://[^/\\s]\\S*)?$' }),
@@ -74,6 +75,7 @@ type Values = Static<typeof variables>
 type Variable = keyof Values
 
 const accepted: Partial<Record<Variable, string>> = {
+  DEMO: 'on or off',
   HOST: 'an address or a host name to listen on',
   PUBLIC_URL: 'an http or https URL without a slash at its end',
   DATABASE_URL: 'a postgres:// URL',
@@ -124,6 +126,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** URL at which clients reach the service, without a slash at the end. Null: the address on which it listens. */
     publicUrl: values.PUBLIC_URL || null,
     dataDir: resolve(values.DATA_DIR),
+    /** Whether a first start makes a demo account with a board. */
+    demo: values.DEMO === 'on',
     /** Null: the embedded PostgreSQL. */
     databaseUrl: values.DATABASE_URL || null,
     databasePool: values.DATABASE_POOL,

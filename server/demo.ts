@@ -10,7 +10,7 @@ import { linkUrl } from './link-url.ts'
 export interface Demo {
   token: string
   boardId: string
-  /** Code of the link where the user chooses a password and is signed in. */
+  /** Code of the link that signs in. */
   linkCode: string
 }
 
@@ -40,16 +40,16 @@ export async function hasAccounts(database: Database): Promise<boolean> {
 
 export function demoText(demo: Demo, url: string): string {
   return `
-  Corkboard runs at ${url}. It has made a demo account and a board. To put a card on the board:
+  Corkboard runs at ${url}. It has made a demo account and a board. To open the board:
+
+  ${linkUrl(url, demo.linkCode, `/app/boards/${demo.boardId}`)}
+
+  The link signs you in. It works once, within a day. To put a card on the board:
 
   curl -s ${url}/api/v1/boards/${demo.boardId}/cards \\
     -H 'authorization: Bearer ${demo.token}' \\
     -H 'content-type: application/json' \\
     -d '{"kind":"note","title":"Hello","body":"My first card"}'
-
-  To choose a password and sign in, open this link. It works once, within a day:
-
-  ${linkUrl(url, demo.linkCode)}
 
 `
 }

@@ -4,6 +4,7 @@ import { startEmbedded, type EmbeddedPostgres } from '../sql/embedded/embedded.t
 import { migrate } from '../sql/migrate.ts'
 import { compose, type Service } from './compose.ts'
 import { isLoopback, readConfig, type Config } from './config.ts'
+import { fillDemoBoard } from './demo-board.ts'
 import { demoText, firstAccountText, hasAccounts, makeDemo } from './demo.ts'
 import { openLog, passwordsIn, redactor } from './log.ts'
 import { resolveSecretKey } from './secret-key.ts'
@@ -69,7 +70,13 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
 
 /** Prints the first steps on standard error, outside the log. */
 async function welcome(config: Config, service: Service): Promise<void> {
-  const demo = running.embedded && isLoopback(config.host) ? await makeDemo(service.database) : null
+  const mayHaveDemo = config.demo && running.embedded && isLoopback(config.host)
+  const demo = mayHaveDemo ? await makeDemo(service.database) : null
+  if (demo) {
+    await fillDemoBoard(demo, service.url).catch((error: unknown) =>
+      service.app.log.warn({ err: error }, 'the demo board has not all of its cards'),
+    )
+  }
   if (demo) process.stderr.write(demoText(demo, service.url))
   else if (!(await hasAccounts(service.database))) process.stderr.write(firstAccountText(service.url))
 }

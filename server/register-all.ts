@@ -26,6 +26,7 @@ import { registerChangelog } from './pages/changelog.ts'
 import { registerDocs } from './pages/docs.ts'
 import { registerHome } from './pages/home.ts'
 import { registerIcon } from './pages/icon.ts'
+import { registerWebApp } from './pages/web-app.ts'
 import { registerPartUploads } from './part-uploads.ts'
 
 /** `atOnce` equals the number of database connections for searches. */
@@ -97,7 +98,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
   await registerOAuth(app, { ...signingIn, egress, limiter, log, secretKeys, requestsPerHour })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database, { isLeaving, isSeating: () => collab.nodes.isSeating })
-  await registerPages(app)
+  await registerPages(basis)
   app.server.on('upgrade', (request, stream, head) => collab.gateway.upgrade(request, stream, head))
 
   return {
@@ -117,8 +118,9 @@ export async function registerAll(basis: Basis, parts: Parts) {
   }
 }
 
-async function registerPages(app: Basis['app']): Promise<void> {
-  registerHome(app)
+async function registerPages({ app, sessions, options }: Basis): Promise<void> {
+  const isBuilt = await registerWebApp(app, options.webApp)
+  registerHome(app, { sessions, isBuilt })
   registerIcon(app)
   await registerChangelog(app)
   await registerDocs(app)

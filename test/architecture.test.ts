@@ -46,6 +46,7 @@ const rooms: Record<string, string[][]> = {
   platform: [['archive'], ['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
   core: [['layout'], ['.']],
   client: [['react'], ['editor'], ['.']],
+  web: [['.'], ['shell'], ['canvas'], ['board', 'build', 'service']],
 }
 /** Packages that only some folders may import. */
 const keepers: [RegExp, string[]][] = [

@@ -156,7 +156,7 @@ async function dangling(guide: Guide, guides: Guide[]): Promise<string[]> {
       missing.push(`${guide.path}: ${target}`)
   }
   const named =
-    /`((?:server|api|collab|workers|sql|platform|core|client|test|docs|patches)\/[\w./-]+|\.env\.example)`/g
+    /`((?:server|api|collab|workers|sql|platform|core|client|web|test|docs|patches)\/[\w./-]+|\.env\.example)`/g
   for (const [, path = ''] of text.matchAll(named))
     if (!(await isThere(path))) missing.push(`${guide.path}: ${path}`)
   return missing
@@ -189,9 +189,10 @@ test('[DC4] docs/webhooks.md shows the body of every event', async () => {
 test('[DC5] docs/architecture.md tells of every room', async () => {
   const text = await readFile(join(repository, 'docs/architecture.md'), 'utf8')
   const rooms: string[] = []
-  for (const folder of ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core', 'client']) {
+  for (const folder of ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core', 'client', 'web']) {
     const entries = await readdir(join(repository, folder), { withFileTypes: true })
-    rooms.push(folder, ...entries.filter((one) => one.isDirectory()).map(({ name }) => `${folder}/${name}`))
+    const within = entries.filter((one) => one.isDirectory() && one.name !== 'dist')
+    rooms.push(folder, ...within.map(({ name }) => `${folder}/${name}`))
   }
   expect(rooms.length).toBeGreaterThan(30)
   expect(rooms.filter((room) => !text.includes(`**\`${room}\`**`))).toEqual([])

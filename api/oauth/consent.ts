@@ -7,7 +7,7 @@ import { errors, type InteractionResults, type Provider } from 'oidc-provider'
 import { ServiceError } from '../../core/errors.ts'
 import type { Database } from '../../sql/database.ts'
 import { recordFor } from '../../sql/requests/audit.ts'
-import { describeGrant } from '../../sql/oauth/oauth-grants.ts'
+import { describeGrant, ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { formOperation } from '../sign-in/operation.ts'
 import { ownPage, type OwnVisit, type PageRoute, type VisitAnswer } from '../sign-in/visit.ts'
@@ -32,8 +32,17 @@ export function consentPages(options: ConsentOptions): PageRoute[] {
 }
 
 async function ask(options: ConsentOptions, visit: OwnVisit): Promise<VisitAnswer> {
-  const { asked } = await load(options, visit)
-  return consentPage(asked, visit)
+  const { interaction, asked } = await load(options, visit)
+  if (!isOwnApp(asked, visit)) return consentPage(asked, visit)
+  return allow(options, visit, { interaction, asked, scopes: asked.scopes })
+}
+
+/**
+ * Whether the service's own app requests access, from a page of the service. It needs no consent: the session could do all
+ * that the token can. A request that another site has started shows the consent page.
+ */
+function isOwnApp({ clientId }: ConsentRequest, { request }: OwnVisit): boolean {
+  return clientId === ownClientId && (request.headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 }
 
 async function decide(options: ConsentOptions, visit: OwnVisit): Promise<VisitAnswer> {
@@ -46,6 +55,14 @@ async function decide(options: ConsentOptions, visit: OwnVisit): Promise<VisitAn
     })
   }
   const scopes = asked.scopes.filter((scope) => scope === 'read' || visit.form.has(`scope_${scope}`))
+  return allow(options, visit, { interaction, asked, scopes })
+}
+
+async function allow(
+  options: ConsentOptions,
+  visit: OwnVisit,
+  { interaction, asked, scopes }: { interaction: Interaction; asked: ConsentRequest; scopes: Scope[] },
+): Promise<VisitAnswer> {
   const { userId } = visit.signedIn
   const grantId = await grant(options, visit, { asked, scopes, resources: resourcesOf(interaction.params) })
   interaction.params['scope'] = scopes.join(' ') // tokens get only the allowed scopes
@@ -123,7 +140,7 @@ async function grant(
   const operation = formOperation(request, signedIn, 'application.connect', asked.clientId)
   await database.asSystem(async (tx) => {
     await describeGrant(tx, grantKey(grantId), { clientName, redirectHost: whereTo(redirectUri) })
-    await recordFor(tx, userId, operation)
+    if (asked.clientId !== ownClientId) await recordFor(tx, userId, operation)
   })
   return grantId
 }

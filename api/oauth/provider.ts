@@ -5,6 +5,7 @@ import type { Egress } from '../../platform/egress/egress.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
 import { makeToken, scopes } from '../../sql/accounts/tokens.ts'
+import { ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import { openAdapter, type Store } from './adapter.ts'
 import { bringInOrder, requirePath, withoutOpenId, type ClientMetadata } from './client-metadata.ts'
 import { fetchBy } from './fetch-document.ts'
@@ -77,6 +78,7 @@ function configuration(options: ProviderOptions) {
   const database = tellingOutages(options.database, options.log)
   return {
     adapter: (kind: string) => openAdapter(kind, { database, encryption, clock }),
+    clients: [ownClient(publicUrl)],
     clientAuthMethods: [...authMethods],
     clientDefaults: {
       grant_types: ['authorization_code', 'refresh_token'],
@@ -92,7 +94,7 @@ function configuration(options: ProviderOptions) {
     extraClientMetadata: {
       properties: ['software_id', 'software_version'],
       validator(_ctx: unknown, key: string, _value: unknown, metadata: ClientMetadata) {
-        if (key === 'software_id') bringInOrder(metadata)
+        if (key === 'software_id' && metadata.client_id !== ownClientId) bringInOrder(metadata)
       },
     },
     features: features(options),
@@ -129,6 +131,20 @@ function configuration(options: ProviderOptions) {
     ttl: { ...ttl },
   }
 }
+
+/**
+ * The service's own app. It has no refresh token: it gets a new access token by the session. Its redirect URI has the
+ * service's own origin, which may be one by http that is refused to others.
+ */
+const ownClient = (publicUrl: string) => ({
+  client_id: ownClientId,
+  client_name: 'Corkboard',
+  redirect_uris: [`${publicUrl}/app/signed-in`],
+  grant_types: ['authorization_code'],
+  response_types: ['code' as const],
+  scope: scopes.join(' '),
+  token_endpoint_auth_method: 'none' as const,
+})
 
 const cookies = (keys: Buffer[]) => ({
   keys: keys.map((key) => key.toString('base64url')),

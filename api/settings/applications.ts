@@ -1,6 +1,6 @@
 /** The section for connected applications: lists them with their scopes, and disconnects them. */
 import { withOperation } from '../../sql/operation.ts'
-import { disconnectApplication } from '../../sql/oauth/oauth-grants.ts'
+import { disconnectApplication, ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import { scopes, type Scope } from '../../sql/accounts/tokens.ts'
 import type { SignInContext } from '../sign-in/context.ts'
 import { html, type Html } from '../sign-in/html.ts'
@@ -27,7 +27,7 @@ export const applicationsSection: Section = {
   pages: (context) => actionPages(context, disconnecting),
 }
 
-/** Shows each application once, even if it was connected several times. */
+/** Shows each application once, even if it was connected several times. The service's own app is none of them. */
 async function showApplications({ database }: SignInContext, { signedIn }: OwnVisit): Promise<Html> {
   const rows = await database.asUser(
     signedIn.userId,
@@ -44,7 +44,8 @@ async function showApplications({ database }: SignInContext, { signedIn }: OwnVi
       left join lateral (
         select max(t.last_used_at) as last_used_at from tokens t where t.grant_id = g.id
       ) t on true
-      where g.user_id = ${signedIn.userId} and g.revoked_at is null and g.ends_at > now()
+      where g.user_id = ${signedIn.userId} and g.client_id <> ${ownClientId} and g.revoked_at is null
+        and g.ends_at > now()
       group by g.client_id
       order by since desc, g.client_id
       limit 500`,

@@ -2,6 +2,9 @@
 import { endsTokens, type Transaction } from '../database.ts'
 import type { Scope } from '../accounts/tokens.ts'
 
+/** The client id of the service's own app, `web/`. It is built in, so no row of `oauth_clients` has it. */
+export const ownClientId = 'corkboard-app'
+
 export interface StoredGrant {
   key: Buffer
   payload: Buffer

@@ -13,7 +13,7 @@ let instance: Instance
 let admin: Sql
 
 beforeAll(async () => {
-  instance = await startInstance(await makeDataDir(afterAll))
+  instance = await startInstance(await makeDataDir(afterAll), { DEMO: 'off' })
   const running = await findEmbedded(instance.dataDir)
   admin = postgres(running!.adminUrl.replace(/postgres$/, 'corkboard'), {
     max: 1,

@@ -174,20 +174,22 @@ test(
 )
 
 test(
-  '[SI27] the first start prints, outside the log, a link by which a newcomer gets into the demo account',
+  '[SI27] the first start prints, outside the log, a link by which a newcomer gets onto the demo board',
   slow,
   async () => {
     await until(() => instance.stderr().includes('/login/link'), 'the link is printed')
     const [url = ''] = /http:\S+\/login\/link\?code=\S+/.exec(instance.stderr()) ?? []
-    expect(url).toMatch(new RegExp(`^${instance.url}/login/link\\?code=[\\w-]{43}$`))
+    expect(url).toMatch(
+      new RegExp(`^${instance.url}/login/link\\?code=[\\w-]{43}&next=/app/boards/[0-9a-f-]{36}$`),
+    )
     const browser = new Browser(instance.url)
     const page = await browser.open(url.slice(instance.url.length))
-    const settings = await browser.submit(page.form('/login/link'), { password })
-    expect([settings.status, settings.path]).toEqual([200, '/settings'])
-    expect(settings.text).toContain('demo@corkboard.local')
-    const code = url.split('=')[1]!
+    expect(page.text).toContain('demo@corkboard.local')
+    const board = await browser.submit(page.form('/login/link'))
+    expect(board.path).toBe(url.split('&next=')[1])
+    const code = /code=([^&]+)/.exec(url)![1]!
     await until(() => instance.stdout().includes('"path":"/login/link"'), 'the log has the request')
-    for (const secret of [code, password, (await browser.cookie('corkboard_session'))!])
+    for (const secret of [code, (await browser.cookie('corkboard_session'))!])
       expect(instance.stdout()).not.toContain(secret)
   },
 )

@@ -1,0 +1,56 @@
+/** Builds the app of this folder into `web/dist`, which the service serves under `/app`. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { fileURLToPath } from 'node:url'
+import { defineConfig, type Plugin } from 'vite'
+
+const service = process.env['SERVICE'] ?? 'http://127.0.0.1:4000'
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+export default defineConfig({
+  root: path('..'),
+  base: '/app/',
+  oxc: { jsx: { runtime: 'automatic' } },
+  build: {
+    outDir: path('../dist'),
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.md' },
+  },
+  plugins: [compressed()],
+  // In development Vite serves the app, and hands everything else on to the service.
+  server: {
+    host: '127.0.0.1',
+    strictPort: true,
+    proxy: {
+      ...Object.fromEntries(
+        ['/api', '/oauth', '/.well-known', '/login', '/logout', '/settings', '/docs', '/icon.svg'].map(
+          (at) => [at, service],
+        ),
+      ),
+      '/collab': { target: service, ws: true },
+    },
+  },
+})
+
+/** Writes a brotli and a gzip copy beside each file, so that no request compresses anything. */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    apply: 'build',
+    // Not earlier: Vite changes the files until they are written.
+    async writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle)) {
+        const file = join(dir, name)
+        const bytes = await readFile(file)
+        const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
+        await writeFile(`${file}.br`, await promisify(brotliCompress)(bytes, { params }))
+        await writeFile(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }))
+      }
+    },
+  }
+}
