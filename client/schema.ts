@@ -850,6 +850,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow events as they happen, as Server-Sent Events.
+         * @description The events are those of webhooks, of everything that the caller may see when an event is sent. Send the `id` of the last event in `Last-Event-ID` to resume: within 7 days nothing is missed. The stream ends with its token, and when the service stops.
+         *
+         *     Needs the scope `read`.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/resolve": {
         parameters: {
             query?: never;
@@ -3515,6 +3537,12 @@ export interface operations {
                      *           "path": "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
                      *           "scope": "write",
                      *           "summary": "Queue a delivery again, with the same id and 6 new attempts."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/events",
+                     *           "scope": "read",
+                     *           "summary": "Follow events as they happen, as Server-Sent Events."
                      *         },
                      *         {
                      *           "method": "GET",
@@ -8182,6 +8210,44 @@ export interface operations {
                     "application/json": {
                         delivery: components["schemas"]["Delivery"];
                     };
+                };
+            };
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events of this workspace.
+                 * @example cd3d4eb4-85fd-495f-87e5-62af6c692c12
+                 */
+                workspace?: string;
+                /** @description Only events of this board. */
+                board?: string;
+                /**
+                 * @description Only events of these types: a comma list of `board.created`, `board.updated`, `board.deleted`, `board.restored`, `card.created`, `card.updated`, `card.deleted`, `card.moved`, `image.created`.
+                 * @example board.created,board.updated
+                 */
+                type?: string;
+            };
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description The `id` of the last event that you got. The stream begins after it. An id that is older than 7 days or unknown gets a `reset` event. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-Sent Events. Each has its type in `event`, the body of a webhook delivery in `data`, and an `id`. The first one is `ready`, or `reset`: events may be missing, so read anew what you keep. Lines that begin with a colon keep the connection open. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };
