@@ -9,7 +9,15 @@ import type { Changes } from '../log/changes.ts'
 import { documentOf, type LogContent } from '../log/log.ts'
 import { decodeSegment, decompress, type ReadRow, type RecordedCause } from '../log/segment.ts'
 import { cutUpdate } from '../updates/cut.ts'
-import { again, continueField, isAsAdded, removal, type Before, type NamedField, type Trace } from './field-traces.ts'
+import {
+  again,
+  continueField,
+  isAsAdded,
+  removal,
+  type Before,
+  type NamedField,
+  type Trace,
+} from './field-traces.ts'
 import { sharedOf, type ObjectType } from './objects.ts'
 
 /** Which changes are meant. Null: any. */
