@@ -270,6 +270,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/boards/{id}/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who is on a board at the moment: open editors, and agents that are shown.
+         * @description Needs the scope `read`.
+         */
+        get: operations["getBoardsByIdPresence"];
+        /**
+         * Show the caller on a board, as an agent, for a while.
+         * @description Open canvases show it beside the people. Call it again to move, or to stay. A token is shown once on a board. Nothing of it is stored.
+         *
+         *     Needs the scope `write`.
+         */
+        put: operations["putBoardsByIdPresence"];
+        post?: never;
+        /**
+         * Stop showing the caller on a board.
+         * @description Needs the scope `write`.
+         */
+        delete: operations["deleteBoardsByIdPresence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/boards/{id}/cards": {
         parameters: {
             query?: never;
@@ -2272,6 +2302,29 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description Somebody who is on a board at the moment. */
+        Present: {
+            /** @description Number of the client, as in awareness. A person with two windows is there twice. */
+            client_id: number;
+            /** @description The account, as the service knows it. */
+            account: {
+                /**
+                 * Format: uuid
+                 * @description Id of the account.
+                 */
+                id: string;
+                /** @description Its name. */
+                name: string | null;
+            };
+            /** @description Whether it is a service account, an application or a client of the API. */
+            agent: boolean;
+            /** @description Whether it may not write on the board. */
+            read_only: boolean;
+            /** @description What the client tells about itself, such as `cursor`. */
+            state: {
+                [key: string]: unknown;
+            };
+        };
         /** @description An entry of a change feed: a card that was removed from the board, or moved to another board. */
         RemovedCard: {
             /** @description Id of the card. */
@@ -2596,6 +2649,24 @@ export interface operations {
                      *           "path": "/boards/{id}/diff",
                      *           "scope": "read",
                      *           "summary": "Compare a board at two moments, field by field."
+                     *         },
+                     *         {
+                     *           "method": "GET",
+                     *           "path": "/boards/{id}/presence",
+                     *           "scope": "read",
+                     *           "summary": "List who is on a board at the moment: open editors, and agents that are shown."
+                     *         },
+                     *         {
+                     *           "method": "PUT",
+                     *           "path": "/boards/{id}/presence",
+                     *           "scope": "write",
+                     *           "summary": "Show the caller on a board, as an agent, for a while."
+                     *         },
+                     *         {
+                     *           "method": "DELETE",
+                     *           "path": "/boards/{id}/presence",
+                     *           "scope": "write",
+                     *           "summary": "Stop showing the caller on a board."
                      *         },
                      *         {
                      *           "method": "GET",
@@ -4208,6 +4279,182 @@ export interface operations {
                         has_more: boolean;
                         /** @description The `offset` of the next page. Null on the last page. */
                         next_offset: number | null;
+                    };
+                };
+            };
+        };
+    };
+    getBoardsByIdPresence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "presence": [
+                     *         {
+                     *           "client_id": 2913640571,
+                     *           "account": {
+                     *             "id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
+                     *             "name": "Anna"
+                     *           },
+                     *           "agent": true,
+                     *           "state": {
+                     *             "cursor": {
+                     *               "x": 120,
+                     *               "y": 80
+                     *             }
+                     *           },
+                     *           "read_only": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description Everybody, in no order. */
+                        presence: components["schemas"]["Present"][];
+                    };
+                };
+            };
+        };
+    };
+    putBoardsByIdPresence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": {
+                 *         "cursor": {
+                 *           "x": 120,
+                 *           "y": 80
+                 *         }
+                 *       },
+                 *       "ttl_seconds": 60
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What is shown, such as `{"cursor": {"x": 0, "y": 0}}`: an object of at most 4 KB. */
+                    state?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description How long it is shown. Default: 60. */
+                    ttl_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *       "client_id": 2913640571,
+                     *       "expires_at": "2026-03-02T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
+                        /** @description Number of the client, as in awareness. */
+                        client_id: number;
+                        /**
+                         * Format: date-time
+                         * @description Until when it is shown.
+                         */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteBoardsByIdPresence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the board.
+                 * @example cb4aec88-9ac8-48d5-8812-a44cc47d1c10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
+                        deleted: true;
+                        /**
+                         * Format: uuid
+                         * @description Id of the board.
+                         */
+                        board_id: string;
                     };
                 };
             };
