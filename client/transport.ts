@@ -55,13 +55,14 @@ export function openTransport(options: ClientOptions): Transport {
   return async (request) => {
     const until = performance.now() + (request.retryForMs ?? retryForMs)
     const headers = headersOf(request)
-    let refused = false
+    let [renewed, refused] = [false, false]
     for (let attempt = 1; ; attempt++) {
       headers.set('authorization', `Bearer ${await readToken(token, refused)}`)
+      refused = false
       const outcome = await attemptOnce(options, request, headers)
       if (!(outcome instanceof CorkboardError)) return outcome
-      if (outcome.code === 'invalid_token' && typeof token === 'function' && !refused) {
-        refused = true
+      if (outcome.code === 'invalid_token' && typeof token === 'function' && !renewed) {
+        renewed = refused = true
         continue
       }
       const waitMs = Math.max((outcome.retryAfterSeconds ?? 0) * 1000, backoffMs(attempt))

@@ -36,99 +36,129 @@ export interface TextBinding {
  *
  * @returns a function that ends the binding
  */
-export function bindText(field: TextField, text: Y.Text, { origin, undo }: TextBinding): () => void {
+export function bindText(field: TextField, text: Y.Text, binding: TextBinding): () => void {
+  const bound = new BoundField(field, text, binding.origin)
+  const onText = (event: Y.YTextEvent) => bound.takeIn(event.delta)
+  const listeners = { ...bound.listeners, ...undoListeners(binding.undo) }
+  for (const [type, listener] of Object.entries(listeners)) field.addEventListener(type, listener)
+  text.observe(onText)
+  return () => {
+    for (const [type, listener] of Object.entries(listeners)) field.removeEventListener(type, listener)
+    text.unobserve(onText)
+  }
+}
+
+type Listeners = Record<string, (event: Event) => void>
+
+class BoundField {
+  readonly #field: TextField
+  readonly #text: Y.Text
+  readonly #origin: unknown
   /** What the field shows, and what the text was when it was shown. */
-  let shown = ''
-  let content = ''
-  let composing = false
+  #shown = ''
+  #content = ''
   /** Changes by others that are not shown yet. */
-  let waiting: Delta[] = []
-  let writing = false
+  #waiting: Delta[] = []
+  #isComposing = false
+  #isWriting = false
 
-  const show = (start: number, end: number) => {
-    const { scrollTop, selectionDirection } = field
-    content = contentOf(text)
-    waiting = []
-    field.value = content
-    shown = field.value
-    field.setSelectionRange(
-      indexInField(content, shown, start),
-      indexInField(content, shown, end),
-      selectionDirection ?? 'none',
-    )
-    field.scrollTop = scrollTop
-  }
-  const moved = (index: number) => waiting.reduce(moveIndex, index)
-  const caret = (index: number | null) =>
-    moved(indexInText(content, shown, Math.min(index ?? 0, shown.length)))
-
-  const onText = (event: Y.YTextEvent) => {
-    if (writing) return
-    waiting.push(event.delta)
-    if (!composing) show(caret(field.selectionStart), caret(field.selectionEnd))
-  }
-  const takeOver = () => {
-    const { value } = field
-    const edit = editBetween(shown, value, field.selectionEnd ?? undefined)
-    const hasWaited = waiting.length > 0
-    let end = 0
-    if (edit) {
-      const from = moved(indexInText(content, shown, edit.start))
-      const to = moved(indexInText(content, shown, edit.start + edit.deleted))
-      write(from, to - from, edit.inserted)
-      end = from + edit.inserted.length
-    } else end = caret(field.selectionEnd)
-    if (hasWaited) return show(end, end)
-    shown = value
-    content = contentOf(text)
-  }
-  const write = (from: number, deleted: number, inserted: string) => {
-    const change = () => {
-      if (deleted > 0) text.delete(from, deleted)
-      if (inserted !== '') text.insert(from, inserted)
-    }
-    writing = true
-    try {
-      text.doc?.transact(change, origin)
-    } finally {
-      writing = false
-    }
+  constructor(field: TextField, text: Y.Text, origin: unknown) {
+    this.#field = field
+    this.#text = text
+    this.#origin = origin
+    this.#show(0, 0)
   }
 
-  const listeners: Record<string, (event: Event) => void> = {
+  readonly listeners: Listeners = {
     input: () => {
-      if (!composing) takeOver()
+      if (!this.#isComposing) this.#takeOver()
     },
     compositionstart: () => {
-      composing = true
+      this.#isComposing = true
     },
     compositionend: () => {
-      composing = false
-      takeOver()
+      this.#isComposing = false
+      this.#takeOver()
     },
-    // The browser's own undo knows nothing of what others have typed.
+  }
+
+  /** Shows a change of the text. */
+  takeIn(delta: Delta): void {
+    if (this.#isWriting) return
+    this.#waiting.push(delta)
+    if (this.#isComposing) return
+    const { selectionStart, selectionEnd } = this.#field
+    this.#show(this.#caret(selectionStart), this.#caret(selectionEnd))
+  }
+
+  /** Writes what was typed since the text was shown. */
+  #takeOver(): void {
+    const { value, selectionEnd } = this.#field
+    const edit = editBetween(this.#shown, value, selectionEnd ?? undefined)
+    let end = 0
+    if (edit) {
+      const from = this.#moved(edit.start)
+      this.#write(from, this.#moved(edit.start + edit.deleted) - from, edit.inserted)
+      end = from + edit.inserted.length
+    } else end = this.#caret(selectionEnd)
+    if (this.#waiting.length > 0) return this.#show(end, end)
+    this.#shown = value
+    this.#content = contentOf(this.#text)
+  }
+
+  #write(from: number, deleted: number, inserted: string): void {
+    this.#isWriting = true
+    try {
+      this.#text.doc?.transact(() => {
+        if (deleted > 0) this.#text.delete(from, deleted)
+        if (inserted !== '') this.#text.insert(from, inserted)
+      }, this.#origin)
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  /** @param start of the selection, as `end` in the text */
+  #show(start: number, end: number): void {
+    const field = this.#field
+    const { scrollTop, selectionDirection } = field
+    this.#content = contentOf(this.#text)
+    this.#waiting = []
+    field.value = this.#content
+    this.#shown = field.value
+    const [from, to] = [start, end].map((index) => indexInField(this.#content, this.#shown, index))
+    field.setSelectionRange(from!, to!, selectionDirection ?? 'none')
+    field.scrollTop = scrollTop
+  }
+
+  /** The position in the text, as it is now, of a position in what the field shows. */
+  #moved(index: number): number {
+    return this.#waiting.reduce(moveIndex, indexInText(this.#content, this.#shown, index))
+  }
+
+  #caret(index: number | null): number {
+    return this.#moved(Math.min(index ?? 0, this.#shown.length))
+  }
+}
+
+/** Undo by the editor. The browser's own knows nothing of what others have typed. */
+function undoListeners(undo: TextBinding['undo']): Listeners {
+  const act = (event: Event, isUndo: boolean) => {
+    event.preventDefault()
+    if (isUndo) undo?.undo()
+    else undo?.redo()
+  }
+  return {
     beforeinput: (event) => {
       const { inputType } = event as Event & { inputType?: string }
-      if (inputType !== 'historyUndo' && inputType !== 'historyRedo') return
-      event.preventDefault()
-      if (inputType === 'historyUndo') undo?.undo()
-      else undo?.redo()
+      if (inputType === 'historyUndo' || inputType === 'historyRedo') act(event, inputType === 'historyUndo')
     },
     keydown: (event) => {
       const { key = '', ctrlKey, metaKey, shiftKey } = event as Event & Keys
       const letter = key.toLowerCase()
-      if (!undo || !(ctrlKey || metaKey) || (letter !== 'z' && letter !== 'y')) return
-      event.preventDefault()
-      if (letter === 'z' && !shiftKey) undo.undo()
-      else undo.redo()
+      if (undo && (ctrlKey || metaKey) && (letter === 'z' || letter === 'y'))
+        act(event, letter === 'z' && !shiftKey)
     },
-  }
-  for (const [type, listener] of Object.entries(listeners)) field.addEventListener(type, listener)
-  text.observe(onText)
-  show(0, 0)
-  return () => {
-    for (const [type, listener] of Object.entries(listeners)) field.removeEventListener(type, listener)
-    text.unobserve(onText)
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type Entries,
   type GroupFields,
 } from './canvas.ts'
-import { connect, type BoardStatus, type ConnectionOptions } from './connection.ts'
+import { Connection, type BoardStatus, type ConnectionOptions } from './connection.ts'
 import { openPresence, type Presence } from './presence.ts'
 import { DerivedStore, until, type Store } from './store.ts'
 
@@ -54,16 +54,13 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
   /** Marks what this editor writes, for undo. */
   const origin = { editor: options.board }
   const offline = store?.(`corkboard:${options.board}`, document)
-  const { provider, status, reconnect, destroy } = connect(document, options)
+  const connection = new Connection(document, options)
+  const { provider, status } = connection
   const cards = openCards(document, origin)
   const groups = openGroups(document, origin)
   const transact = (change: () => void) => document.transact(change, origin)
   const presence = openPresence(provider, cards, transact)
-  const roots = [document.getMap('cards'), document.getMap('groups')]
-  const undo = new Y.UndoManager(roots, { trackedOrigins: new Set([origin]) })
-  const history = new DerivedStore(() => ({ canUndo: undo.canUndo(), canRedo: undo.canRedo() }))
-  for (const event of ['stack-item-added', 'stack-item-popped', 'stack-cleared'] as const)
-    undo.on(event, () => history.changed())
+  const { undo, history } = openUndo(document, origin)
   const opened = until(status, ({ connection }) => connection !== 'connecting').then(({ reason }) => {
     if (reason) throw new Error(`The board could not be opened. ${reason.advice}`, { cause: reason })
   })
@@ -84,15 +81,24 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
     transact,
     undo: () => void undo.undo(),
     redo: () => void undo.redo(),
-    reconnect,
+    reconnect: () => connection.reconnect(),
     close() {
       undo.destroy()
-      destroy()
+      connection.destroy()
       void offline?.destroy()
       document.destroy()
     },
   }
   return board
+}
+
+function openUndo(document: Y.Doc, origin: unknown) {
+  const roots = [document.getMap('cards'), document.getMap('groups')]
+  const undo = new Y.UndoManager(roots, { trackedOrigins: new Set([origin]) })
+  const history = new DerivedStore(() => ({ canUndo: undo.canUndo(), canRedo: undo.canRedo() }))
+  for (const event of ['stack-item-added', 'stack-item-popped', 'stack-cleared'] as const)
+    undo.on(event, () => history.changed())
+  return { undo, history }
 }
 
 /** Follows the card: when it is removed and comes back, as by undo, its text is another one. */

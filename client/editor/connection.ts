@@ -4,7 +4,7 @@ import type * as Y from 'yjs'
 import { readToken, type TokenSource } from '../token.ts'
 import { Acknowledgements, type SocketClass } from './acknowledgements.ts'
 import { closeReason, refusalReason, type Reason } from './reasons.ts'
-import { DerivedStore, type Store } from './store.ts'
+import { DerivedStore } from './store.ts'
 
 export interface ConnectionOptions {
   /** The service's address, such as `https://boards.example.com`. */
@@ -15,8 +15,10 @@ export interface ConnectionOptions {
   /** Default: that of the runtime. Node has one from version 22; before that, give that of the package `ws`. */
   WebSocket?: SocketClass
   /** Called with messages of the service, such as notifications. docs/editors.md lists them. */
-  onMessage?: (message: { type: string } & Record<string, unknown>) => void
+  onMessage?: (message: Message) => void
 }
+
+export type Message = { type: string } & Record<string, unknown>
 
 export interface BoardStatus {
   /** `closed` ends with reconnect() alone. */
@@ -31,104 +33,119 @@ export interface BoardStatus {
   reason: Reason | null
 }
 
-export interface Connection {
-  readonly provider: HocuspocusProvider
-  readonly status: Store<BoardStatus>
-  /** Connects again, such as after a new sign-in. */
-  reconnect(): void
-  destroy(): void
-}
-
 /** How long to wait after `try-later`. */
 const laterMs = 10_000
 
-export function connect(document: Y.Doc, options: ConnectionOptions): Connection {
-  const name = options.board.toLowerCase()
-  const { WebSocket: Socket = globalThis.WebSocket as SocketClass | undefined } = options
+export class Connection {
+  readonly provider: HocuspocusProvider
+  readonly status: DerivedStore<BoardStatus>
+  readonly #socket: HocuspocusProviderWebsocket
+  readonly #options: ConnectionOptions
+  readonly #acknowledgements: Acknowledgements
+  #state: BoardStatus['connection'] = 'connecting'
+  #reason: Reason | null = null
+  #full = false
+  /** The service has refused the last token. */
+  #refused = false
+  #later: ReturnType<typeof setTimeout> | undefined
+
+  constructor(document: Y.Doc, options: ConnectionOptions) {
+    const name = options.board.toLowerCase()
+    this.#options = options
+    this.status = new DerivedStore(() => this.#read())
+    this.#acknowledgements = new Acknowledgements(name, () => this.status.changed())
+    this.#socket = new HocuspocusProviderWebsocket({
+      url: `${options.url.replace(/^http/, 'ws').replace(/\/+$/, '')}/collab/${name}`,
+      WebSocketPolyfill: this.#acknowledgements.counted(socketClass(options)),
+      onClose: ({ event }) => this.#closed(event.code),
+    })
+    this.provider = new HocuspocusProvider({
+      websocketProvider: this.#socket,
+      name,
+      document,
+      token: () => readToken(options.token, this.#refused),
+      onAuthenticated: () => {
+        this.#refused = false
+        this.status.changed()
+      },
+      onAuthenticationFailed: ({ reason }) => this.#denied(refusalReason(reason)),
+      onSynced: () => this.#become('open', null),
+      onStateless: ({ payload }) => this.#told(JSON.parse(payload) as Message),
+    })
+    this.#acknowledgements.watch(document, () => this.provider)
+    this.provider.attach()
+  }
+
+  /** Connects again, such as after a new sign-in. */
+  reconnect(): void {
+    this.#become('connecting', null)
+    this.#refused = typeof this.#options.token === 'function'
+    void this.#socket.connect()
+  }
+
+  destroy(): void {
+    clearTimeout(this.#later)
+    this.#state = 'closed'
+    this.provider.destroy()
+    this.#socket.destroy()
+  }
+
+  #read(): BoardStatus {
+    return {
+      connection: this.#state,
+      saved: this.#acknowledgements.saved,
+      readOnly: this.provider.authorizedScope === 'readonly',
+      full: this.#full,
+      reason: this.#reason,
+    }
+  }
+
+  #become(state: BoardStatus['connection'], reason: Reason | null): void {
+    this.#state = state
+    this.#reason = reason
+    if (state === 'closed') this.#socket.disconnect()
+    this.status.changed()
+  }
+
+  #closed(code: number): void {
+    if (this.#state === 'closed') return
+    const reason = closeReason(code)
+    const renews = reason.name === 'access-ended' && this.#canRenew()
+    if (renews) this.#refused = true
+    this.#become(reason.comesBack || renews ? 'connecting' : 'closed', reason)
+  }
+
+  #denied(reason: Reason): void {
+    if (reason.name === 'token-invalid' && this.#canRenew()) {
+      this.#refused = true
+      this.#comeBack()
+    } else if (reason.comesBack) {
+      this.#become('connecting', reason)
+      this.#later = setTimeout(() => this.#comeBack(), laterMs)
+    } else this.#become('closed', reason)
+  }
+
+  #told(message: Message): void {
+    if (message.type === 'documents') this.#full = message['full'] === true
+    this.status.changed()
+    this.#options.onMessage?.(message)
+  }
+
+  /** A function may have another token. It is asked once. */
+  #canRenew(): boolean {
+    return typeof this.#options.token === 'function' && !this.#refused
+  }
+
+  /** The provider connects again when its socket is closed. */
+  #comeBack(): void {
+    this.#socket.shouldConnect = true
+    this.#socket.webSocket?.close()
+  }
+}
+
+function socketClass({ WebSocket }: ConnectionOptions): SocketClass {
+  const Socket = WebSocket ?? (globalThis.WebSocket as SocketClass | undefined)
   if (!Socket)
     throw new TypeError('This runtime has no WebSocket. Give one, such as that of the package `ws`.')
-  const status = new DerivedStore((): BoardStatus => ({
-    connection: state,
-    saved: acknowledgements.saved,
-    readOnly: provider.authorizedScope === 'readonly',
-    full,
-    reason,
-  }))
-  const acknowledgements = new Acknowledgements(name, () => status.changed())
-  let state: BoardStatus['connection'] = 'connecting'
-  let reason: Reason | null = null
-  let full = false
-  /** The service has refused the last token. */
-  let refused = false
-  let later: ReturnType<typeof setTimeout> | undefined
-
-  const become = (next: BoardStatus['connection'], why: Reason | null) => {
-    state = next
-    reason = why
-    if (next === 'closed') socket.disconnect()
-    status.changed()
-  }
-  /** A function may have another token. It is asked once. */
-  const canRenew = () => typeof options.token === 'function' && !refused
-  const comeBack = () => {
-    // The provider connects again when its socket is closed.
-    socket.shouldConnect = true
-    socket.webSocket?.close()
-  }
-
-  const socket = new HocuspocusProviderWebsocket({
-    url: `${options.url.replace(/^http/, 'ws').replace(/\/+$/, '')}/collab/${name}`,
-    WebSocketPolyfill: acknowledgements.counted(Socket),
-    onClose: ({ event }) => {
-      if (state === 'closed') return
-      const why = closeReason(event.code)
-      const renews = why.name === 'access-ended' && canRenew()
-      if (renews) refused = true
-      become(why.comesBack || renews ? 'connecting' : 'closed', why)
-    },
-  })
-  const provider = new HocuspocusProvider({
-    websocketProvider: socket,
-    name,
-    document,
-    token: () => readToken(options.token, refused),
-    onAuthenticated: () => {
-      refused = false
-      status.changed()
-    },
-    onAuthenticationFailed: ({ reason: word }) => {
-      const why = refusalReason(word)
-      if (why.name === 'token-invalid' && canRenew()) {
-        refused = true
-        comeBack()
-      } else if (why.comesBack) {
-        become('connecting', why)
-        later = setTimeout(comeBack, laterMs)
-      } else become('closed', why)
-    },
-    onSynced: () => become('open', null),
-    onStateless: ({ payload }) => {
-      const message = JSON.parse(payload) as { type: string } & Record<string, unknown>
-      if (message.type === 'documents') full = message['full'] === true
-      status.changed()
-      options.onMessage?.(message)
-    },
-  })
-  acknowledgements.watch(document, () => provider)
-  provider.attach()
-  return {
-    provider,
-    status,
-    reconnect() {
-      become('connecting', null)
-      refused = typeof options.token === 'function'
-      void socket.connect()
-    },
-    destroy() {
-      clearTimeout(later)
-      state = 'closed'
-      provider.destroy()
-      socket.destroy()
-    },
-  }
+  return Socket
 }

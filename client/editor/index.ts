@@ -9,7 +9,7 @@ export {
   type Entries,
   type GroupFields,
 } from './canvas.ts'
-export type { BoardStatus } from './connection.ts'
+export type { BoardStatus, Message } from './connection.ts'
 export type { Drag, Person, Place } from './presence.ts'
 export type { Reason } from './reasons.ts'
 export type { Store } from './store.ts'

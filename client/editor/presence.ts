@@ -74,39 +74,59 @@ export function openPresence(
     people,
     drags,
     show,
-    drag(ids) {
+    drag: (ids) => {
       const from = ids.flatMap((id) => cards.find(id) ?? [])
-      let by: Place = { x: 0, y: 0 }
-      let timer: ReturnType<typeof setTimeout> | undefined
-      let isDue = false
-      const showNow = () => {
-        isDue = false
-        const places = from.slice(0, maxShown).map(({ id, x, y }) => [id, [x + by.x, y + by.y]])
-        show({ drag: Object.fromEntries(places) })
-        timer = setTimeout(() => {
-          timer = undefined
-          if (isDue) showNow()
-        }, showEveryMs)
-      }
-      const end = () => {
-        clearTimeout(timer)
-        show({ drag: null })
-      }
-      return {
-        move(dx, dy) {
-          by = { x: dx, y: dy }
-          if (timer === undefined) showNow()
-          else isDue = true
-        },
-        drop() {
-          transact(() => {
-            for (const { id, x, y } of from) cards.change(id, { x: x + by.x, y: y + by.y })
-          })
-          end()
-        },
-        cancel: end,
-      }
+      const placed = (by: Place) => from.map(({ id, x, y }) => [id, { x: x + by.x, y: y + by.y }] as const)
+      return beginDrag({
+        show: (by) =>
+          show({
+            drag: Object.fromEntries(
+              placed(by)
+                .slice(0, maxShown)
+                .map(([id, { x, y }]) => [id, [x, y]]),
+            ),
+          }),
+        hide: () => show({ drag: null }),
+        write: (by) => transact(() => placed(by).forEach(([id, place]) => cards.change(id, { ...place }))),
+      })
     },
+  }
+}
+
+interface Dragging {
+  show(by: Place): void
+  hide(): void
+  write(by: Place): void
+}
+
+/** Shows at once, and then at most every 50 ms. */
+function beginDrag({ show, hide, write }: Dragging): Drag {
+  let by: Place = { x: 0, y: 0 }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isDue = false
+  const showNow = () => {
+    isDue = false
+    show(by)
+    timer = setTimeout(() => {
+      timer = undefined
+      if (isDue) showNow()
+    }, showEveryMs)
+  }
+  const end = () => {
+    clearTimeout(timer)
+    hide()
+  }
+  return {
+    move(dx, dy) {
+      by = { x: dx, y: dy }
+      if (timer === undefined) showNow()
+      else isDue = true
+    },
+    drop() {
+      write(by)
+      end()
+    },
+    cancel: end,
   }
 }
 

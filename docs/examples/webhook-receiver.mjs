@@ -20,7 +20,7 @@ const handle = createHandler({
   onError: (error) => console.error(String(error)),
 })
 
-// In Deno, Bun, Next.js and Workers, `handle` is the handler itself. Node's server has requests of another kind.
+// Where handlers get a Fetch `Request`, `handle` is the handler itself. Those of Node's server are of another kind.
 createServer(async (request, response) => {
   const { method, url, headers } = request
   const body = method === 'POST' ? Buffer.concat(await request.toArray()) : undefined

@@ -9,7 +9,10 @@ import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 import type { TestUser } from '../support/service.ts'
 
-const { service, database, user } = await gatedServiceOfFile({ debounceMs: 30 })
+const { service, database, user } = await gatedServiceOfFile({
+  debounceMs: 30,
+  config: { documentBytes: { free: 10_000, pro: 100_000_000 } },
+})
 const open = new Set<OpenBoard>()
 afterEach(() => {
   database.release()
@@ -283,15 +286,16 @@ test('[LB26] what an offline store has kept is not called saved before the servi
 })
 
 test('[LB26] messages of the service are passed on, and a full storage is in the status', async () => {
-  const id = await newBoard()
-  const messages: string[] = []
-  const board = opened(id, { onMessage: ({ type }) => messages.push(type) })
+  const poor = await service.user({ tier: 'free' })
+  const messages: object[] = []
+  const board = opened(await newBoard(poor), {
+    token: poor.token,
+    onMessage: (message) => messages.push(message),
+  })
   await board.ready
-  service.inMemory(id)
-  const editorSees = (full: boolean) =>
-    board.provider.receiveStateless(JSON.stringify({ type: 'documents', full, read_only: false }))
-  editorSees(true)
-  expect([status(board).full, messages]).toEqual([true, ['documents']])
-  editorSees(false)
   expect(status(board).full).toBe(false)
+  board.cards.add({ kind: 'note', body: 'word '.repeat(4000) })
+  await board.saved()
+  await until(() => status(board).full, 'the storage is full')
+  expect(messages).toEqual([{ type: 'documents', full: true, read_only: false }])
 })

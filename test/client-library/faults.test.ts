@@ -14,7 +14,7 @@ const followMs = Number(process.env['FOLLOW_MS'] ?? 1000)
 /** And until the writers have written so often. */
 const leastWrites = 100
 /** After so many calls that were retried, the service is killed. */
-const callsPerKill = 50
+const callsPerKill = Math.max(50, calls / 5)
 const timeout = followMs + calls * 1000 + 60_000
 
 const service = await ServiceProcess.make()
