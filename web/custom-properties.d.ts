@@ -1,5 +1,5 @@
 /** React's styles may set the custom properties of `style/`. */
-import type {} from 'react'
+import 'react'
 
 declare module 'react' {
   interface CSSProperties {
