@@ -102,7 +102,10 @@ function send(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  reply.headers({ ...headers, 'cache-control': caching, etag })
+  reply
+    .headers({ ...headers, 'cache-control': caching, etag })
+    .removeHeader('access-control-allow-origin')
+    .removeHeader('access-control-expose-headers')
   if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
   const accepted = new Set(new Negotiator(request.raw).encodings(Object.keys(encodings)))
   const encoding = (Object.keys(encodings) as Encoding[]).find((one) => accepted.has(one) && bodies[one])

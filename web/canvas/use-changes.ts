@@ -37,7 +37,8 @@ export function useChanges(board: OpenBoard): Changes {
     },
     [board],
   )
-  return { own, selected, select: (ids) => setSelected(new Set(ids)), onNodesChange }
+  const select = useCallback((ids: Iterable<string>) => setSelected(new Set(ids)), [])
+  return { own, selected, select, onNodesChange }
 }
 
 /** @param placeOf where a card is shown now */
