@@ -13,4 +13,4 @@ create table event_journal (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.5);
 alter table event_journal enable row level security, force row level security;
 create policy system on event_journal to corkboard_system using (true) with check (true);
-grant select, insert, delete on event_journal to corkboard_system;
+grant select, insert, update, delete on event_journal to corkboard_system;
