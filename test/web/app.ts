@@ -50,5 +50,7 @@ export async function placeOf(page: Page, title: string): Promise<{ x: number; y
 }
 
 export const state = (page: Page) => page.locator('.state')
-export const saved = (page: Page) =>
-  expect.poll(() => state(page).textContent(), { timeout: 8000 }).toBe('Saved')
+export const saved = (page: Page) => eventually(() => state(page).textContent()).toBe('Saved')
+
+/** Reads until the assertion holds. */
+export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 10_000 })
