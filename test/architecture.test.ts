@@ -54,7 +54,7 @@ const keepers: [RegExp, string[]][] = [
   [/^undici$/, ['platform', 'test']],
   [/^redis$/, ['collab']],
   [/^@hocuspocus\//, ['client', 'collab', 'web', 'test']],
-  [/^react$/, ['client', 'test']],
+  [/^react$/, ['client', 'web', 'test']],
 ]
 
 const folderOf = (path: string) => path.split('/')[0]!

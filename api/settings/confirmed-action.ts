@@ -6,7 +6,7 @@ import { confirmationPage, type Confirmation } from './confirmation.ts'
 import type { RowAction } from './table.ts'
 
 export interface ConfirmedAction<Row> extends RowAction {
-  /** The local URL to return to, such as `/settings#api`. */
+  /** The local URL to return to, such as `/settings#api`. The name may be any text. */
   back(name: string): string
   /** Whether a row can have this name. */
   isName(name: string): boolean
@@ -18,7 +18,7 @@ export interface ConfirmedAction<Row> extends RowAction {
 /** The page that asks, and the one that its form is sent to. For an unknown row both lead back. */
 export function actionPages<Row>(context: SignInContext, action: ConfirmedAction<Row>): PageRoute[] {
   const { path, field } = action
-  const backTo = (name: string) => ({ redirect: action.isName(name) ? action.back(name) : '/settings' })
+  const backTo = (name: string) => ({ redirect: action.back(name) })
   return [
     ownPage('GET', path, async ({ query, csrf, signedIn: { userId } }) => {
       const name = query.get(field) ?? ''

@@ -18,7 +18,8 @@ export interface WorkspacePages {
   show(visit: OwnVisit, workspaceId: string, news?: News & { status?: number }): Promise<VisitAnswer>
 }
 
-export const partUrl = (workspaceId: string, part: string) => `${workspacePath}?id=${workspaceId}#${part}`
+export const partUrl = (workspaceId: string, part: string) =>
+  `${workspacePath}?id=${encodeURIComponent(workspaceId)}#${part}`
 
 export const faultNews = (section: string, fault: string) => ({
   section,

@@ -11,7 +11,7 @@ import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
-const resumptions = Number(process.env['RESUMPTIONS'] ?? 6)
+const resumptions = Number(process.env['RESUMPTIONS'] ?? 4)
 
 const { here, there, user } = await nodesOfFile({
   config: { appEventPollSeconds: 1 },

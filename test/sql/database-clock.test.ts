@@ -88,6 +88,7 @@ const ofThisMachine = [
   'collab/log/verify.ts',
   'platform/clock.ts',
   'platform/storage/disk-store.ts', // compares with the times of files
+  'server/cli/listen/deliver-event.ts', // signs for a receiver on this machine
   'server/cli/progress.ts',
   'server/log.ts',
   'sql/database-clock.ts',

@@ -68,6 +68,7 @@ export class ServiceProcess {
         HOST: '127.0.0.1',
         DATA_DIR: this.dataDir,
         DATABASE_URL: '',
+        DEMO: 'off',
         RATE_LIMIT_PER_HOUR: '1000000000',
         LOG_LEVEL: 'error',
         ...this.#env,
