@@ -187,7 +187,7 @@ test(
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(user.tokenId)
     expect(stdout).toContain(
-      'let somebody in again: 1 tokens, 0 connected applications, 0 sign-in links, 0 sessions.',
+      'let somebody in again: 1 tokens, 0 connected applications, 0 sign-in links, 0 guest links, 0 invitations, 0 sessions.',
     )
     const instance = await startInstance(target, { ...key, ...egress })
     onTestFinished(() => void instance.stop())
