@@ -2006,7 +2006,7 @@ export interface components {
                 [key: string]: {
                     /** @description URL of the file that needs no token, for at most an hour. */
                     url: string;
-                    /** @description For `<img srcset>`: URLs of smaller images with their widths. Null when there are none. */
+                    /** @description For `<img srcset>`: URLs of smaller images with their widths. Null when the file has no smaller images. */
                     srcset: string | null;
                 };
             };

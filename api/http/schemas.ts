@@ -218,7 +218,9 @@ const card = named('Card', 'A card on a board.', {
       object('The URLs of a file.', {
         url: text('URL of the file that needs no token, for at most an hour.'),
         srcset: nullable(
-          text('For `<img srcset>`: URLs of smaller images with their widths. Null when there are none.'),
+          text(
+            'For `<img srcset>`: URLs of smaller images with their widths. Null when the file has no smaller images.',
+          ),
         ),
       }),
       {

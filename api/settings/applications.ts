@@ -27,7 +27,7 @@ export const applicationsSection: Section = {
   pages: (context) => actionPages(context, disconnecting),
 }
 
-/** Shows each application once, even if it was connected several times. The service's own app is none of them. */
+/** Shows each application once, even if it was connected several times. The service's own app is left out. */
 async function showApplications({ database }: SignInContext, { signedIn }: OwnVisit): Promise<Html> {
   const rows = await database.asUser(
     signedIn.userId,

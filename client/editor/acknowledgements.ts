@@ -23,7 +23,7 @@ export class Acknowledgements {
   #sent = 0
   #answered = 0
   /**
-   * The one of them from which on this socket has carried everything that the service lacks. 0: there is none. It ends
+   * The first change since which this socket has carried everything that the service lacks. 0: no such change. It ends
    * when a later change is refused, or can't be sent.
    */
   #wholeFrom = 0

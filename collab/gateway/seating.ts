@@ -19,7 +19,7 @@ export interface SeatingOptions {
   left(connection: Connection<EditorContext>): void
 }
 
-/** Who asks for a connection. */
+/** The account that asks for a connection. */
 interface Sitter extends Pick<Seat, 'account' | 'payer'>, Pick<EditorContext, 'countedAs'> {
   readOnly: boolean
 }

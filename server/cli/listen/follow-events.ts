@@ -45,7 +45,7 @@ interface State {
   waitMs: number
 }
 
-/** @returns the answer, or why there is none */
+/** @returns the answer, or the error */
 async function connect({ url, token }: FollowOptions, { lastId }: State): Promise<Response | string> {
   const resume = lastId === undefined ? {} : { 'last-event-id': lastId }
   try {
