@@ -5,9 +5,28 @@ import { configDefaults, defineConfig } from 'vitest/config'
 process.env['NODE_COMPILE_CACHE'] ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
 
 const common = { pool: 'forks', testTimeout: 30_000, hookTimeout: 60_000 } as const
+const folders = 'api|client-library|collab|core|mcp|platform|server|sql|sync|workers'
+/** Files that hold nothing in modules they share. Their worker loads the service once, instead of once for each file. */
+const sharing = `test/@(${folders})/**/*.test.ts`
+/** They change the environment, or import modules that open something for one file, such as a scene or a server. */
+const holding = [
+  'test/server/{administration,metrics}.test.ts',
+  'test/sql/{driver,driver-pool,driver-silence,event-operations,events}.test.ts',
+  'test/workers/{deliveries,first-attempts,switched-off}.test.ts',
+]
+/** It does little but wait for more than a minute. */
+const waiting = ['test/collab/idle.test.ts']
+/** They measure time, to which a heap that other files have filled adds collections of garbage. */
+const measuring = [
+  'test/api/{json-bounds,large-texts,large-writes}.test.ts',
+  'test/collab/{flood-cost,long-writes}.test.ts',
+  'test/workers/isolation.test.ts',
+]
 /** What these test files measure depends on what else runs. So they run one at a time, after all others. */
 const alone = 'test/**/*.alone.test.ts'
 
+// Projects of one group begin in the order of their names, and the longest files are among those apart. So the run does
+// not end with one of them while other workers have nothing to do.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
@@ -16,10 +35,27 @@ export default defineConfig({
       {
         test: {
           ...common,
-          name: 'together',
-          include: ['test/**/*.test.ts'],
+          name: 'apart',
+          include: [
+            `test/!(${folders})/**/*.test.ts`,
+            'test/*.test.ts',
+            ...holding,
+            ...waiting,
+            ...measuring,
+          ],
           exclude: [...configDefaults.exclude, alone],
           // Many tests wait: for timers, processes, and commits. Three workers leave a third of two cores unused.
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'sharing',
+          include: [sharing],
+          exclude: [...configDefaults.exclude, alone, ...holding, ...waiting, ...measuring],
+          isolate: false,
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },

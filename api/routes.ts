@@ -29,6 +29,7 @@ import { restoreBoardTo } from './history/restore-to.ts'
 import { undoOnBoard } from './history/undo.ts'
 import { listWorkspaces, readMe, readRoot } from './http/identity.ts'
 import { listNotifications } from './notifications/list.ts'
+import { markNotificationsRead } from './notifications/read.ts'
 import { resolveIdentifier } from './search/resolve.ts'
 import { abortUpload, beginUpload, signParts } from './files/multipart.ts'
 import { completeUpload } from './files/multipart-complete.ts'
@@ -38,6 +39,7 @@ import { signUrls } from './files/urls.ts'
 import { uploadImage } from './files/upload.ts'
 import { mcpRoute } from './mcp/endpoint.ts'
 import type { Route } from './http/route.ts'
+import { acceptInvitationRoute } from './people/accept-invitation.ts'
 import { createInvitation, deleteInvitation, listInvitations } from './people/invitations.ts'
 import { deleteMember, listMembers, patchMember } from './people/members.ts'
 import { createLink, deleteLink, listLinks } from './people/links.ts'
@@ -75,7 +77,9 @@ export const routes: Route[] = [
   listInvitations,
   createInvitation,
   deleteInvitation,
+  acceptInvitationRoute,
   listNotifications,
+  markNotificationsRead,
   search,
   listBoards,
   createBoard,

@@ -156,6 +156,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation to a workspace or a board.
+         * @description The `code` is the one in the link of the invitation. An invitation to an e-mail address is for the account with this address. Service accounts and guests cannot accept one.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postInvitationsAccept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/notifications": {
         parameters: {
             query?: never;
@@ -172,6 +194,28 @@ export interface paths {
         get: operations["getNotifications"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark notifications of the account as read.
+         * @description Send `ids` or `before`. What is read already stays as it is, so the request can be repeated. Ids that are not notifications of the account are ignored.
+         *
+         *     Needs the scope `write`.
+         */
+        post: operations["postNotificationsRead"];
         delete?: never;
         options?: never;
         head?: never;
@@ -375,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Bring a board, or some of its cards, back to what they were.
-         * @description A new change, which can be undone in turn. Open canvases show it. Needs the scope `delete`, too, when cards are removed by it. With `card_ids`, all other cards stay as they are now; of the groups, only those come back that the cards were in. Cards that were moved to another board since, or here from one, are left where they are, and are listed in `skipped`. A guest needs the history to be shared.
+         * @description A new change, which can be undone in turn. Open canvases show it. Needs the scope `delete`, too, when cards are removed by it. With `card_ids`, all other cards stay as they are now; of the groups, only those come back that the cards were in. Cards that were moved to another board since, or here from one, are left where they are, and are listed in `skipped`. So are cards whose past at that moment was expunged. A guest needs the history to be shared.
          *
          *     Needs the scope `write`.
          */
@@ -859,7 +903,7 @@ export interface paths {
         };
         /**
          * Follow events as they happen, as Server-Sent Events.
-         * @description The events are those of webhooks, of everything that the caller may see when an event is sent. Send the `id` of the last event in `Last-Event-ID` to resume: within 7 days nothing is missed. The stream ends with its token, and when the service stops.
+         * @description The events are those of webhooks, of everything that the caller may see when an event is sent. Send the `id` of the last event in `Last-Event-ID` to resume: within 7 days nothing is missed. The stream ends with its token or session, and when the service stops.
          *
          *     Needs the scope `read`.
          */
@@ -2856,6 +2900,11 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the account marked it as read. Null: not yet.
+             */
+            read_at: string | null;
         };
         /** @description Somebody who is on a board at the moment. */
         Present: {
@@ -3152,6 +3201,11 @@ export interface components {
             /** @description Name of the workspace. */
             name: string;
             /**
+             * @description What the account is in it. `owner`: manages who has access, and pays. `editor`: changes boards. `viewer`: reads them.
+             * @enum {string}
+             */
+            role: "owner" | "editor" | "viewer";
+            /**
              * Format: date-time
              * @description When it was created.
              */
@@ -3251,10 +3305,22 @@ export interface operations {
                      *           "summary": "Revoke an invitation. Its link stops working. Only the owner can."
                      *         },
                      *         {
+                     *           "method": "POST",
+                     *           "path": "/invitations/accept",
+                     *           "scope": "write",
+                     *           "summary": "Accept an invitation to a workspace or a board."
+                     *         },
+                     *         {
                      *           "method": "GET",
                      *           "path": "/notifications",
                      *           "scope": "read",
                      *           "summary": "List the notifications of the account, newest first. With `since`: a feed of new ones."
+                     *         },
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/notifications/read",
+                     *           "scope": "write",
+                     *           "summary": "Mark notifications of the account as read."
                      *         },
                      *         {
                      *           "method": "GET",
@@ -3762,7 +3828,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *       "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *       "display_name": "Anna",
                      *       "email": "anna@example.com",
                      *       "tier": "pro",
@@ -3862,7 +3928,8 @@ export interface operations {
                      *         {
                      *           "id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *           "name": "Anna",
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "role": "owner"
                      *         }
                      *       ],
                      *       "limit": 100,
@@ -3920,7 +3987,7 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *           "email": "anna@example.com",
                      *           "display_name": "Anna",
                      *           "role": "owner"
@@ -4261,6 +4328,66 @@ export interface operations {
             };
         };
     };
+    postInvitationsAccept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "J9xW2m4YbQpTz7Kc0vLs5RfHd8NgAe1UiOoEt3Xy6Bw"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The code in the link of the invitation. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workspace_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *       "board_id": null,
+                     *       "role": "viewer"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the workspace.
+                         */
+                        workspace_id: string;
+                        /**
+                         * Format: uuid
+                         * @description The board that you can open now. Null: the whole workspace.
+                         */
+                        board_id: string | null;
+                        /**
+                         * @description Your role. `owner`: the workspace is yours now.
+                         * @enum {string}
+                         */
+                        role: "owner" | "editor" | "viewer";
+                    };
+                };
+            };
+        };
+    };
     getNotifications: {
         parameters: {
             query?: {
@@ -4293,7 +4420,7 @@ export interface operations {
                      * @example {
                      *       "notifications": [
                      *         {
-                     *           "id": "96fa7d0d-8019-4286-8e1b-5ca4a9c63087",
+                     *           "id": "5845b027-518e-420e-88a6-30145f190bf7",
                      *           "type": "schedule.changed",
                      *           "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
                      *           "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
@@ -4314,7 +4441,8 @@ export interface operations {
                      *             "scheduled_end": null,
                      *             "scheduled_date": "2026-05-02"
                      *           },
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "read_at": null
                      *         }
                      *       ],
                      *       "limit": 1,
@@ -4331,6 +4459,61 @@ export interface operations {
                         has_more: boolean;
                         /** @description The `cursor` of the next page. Null when there is no next page. */
                         next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    postNotificationsRead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict`: unknown query parameters and body fields are refused with 400. Without it they are ignored, and listed in the header `x-unknown-fields` of the answer. */
+                Prefer?: string;
+                /** @description Makes it safe to retry the request. For 24 hours, the same request with the same key gets the first answer, and nothing is done twice. Any text of 1 to 255 characters, such as a UUID. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "5845b027-518e-420e-88a6-30145f190bf7"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Ids of the notifications. */
+                    ids?: string[];
+                    /**
+                     * Format: date-time
+                     * @description Marks all up to this time, those of this very time included: the `created_at` of the newest one that was shown.
+                     */
+                    before?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "read": 1,
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many notifications were unread, and are read now. */
+                        read: number;
+                        /** @description True when `before` covers more than 10000 unread notifications. The oldest ones are marked: send the request again for the others. */
+                        has_more: boolean;
                     };
                 };
             };
@@ -5216,15 +5399,15 @@ export interface operations {
                      *           "by": "api",
                      *           "actors": [
                      *             {
-                     *               "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *               "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *               "display_name": "Anna"
                      *             }
                      *           ],
                      *           "action": "card.update",
                      *           "request_id": "req-3f",
-                     *           "operation_id": "5845b027-518e-420e-88a6-30145f190bf7",
+                     *           "operation_id": "ab6302f6-9f41-449f-8fdc-78bd48974566",
                      *           "token_ids": [
-                     *             "ab6302f6-9f41-449f-8fdc-78bd48974566"
+                     *             "a22a5fa6-4882-4a44-88ac-638a5e8472b9"
                      *           ],
                      *           "other_board_id": null,
                      *           "counts": {
@@ -5561,10 +5744,10 @@ export interface operations {
                             /** @description The fields that were left. Empty: the whole object. */
                             fields: string[];
                             /**
-                             * @description `changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`.
+                             * @description `changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`. `expunged`: its past was expunged, so it is not known whether it was there.
                              * @enum {string}
                              */
-                            reason: "changed_since" | "gone" | "exists" | "in_use" | "identifier_taken" | "moved" | "together" | "needs_delete";
+                            reason: "changed_since" | "gone" | "exists" | "in_use" | "identifier_taken" | "moved" | "together" | "needs_delete" | "expunged";
                         }[];
                         /** @description Ids from the request that are on the board neither now nor at `as_of`. */
                         not_found: string[];
@@ -5692,10 +5875,10 @@ export interface operations {
                             /** @description The fields that were left. Empty: the whole object. */
                             fields: string[];
                             /**
-                             * @description `changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`.
+                             * @description `changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`. `expunged`: its past was expunged, so it is not known whether it was there.
                              * @enum {string}
                              */
-                            reason: "changed_since" | "gone" | "exists" | "in_use" | "identifier_taken" | "moved" | "together" | "needs_delete";
+                            reason: "changed_since" | "gone" | "exists" | "in_use" | "identifier_taken" | "moved" | "together" | "needs_delete" | "expunged";
                         }[];
                         /** @description True when nothing was written. */
                         dry_run: boolean;
@@ -5737,7 +5920,7 @@ export interface operations {
                      *         {
                      *           "client_id": 2913640571,
                      *           "account": {
-                     *             "id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *             "id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *             "name": "Anna"
                      *           },
                      *           "agent": true,
@@ -5926,7 +6109,7 @@ export interface operations {
                      *           "changed_at": "2026-03-02T09:30:00.000Z",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "created_by": {
-                     *             "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *             "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *             "display_name": "Anna"
                      *           }
                      *         }
@@ -6001,7 +6184,7 @@ export interface operations {
                      *         "changed_at": "2026-03-02T09:30:00.000Z",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "created_by": {
-                     *           "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *           "display_name": "Anna"
                      *         }
                      *       }
@@ -6117,7 +6300,7 @@ export interface operations {
                      *         "changed_at": "2026-03-02T09:30:00.000Z",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "created_by": {
-                     *           "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *           "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *           "display_name": "Anna"
                      *         }
                      *       }
@@ -7494,7 +7677,7 @@ export interface operations {
                      *           "by": "api",
                      *           "actors": [
                      *             {
-                     *               "user_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
+                     *               "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
                      *               "display_name": "Anna"
                      *             }
                      *           ],
@@ -7502,7 +7685,7 @@ export interface operations {
                      *           "request_id": "req-3f",
                      *           "operation_id": "88bc5d2c-2bc2-4271-8105-b8cb609fe3df",
                      *           "token_ids": [
-                     *             "ab6302f6-9f41-449f-8fdc-78bd48974566"
+                     *             "a22a5fa6-4882-4a44-88ac-638a5e8472b9"
                      *           ],
                      *           "other_board_id": null,
                      *           "counts": {
@@ -8001,8 +8184,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "delivery": {
-                     *         "id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
-                     *         "delivery_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *         "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
+                     *         "delivery_id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
                      *         "webhook_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "event": "webhook.test",
                      *         "status": "waiting",
@@ -8121,8 +8304,8 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
-                     *           "delivery_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *           "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
+                     *           "delivery_id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
                      *           "webhook_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *           "event": "webhook.test",
                      *           "status": "succeeded",
@@ -8139,7 +8322,7 @@ export interface operations {
                      *       ],
                      *       "limit": 1,
                      *       "has_more": true,
-                     *       "next_cursor": "2026-03-02T09:30:00.000Z|97be1595-4ec5-4929-8c36-714a422aa0bb|b59d0bfd-c132-4602-8725-20b39bb9e99c"
+                     *       "next_cursor": "2026-03-02T09:30:00.000Z|7684f170-12f8-42d5-8c41-b4f84bc07c15|b59d0bfd-c132-4602-8725-20b39bb9e99c"
                      *     }
                      */
                     "application/json": {
@@ -8173,7 +8356,7 @@ export interface operations {
                 id: string;
                 /**
                  * @description Id of the delivery, or of one of its attempts.
-                 * @example 97be1595-4ec5-4929-8c36-714a422aa0bb
+                 * @example 7684f170-12f8-42d5-8c41-b4f84bc07c15
                  */
                 deliveryId: string;
             };
@@ -8190,8 +8373,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "delivery": {
-                     *         "id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
-                     *         "delivery_id": "97be1595-4ec5-4929-8c36-714a422aa0bb",
+                     *         "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
+                     *         "delivery_id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
                      *         "webhook_id": "b59d0bfd-c132-4602-8725-20b39bb9e99c",
                      *         "event": "webhook.test",
                      *         "status": "waiting",
@@ -8225,7 +8408,7 @@ export interface operations {
                 /** @description Only events of this board. */
                 board?: string;
                 /**
-                 * @description Only events of these types: a comma list of `board.created`, `board.updated`, `board.deleted`, `board.restored`, `card.created`, `card.updated`, `card.deleted`, `card.moved`, `image.created`.
+                 * @description Only events of these types: a comma list of `board.created`, `board.updated`, `board.deleted`, `board.restored`, `card.created`, `card.updated`, `card.deleted`, `card.moved`, `image.created`, `access.granted`, `access.ended`. Those of access come only when they are named, and tell the caller of its own access.
                  * @example board.created,board.updated
                  */
                 type?: string;
@@ -8825,7 +9008,7 @@ export interface operations {
                      *         "retired_at": null
                      *       },
                      *       "token": {
-                     *         "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
+                     *         "id": "96fa7d0d-8019-4286-8e1b-5ca4a9c63087",
                      *         "name": "Nightly sync",
                      *         "prefix": "cork_01234",
                      *         "scopes": [
@@ -8933,7 +9116,7 @@ export interface operations {
                      * @example {
                      *       "tokens": [
                      *         {
-                     *           "id": "7684f170-12f8-42d5-8c41-b4f84bc07c15",
+                     *           "id": "96fa7d0d-8019-4286-8e1b-5ca4a9c63087",
                      *           "name": "Nightly sync",
                      *           "prefix": "cork_01234",
                      *           "scopes": [
@@ -9291,22 +9474,22 @@ export interface operations {
                      *         {
                      *           "id": "48211",
                      *           "occurred_at": "2026-03-02T09:30:00.000Z",
-                     *           "action": "board.update",
+                     *           "action": "notification.read",
                      *           "actor": {
-                     *             "user_id": "19c79ca7-b1d4-4237-862b-300cbadd7b43",
-                     *             "display_name": "Ben",
-                     *             "token_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
+                     *             "user_id": "3b87bfbb-7259-44e9-8b01-dc31c7c77937",
+                     *             "display_name": "Anna",
+                     *             "token_id": "a22a5fa6-4882-4a44-88ac-638a5e8472b9",
                      *             "service_account_id": null,
                      *             "client_id": null
                      *           },
-                     *           "method": "PATCH",
-                     *           "path": "/api/v1/boards/cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *           "method": "POST",
+                     *           "path": "/api/v1/notifications/read",
                      *           "status": 200,
-                     *           "workspace_id": "cd3d4eb4-85fd-495f-87e5-62af6c692c12",
-                     *           "board_id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10",
+                     *           "workspace_id": null,
+                     *           "board_id": null,
                      *           "resource": {
-                     *             "type": "board",
-                     *             "id": "cb4aec88-9ac8-48d5-8812-a44cc47d1c10"
+                     *             "type": "notification",
+                     *             "id": null
                      *           },
                      *           "request_id": "req-3f",
                      *           "ip": "203.0.113.7"
@@ -10073,6 +10256,8 @@ export interface operations {
                 expires?: number;
                 /** @description Of a signed URL: the account for which it was signed. */
                 by?: string;
+                /** @description Of a signed URL that a session asked for: what it ends with. */
+                session?: string;
                 /** @description Of a signed URL: the signature. Such a request needs no token. */
                 signature?: string;
             };
@@ -10167,7 +10352,7 @@ export interface operations {
                      *         {
                      *           "image_key": "fTalPerE4QtkvNd64mD0u3-Am.png",
                      *           "w": 320,
-                     *           "url": "https://corkboard.example/api/v1/images/fTalPerE4QtkvNd64mD0u3-Am.png?w=320&format=webp&expires=1772449200&by=a22a5fa6-4882-4a44-88ac-638a5e8472b9&signature=4vJ9uYQ2mWcT7xkN0bRzLhP3dGfAe8sVoI6wKqUyXtE"
+                     *           "url": "https://corkboard.example/api/v1/images/fTalPerE4QtkvNd64mD0u3-Am.png?w=320&format=webp&expires=1772449200&by=3b87bfbb-7259-44e9-8b01-dc31c7c77937&signature=4vJ9uYQ2mWcT7xkN0bRzLhP3dGfAe8sVoI6wKqUyXtE"
                      *         }
                      *       ],
                      *       "not_found": [],

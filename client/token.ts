@@ -4,5 +4,10 @@
  */
 export type TokenSource = string | ((given: { refused: boolean }) => string | Promise<string>)
 
-export const readToken = async (source: TokenSource, refused = false): Promise<string> =>
-  typeof source === 'string' ? source : source({ refused })
+export async function readToken(source: TokenSource, refused = false): Promise<string> {
+  if (typeof source === 'string') return source
+  // In JavaScript it may be missing, such as a variable that is not set.
+  if (typeof source !== 'function')
+    throw new TypeError('Give `token`: an access token, or a function that returns one.')
+  return source({ refused })
+}

@@ -51,7 +51,9 @@ const isPassing = ({ code, status }: CorkboardError) =>
 
 /** @returns a function that answers with the JSON of a success, or with the `Response` itself when it has none */
 export function openTransport(options: ClientOptions): Transport {
-  const { token, retryForMs = 60_000 } = options
+  const { url, token, retryForMs = 60_000 } = options
+  if (!URL.canParse(url))
+    throw new TypeError('Give `url`: the address of the service, such as https://boards.example.com.')
   return async (request) => {
     const until = performance.now() + (request.retryForMs ?? retryForMs)
     const headers = headersOf(request)
@@ -76,9 +78,15 @@ function headersOf({ method, body, contentType, headers, idempotencyKey }: Outgo
   const sent = new Headers(headers)
   if (body !== undefined) sent.set('content-type', contentType ?? 'application/json')
   if (method === 'POST' && !sent.has('idempotency-key'))
-    sent.set('idempotency-key', idempotencyKey ?? crypto.randomUUID())
+    sent.set('idempotency-key', idempotencyKey ?? newKey())
   return sent
 }
+
+/** Not `crypto.randomUUID()`, which browsers offer to pages by https alone. */
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )
 
 /** @throws the reason of `signal`. Every other failure is returned */
 async function attemptOnce(

@@ -14,6 +14,8 @@ export interface BoardAccess {
   isGuest: boolean
   /** For a guest who came by a link: the id of the link. */
   linkId: string | null
+  /** The owner of the link's board, whose limits apply. */
+  linkOwner: string | null
   /** Display name of the account. Null when it has none. */
   name: string | null
   /** The user of a session, as others see them. Null for other accounts. */
@@ -62,6 +64,7 @@ export async function boardAccess(
       scopes: Scope[] | null
       guest: boolean
       link_id: string | null
+      link_owner: string | null
       full: boolean | null
       name: string | null
       user: ShownSessionUser | null
@@ -69,6 +72,7 @@ export async function boardAccess(
   >`
     select
       u.display_name as name, x.link_id,
+      case when x.id is not null then (select w.owner_id from workspaces w where w.id = b.workspace_id) end as link_owner,
       case when s.id is not null then json_build_object(
         'id', s.external_id, 'name', u.display_name, 'color', s.color, 'avatar_url', s.avatar_url,
         'service_account_id', (select a.id from service_accounts a where a.id = s.minted_by)
@@ -112,10 +116,11 @@ export async function boardAccess(
     left join session_users s on s.id = q.account
     order by q.at`
   const rows = await runAsSystem(database, pool, ask)
-  return rows.map(({ access, scopes, guest, link_id, full, name, user }) => ({
+  return rows.map(({ access, scopes, guest, link_id, link_owner, full, name, user }) => ({
     may: mayDo(access, scopes, full),
     isGuest: guest,
     linkId: link_id,
+    linkOwner: link_owner,
     name,
     sessionUser: user,
   }))

@@ -64,4 +64,6 @@ export const closeCodes = {
   forbidden: { code: 4403, reason: 'access ended' },
   otherBoard: { code: 4404, reason: 'the address of this socket names another board' },
   tooSlow: { code: 4408, reason: 'reads too slowly' },
+  /** Hocuspocus' own code. */
+  silent: { code: 4408, reason: 'Connection Timeout' },
 } as const

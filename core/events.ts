@@ -13,6 +13,17 @@ export const events = {
 
 export const eventTypes = Object.keys(events)
 
+/** Events that only the account gets whose access they tell of. Webhooks can't subscribe to them. */
+export const accessEvents = {
+  'access.granted': 'The account got access to a workspace or a board, or has another role there.',
+  'access.ended': 'The account lost its access to a workspace or a board.',
+}
+
+export const accessEventTypes = Object.keys(accessEvents)
+
+/** The events of a live list: they change which boards an account sees, and how these are named and nested. */
+export const listEventTypes = [...eventTypes.filter((type) => type.startsWith('board.')), ...accessEventTypes]
+
 /** The event of `POST /webhooks/{id}/test`. Webhooks can't subscribe to it. */
 export const testEvent = 'webhook.test'
 

@@ -74,6 +74,8 @@ export const limits = {
   versionsPerBoard: 1000,
   trashDays: 30,
   notificationDays: 90,
+  /** Most notifications that one request marks as read by `ids`, and by `before`. */
+  markedRead: { byIds: 500, byTime: 10_000 },
   /** Most cards that the payload of an event names. */
   eventCardIds: 25,
   /** `GET /events`: for how long a stream can be resumed, and bounds of each process. */
@@ -133,8 +135,11 @@ export const limits = {
     atOnce: 8,
   },
   tokenLifetimeDays: 3650,
-  /** Guests of links. `perBoard`: links. `tokenHours`: the longest life of a guest's token. */
-  guests: { perBoard: 100, tokenHours: 12, name: 100, password: { min: 8, max: 200 } },
+  /**
+   * Guests of links. `perBoard`: links. `tokenHours`: the longest life of a guest's token. `linkShare`: how much of the
+   * requests of all sessions and guests of an owner the guests of one link may use.
+   */
+  guests: { linkShare: 0.5, perBoard: 100, tokenHours: 12, name: 100, password: { min: 8, max: 200 } },
   /** `perHour`: invitations that an account may make. */
   invitations: { days: 7, perHour: 20, email: 320 },
   /** Sessions that are minted for the users of other products. Limits by tier are those of the workspace's owner. */
@@ -144,7 +149,7 @@ export const limits = {
     ttlSeconds: { min: 60, max: 86_400, default: 3600 },
     /** Users with a live session. */
     live: { free: 1000, pro: 100_000 },
-    /** Requests of all sessions in an hour. */
+    /** Requests of all sessions in an hour, with those of the guests of links. */
     requestsPerHour: { free: 20_000, pro: 2_000_000 },
     /** A user without a session for so long sees no earlier history at the next one. */
     historyDays: 30,

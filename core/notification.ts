@@ -6,9 +6,11 @@ export interface NotificationRow {
   board_id: string | null
   data: unknown
   created_at: Date
+  read_at: Date | null
 }
 
 export const presentNotification = (row: NotificationRow) => ({
   ...row,
   created_at: row.created_at.toISOString(),
+  read_at: row.read_at?.toISOString() ?? null,
 })

@@ -21,20 +21,19 @@ export const both = (first: Expects | undefined, second: Expects | undefined): E
 export function hashOf(fields: object, defaults: Record<string, unknown> = {}): string {
   const values = fields as Record<string, unknown>
   const names = Object.keys(values).filter((name) => !isDefault(values[name], defaults[name]))
-  const pairs = names.sort().map((name): [string, unknown] => [name, values[name]])
-  return hash('sha1', canonicalJson(pairs), 'base64').slice(0, 22)
+  const pairs = names.sort().map((name): [string, unknown] => [name, sorted(values[name])])
+  return hash('sha1', JSON.stringify(pairs), 'base64').slice(0, 22)
 }
 
 /** Whether a value is the default. Absent, null and an empty list are defaults for every field. */
 const isDefault = (value: unknown, other: unknown) =>
   value === null || value === undefined || value === other || (Array.isArray(value) && value.length === 0)
 
-/** Only objects have keys to sort. Without any, this takes half the time. */
-function canonicalJson(pairs: [name: string, value: unknown][]): string {
-  if (!pairs.some(([, value]) => typeof value === 'object')) return JSON.stringify(pairs)
-  return JSON.stringify(pairs, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
+/** The value with the keys of its objects sorted. A `replacer` of JSON.stringify would take three times as long. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value instanceof Date) return value.toJSON()
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
 }

@@ -5,7 +5,8 @@ import { openSessionTokens } from '../api/sessions/session-tokens.ts'
 import { openSessions } from '../api/sign-in/session.ts'
 import type { FileRead } from '../api/http/route.ts'
 import type { LoadBounds } from '../collab/documents/load.ts'
-import type { EventStreamBounds } from '../collab/events/event-streams.ts'
+import type { StreamBounds } from '../collab/events/event-streams.ts'
+import type { JournalBounds } from '../collab/events/journal-reader.ts'
 import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openEgress, type Egress } from '../platform/egress/egress.ts'
@@ -37,7 +38,7 @@ export interface ComposeOptions {
   compactMs?: number
   loading?: Partial<LoadBounds>
   bounds?: Partial<GatewayBounds>
-  eventStreams?: Partial<EventStreamBounds>
+  eventStreams?: Partial<StreamBounds & JournalBounds>
   /** Time within which a client must send the headers of a request. */
   headersTimeoutMs?: number
   workers?: boolean

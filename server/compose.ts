@@ -28,9 +28,9 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   const { app, log, database, databaseClock, pool, egress, storage } = basis
   const watchdog = new LoopWatchdog({ log })
   const collab = openCollab(basis, { onNodesLost: () => workers.wakeHealing() })
-  const { queue, documents, compactor, nodes, gateway, eventStreams, live } = collab
+  const { queue, documents, compactor, nodes, gateway, journal, eventStreams, lists, live } = collab
   const closeBoard = (boardId: string) => gateway.closeBoard(boardId, closeCodes.forbidden)
-  const workers = openWorkers(basis, { live, compactor, eventStreams }, closeBoard)
+  const workers = openWorkers(basis, { live, compactor, journal }, closeBoard)
   let leaving = false
   const registered = await registerAll(basis, { collab, workers, closeBoard, isLeaving: () => leaving })
   const metricsServer = serveMetrics(basis, { ...collab, ...workers, watchdog }, registered.queues)
@@ -56,7 +56,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   }
 
   async function stop(): Promise<void> {
-    eventStreams.stop()
+    journal.stop()
     await Promise.all([closeApp(app), gateway.close(), workers.stop()])
     egress.close()
     await finishIndex(collab)
@@ -80,7 +80,8 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
   }
   if (options.workers !== false) workers.start()
   const url = basis.listeningUrl()
-  return { app, database, live, files: storage.store, gateway, eventStreams, compactor, url, drain, close }
+  const parts = { app, database, live, files: storage.store, gateway, eventStreams, lists, compactor }
+  return { ...parts, url, drain, close }
 }
 
 /** `queues`: those that requests wait in. @returns null when metrics have no port of their own */

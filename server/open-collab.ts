@@ -8,13 +8,17 @@ import { SafeHtml } from '../collab/boards/safe-html.ts'
 import { CommitQueue } from '../collab/commit/commit.ts'
 import { DocumentQuota } from '../collab/commit/document-quota.ts'
 import { EventStreams } from '../collab/events/event-streams.ts'
+import { JournalReader } from '../collab/events/journal-reader.ts'
 import { Documents } from '../collab/documents/documents.ts'
 import { LogLoader } from '../collab/documents/load.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
 import { Gateway } from '../collab/gateway/gateway.ts'
+import { defaultBounds } from '../collab/gateway/gateway-bounds.ts'
 import { bringNotifications } from '../collab/gateway/notify.ts'
 import { PastSockets } from '../collab/history/past-sockets.ts'
 import { withPast } from '../collab/history/past.ts'
+import { Lists } from '../collab/lists/lists.ts'
+import { PeopleCounts } from '../collab/lists/people-counts.ts'
 import { Compactor } from '../collab/log/compact.ts'
 import { closeCodes } from '../core/errors.ts'
 import { encodeState } from '../collab/updates/encode-state.ts'
@@ -70,8 +74,14 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     onNodesLost,
     onNodeGone: (node) => gateway.presence.nodeGone(node),
   })
+  const bounds = { maxSocketsPerBoard, maxSocketsPerAccountOnBoard, maxSocketsPerAccount, ...options.bounds }
+  const journal = new JournalReader({ database, log, bounds: options.eventStreams })
+  const lists = new Lists({
+    ...{ tokens, journal, log, bounds: { ...defaultBounds, ...bounds } },
+    people: new PeopleCounts({ database, log }),
+  })
   const gateway: Gateway = new Gateway({
-    ...{ database, tokens, documents, documentBytes, quota, nodes, pool, clock, log },
+    ...{ database, tokens, documents, documentBytes, quota, nodes, pool, clock, log, lists },
     past: new PastSockets({
       ...{ tokens, log },
       past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },
@@ -80,18 +90,18 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     onSocketClosed: metrics.onSocketClosed,
     addressOf: (request) => network(clientAddress(request, config.trustProxy)),
     others: relayTo(bus, nodes),
-    bounds: { maxSocketsPerBoard, maxSocketsPerAccountOnBoard, maxSocketsPerAccount, ...options.bounds },
+    bounds,
     ...(options.debounceMs === undefined ? {} : { debounceMs: options.debounceMs }),
     ...(options.accessCheckMs ? { accessCheckMs: options.accessCheckMs } : {}),
   })
-  const eventStreams = new EventStreams({ database, log, bounds: options.eventStreams })
-  hearOthers(bus, gateway, eventStreams, basis)
+  const eventStreams = new EventStreams(journal, options.eventStreams)
+  hearOthers(bus, gateway, journal, basis)
   const { onStale } = metrics
   const live = {
     ...{ database, queue, documents, nodes, pool, html: new SafeHtml(pool), history, onStale },
     compact: (boardId: string) => compactor.compact(boardId),
   }
-  return { compactor, queue, loader, documents, bus, nodes, gateway, eventStreams, live }
+  return { compactor, queue, loader, documents, bus, nodes, gateway, journal, eventStreams, lists, live }
 }
 
 /** Reads the past for sockets, with the rights of the API. */
@@ -112,14 +122,14 @@ const relayTo = (bus: Bus, nodes: Nodes): RelayOptions => ({
 function hearOthers(
   bus: Bus,
   gateway: Gateway,
-  eventStreams: EventStreams,
+  journal: JournalReader,
   { database, tokens, log }: Basis,
 ): void {
   bus.on('notified', ({ rows }) => bringNotifications({ database, seating: gateway.seating, log }, rows))
   bus.on('revoked', () => {
     tokens.forget()
     gateway.checkAccessSoon()
-    eventStreams.checkAccessSoon()
+    journal.checkAccessSoon()
   })
   bus.on('awareness', (message) => gateway.presence.heard(message))
   bus.on('left', ({ from }) => gateway.presence.nodeGone(from))

@@ -1,6 +1,6 @@
 /** The work that no request waits for: deliveries, the search index, and the upkeep of the database and the files. */
 import type { LiveBoards } from '../collab/boards/live.ts'
-import type { EventStreams } from '../collab/events/event-streams.ts'
+import type { JournalReader } from '../collab/events/journal-reader.ts'
 import type { Compactor } from '../collab/log/compact.ts'
 import { Deliverer } from '../workers/deliveries/deliverer.ts'
 import { startWhenResumed } from '../workers/deliveries/start-when-resumed.ts'
@@ -21,7 +21,7 @@ export type Workers = ReturnType<typeof openWorkers>
 /** Waking a worker that was not started does nothing. */
 export function openWorkers(
   basis: Basis,
-  { live, compactor, eventStreams }: { live: LiveBoards; compactor: Compactor; eventStreams: EventStreams },
+  { live, compactor, journal }: { live: LiveBoards; compactor: Compactor; journal: JournalReader },
   closeBoard: (boardId: string) => void,
 ) {
   const { config, database, clock, pool, log } = basis
@@ -42,7 +42,7 @@ export function openWorkers(
     start() {
       healing = startHealing(live, log)
       loops.push(
-        startWhenResumed({ database, log }, () => (deliverer = startDelivering(basis, eventStreams))),
+        startWhenResumed({ database, log }, () => (deliverer = startDelivering(basis, journal))),
         healing,
         startRetention({ database, clock, log, auditDays: config.auditRetentionDays }),
         startPurge({ database, clock, log, closeBoard }),
@@ -60,14 +60,14 @@ export function openWorkers(
   }
 }
 
-function startDelivering(basis: Basis, eventStreams: EventStreams): Deliverer {
+function startDelivering(basis: Basis, journal: JournalReader): Deliverer {
   const { config, options, metrics, database, clock, egress, webhookSecrets, log } = basis
   return new Deliverer({
     ...{ database, clock, log },
     ...(options.queueTickMs ? { tickMs: options.queueTickMs } : {}),
     send: (request) => egress.send(request),
     onAttempt: metrics.onAttempt,
-    onJournal: () => eventStreams.wake(),
+    onJournal: () => journal.wake(),
     openSecret: (sealed, webhookId) => webhookSecrets.open(sealed, webhookId),
     waits: config.webhookRetryWaits,
     // A test's clock moves in whole seconds, so its retries have no jitter.

@@ -1,5 +1,6 @@
 /** Registers all that the service answers: the API, sign-in, OAuth, parts of uploads, health, pages, and sockets. */
 import { registerApi } from '../api/app.ts'
+import { registerAppActions } from '../api/app-actions/register.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
 import { exports } from '../api/exchange/export.ts'
 import { fetches } from '../api/exchange/fetch-url.ts'
@@ -28,6 +29,7 @@ import { registerHome } from './pages/home.ts'
 import { registerIcon } from './pages/icon.ts'
 import { registerWebApp } from './pages/web-app.ts'
 import { registerPartUploads } from './part-uploads.ts'
+import { bucketOrigin } from './storage.ts'
 
 /** `atOnce` equals the number of database connections for searches. */
 const searching = { atOnce: 4, atOncePerAccount: 2, waiting: 500, waitingPerAccount: 32 }
@@ -95,6 +97,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
     ...{ passwords, mailer },
     devices: openEncryption(secretKeys, 'browsers that signed in'),
   })
+  await registerAppActions(app, signingIn)
   await registerOAuth(app, { ...signingIn, egress, limiter, log, secretKeys, requestsPerHour })
   if (storage.partUploads) await registerPartUploads(app, storage.partUploads)
   await registerHealth(app, database, { isLeaving, isSeating: () => collab.nodes.isSeating })
@@ -118,8 +121,8 @@ export async function registerAll(basis: Basis, parts: Parts) {
   }
 }
 
-async function registerPages({ app, sessions, options }: Basis): Promise<void> {
-  const isBuilt = await registerWebApp(app, options.webApp)
+async function registerPages({ app, sessions, options, config }: Basis): Promise<void> {
+  const isBuilt = await registerWebApp(app, { folder: options.webApp, bucket: bucketOrigin(config) })
   registerHome(app, { sessions, isBuilt })
   registerIcon(app)
   await registerChangelog(app)

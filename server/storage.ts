@@ -41,3 +41,9 @@ export function openStorage(config: Config, { clock, publicUrl, log }: StorageCo
       return { store: openSupabaseStore(storage), partUploads: null }
   }
 }
+
+/** The origin to which browsers send the parts of uploads. Null: this service. */
+export function bucketOrigin({ storage }: Config): string | null {
+  const s3 = storage.kind === 'disk' ? null : storage.s3
+  return s3 && new URL(s3.endpoint).origin
+}

@@ -12,8 +12,8 @@ const reach: Record<string, string[]> = {
   platform: ['core'],
   core: [],
   client: [],
-  web: [],
-  test: ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core', 'client'],
+  web: ['client'],
+  test: ['server', 'api', 'workers', 'collab', 'sql', 'platform', 'core', 'client', 'web'],
 }
 /**
  * The rooms of each folder, from top to bottom: a room may import rooms that are listed below it, and no other room of
@@ -23,7 +23,7 @@ const rooms: Record<string, string[][]> = {
   server: [['cli'], ['backup'], ['.'], ['metrics', 'pages']],
   api: [
     ['.'],
-    ['description', 'mcp'],
+    ['app-actions', 'description', 'mcp'],
     ['exchange', 'search'],
     ['cards', 'groups'],
     ['events', 'files', 'history', 'oauth', 'presence', 'settings', 'versions', 'webhooks'],
@@ -33,7 +33,7 @@ const rooms: Record<string, string[][]> = {
   ],
   workers: [['deliveries', 'search', 'upkeep'], ['.']],
   collab: [
-    ['history'],
+    ['history', 'lists'],
     ['boards', 'gateway'],
     ['documents'],
     ['bus', 'commit'],
@@ -46,14 +46,23 @@ const rooms: Record<string, string[][]> = {
   platform: [['archive'], ['egress', 'images', 'storage'], ['secrets'], ['work'], ['.']],
   core: [['layout'], ['.']],
   client: [['react'], ['editor'], ['.']],
-  web: [['.'], ['shell'], ['canvas'], ['board', 'build', 'service']],
+  web: [
+    ['.'],
+    ['shell'],
+    ['settings'],
+    ['history', 'people'],
+    ['boards', 'canvas', 'list'],
+    ['contents', 'controls'],
+    ['files'],
+    ['board', 'build', 'service'],
+  ],
 }
 /** Packages that only some folders may import. */
 const keepers: [RegExp, string[]][] = [
   [/^postgres$/, ['sql', 'test']],
   [/^undici$/, ['platform', 'test']],
   [/^redis$/, ['collab']],
-  [/^@hocuspocus\//, ['client', 'collab', 'web', 'test']],
+  [/^@hocuspocus\//, ['client', 'collab', 'test']],
   [/^react$/, ['client', 'web', 'test']],
 ]
 

@@ -110,6 +110,27 @@ test('[US15] the two examples that mint sessions, for Express and for Next.js, r
   }
 })
 
+test(
+  '[TM6] the commands of docs/api.md run as they are written, one after the other',
+  { timeout: 60_000 },
+  async () => {
+    const guide = await readFile(join(repository, 'docs/api.md'), 'utf8')
+    const blocks = [...guide.matchAll(/^```sh\n([^]*?)^```/gm)].map(([block]) => snippet(block, 'sh'))
+    // A stream has no end, and the generator of types is not installed.
+    const commands = blocks.filter((block) => !/curl -N|npx/.test(block))
+    expect(commands.length).toBeGreaterThan(7)
+    const { stdout, stderr, code } = await run('bash', ['--norc', '-euc', commands.join('\necho\n')], {
+      cwd: repository,
+    })
+    expect([code, stderr]).toEqual([0, ''])
+    const answers = stdout.match(/^\{.*\}$/gm)!
+    // One command shows what a version that does not match is answered.
+    expect(answers.flatMap((answer) => JSON.parse(answer).code ?? [])).toEqual(['precondition_failed'])
+    for (const part of ['/login/invitation?', '"cork_', '"corks_', 'signature=', '"presence":[{'])
+      expect(stdout).toContain(part)
+  },
+)
+
 interface Guide {
   path: string
   text: string

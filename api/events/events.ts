@@ -1,6 +1,6 @@
 /** The stream of events, for programs that can't receive webhooks. */
 import Type, { type TSchema } from 'typebox'
-import { eventTypes } from '../../core/events.ts'
+import { accessEventTypes, eventTypes } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
 import { requireFilter } from '../boards/require-filter.ts'
 import { includeOf } from '../http/page.ts'
@@ -19,16 +19,19 @@ const streamAnswer = {
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 } as unknown as TSchema
 
+/** Without `type` a stream is what webhooks get. */
+const asked = [...eventTypes, ...accessEventTypes]
+
 export const streamEvents = route('GET /events', 'read', {
   summary: 'Follow events as they happen, as Server-Sent Events.',
-  description: `The events are those of webhooks, of everything that the caller may see when an event is sent. Send the \`id\` of the last event in \`Last-Event-ID\` to resume: within ${limits.eventStreams.days} days nothing is missed. The stream ends with its token, and when the service stops.`,
+  description: `The events are those of webhooks, of everything that the caller may see when an event is sent. Send the \`id\` of the last event in \`Last-Event-ID\` to resume: within ${limits.eventStreams.days} days nothing is missed. The stream ends with its token or session, and when the service stops.`,
   schemas: {
     query: Type.Object({
       workspace: Type.Optional(id('Only events of this workspace.')),
       board: Type.Optional(id('Only events of this board.')),
       type: Type.Optional(
         text(
-          `Only events of these types: a comma list of ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+          `Only events of these types: a comma list of ${asked.map((type) => `\`${type}\``).join(', ')}. Those of access come only when they are named, and tell the caller of its own access.`,
         ),
       ),
     }),
@@ -37,17 +40,17 @@ export const streamEvents = route('GET /events', 'read', {
   answerHeaders: ['cache-control'],
   refuses: ['not_found'],
   resumable: true,
-  notInSessions: true,
   async handle({ database, eventStreams }, { principal, query, request }) {
     const { workspace, board, type } = query
-    const included = includeOf(type, eventTypes, 'type')
-    const types = type === undefined ? undefined : eventTypes.filter((name) => included[name])
+    const included = includeOf(type, asked, 'type')
+    const types = type === undefined ? eventTypes : asked.filter((name) => included[name])
     await database.asUser(principal.userId, (tx) => requireFilter(tx, { workspace, board }))
     if (request.method === 'HEAD') return { headers, body: '' }
-    const filter = { workspace: workspace?.toLowerCase(), board: board?.toLowerCase(), types }
-    const { userId: account, tokenId } = principal
+    const wanted = { workspace: workspace?.toLowerCase(), board: board?.toLowerCase(), types }
+    const { userId: account, tokenId, session } = principal
+    const reader = { account, tokenId, session: session?.claims }
     const lastEventId = request.headers['last-event-id']
-    const body = await eventStreams.open({ account, tokenId, filter }, lastEventId as string | undefined)
-    return { headers, body }
+    const streamed = { reader, payer: session?.ownerId ?? null, wanted }
+    return { headers, body: await eventStreams.open(streamed, lastEventId as string | undefined) }
   },
 })

@@ -14,6 +14,8 @@ export interface SignedFile {
   by: string
   /** Unix seconds. */
   expires: number
+  /** Of the session that asked: the token of its minter, and when sessions of its user were last ended. Null: no session. */
+  session: string | null
 }
 
 const halfHourMs = 30 * 60_000
@@ -24,16 +26,21 @@ export function urlEnd(nowMs: number, { session }: Principal): number {
   return Math.floor(Math.min(rounded, session ? Date.parse(session.claims.expires) : Infinity) / 1000)
 }
 
-const textOf = ({ key, width, format, by, expires }: SignedFile) =>
-  JSON.stringify([key, width, format, by, expires])
+/** @param ended what sessions_ended() says of the file's board */
+export const signedSession = ({ session }: Principal, ended: string): string | null =>
+  session && `${session.claims.token}.${ended}`
+
+const textOf = ({ key, width, format, by, expires, session }: SignedFile) =>
+  JSON.stringify([key, width, format, by, expires, session])
 
 /** @param publicUrl of the service */
 export function signedUrl(signing: Signing, publicUrl: string, file: SignedFile): string {
-  const { key, width, format, by, expires } = file
+  const { key, width, format, by, expires, session } = file
   const query = new URLSearchParams({
     ...(width === null ? {} : { w: String(width), format }),
     expires: String(expires),
     by,
+    ...(session === null ? {} : { session }),
     signature: signing.sign(textOf(file)),
   })
   return `${publicUrl}${apiRoot}/images/${key}?${query.toString()}`

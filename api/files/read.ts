@@ -19,7 +19,7 @@ import { fileCaching } from '../http/headers.ts'
 import { route, type Answer, type ApiContext, type AuditedCaller } from '../http/route.ts'
 import { refusal } from '../http/schemas.ts'
 import { matches, parseRange } from './byte-range.ts'
-import { isSignedBy } from './image-urls.ts'
+import { isSignedBy, type SignedFile } from './image-urls.ts'
 
 export interface FileRow {
   image_key: string
@@ -40,6 +40,11 @@ const nothing = Type.Null()
 const signedQuery = {
   expires: Type.Optional(integer('Of a signed URL: when it ends, in Unix seconds.', { minimum: 0 })),
   by: Type.Optional(id('Of a signed URL: the account for which it was signed.')),
+  session: Type.Optional(
+    text('Of a signed URL that a session asked for: what it ends with.', {
+      pattern: '^[0-9a-f-]{36}\\.[0-9]{1,17}$',
+    }),
+  ),
   signature: Type.Optional(text('Of a signed URL: the signature. Such a request needs no token.')),
 }
 
@@ -81,12 +86,12 @@ export const readFile = route('GET /images/:key', 'read', {
     return answerFile(context, { file, query, request, reader: principal, caching })
   },
   async handleSigned(context, { params, query, request }) {
-    const { signature = '', expires = 0, by = '' } = query
+    const { signature = '', expires = 0, by = '', session = null } = query
     const width = query.w === undefined ? null : Number(query.w)
-    const signed = { key: params.key, width, format: query.format ?? 'webp', by, expires }
+    const signed = { key: params.key, width, format: query.format ?? 'webp', by, expires, session }
     const leftSeconds = Math.floor(expires - context.clock.now() / 1000)
     if (leftSeconds < 0 || !isSignedBy(context.imageUrls, signed, signature)) throw badSignature()
-    const { reader, ...file } = await findSigned(context, params.key, by)
+    const { reader, ...file } = await findSigned(context, signed)
     const caching = { 'cache-control': `private, max-age=${leftSeconds}, immutable` }
     return answerFile(context, { file, query, request, reader, caching })
   },
@@ -132,13 +137,13 @@ const badSignature = () =>
 /** The file of a signed URL, with the account for which it was signed, which must still be able to read it. */
 async function findSigned(
   { database }: ApiContext,
-  key: string,
-  by: string,
+  { key, by, session }: SignedFile,
 ): Promise<FileRow & { reader: AuditedCaller }> {
+  const [token = null, ended = null] = session?.split('.') ?? []
   const [row] = await database.callAsSystem(
     (sql) => sql<(FileRow & { name: string | null; agent: string | null })[]>`
       select image_key, content_type, bytes, width, height, workspace_id, board_id, reader_name as name, agent_id as agent
-      from signed_file(${key}, ${by})`,
+      from ${token === null ? sql`signed_file(${key}, ${by})` : sql`signed_session_file(${key}, ${by}, ${token}, ${ended})`}`,
   )
   if (!row) throw noFile()
   const { name, agent, ...file } = row

@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.ts'
 import { route } from '../http/route.ts'
 import { list, listOf, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
 import { fileKey } from './fields.ts'
-import { signedUrl, urlEnd } from './image-urls.ts'
+import { signedSession, signedUrl, urlEnd } from './image-urls.ts'
 
 const width = Type.Unsafe<(typeof resizeWidths)[number]>({
   enum: [...resizeWidths],
@@ -45,9 +45,12 @@ export const signUrls = route('POST /images/urls', 'read', {
     const rows = await database.asUser(
       principal.userId,
       (tx) =>
-        tx<{ key: string }[]>`select image_key as key from images where image_key = any (${keys}::text[])`,
+        tx<{ key: string; ended: string }[]>`
+          select image_key as key, sessions_ended(${principal.userId}, board_id) as ended
+          from images
+          where image_key = any (${keys}::text[])`,
     )
-    const readable = new Set(rows.map(({ key }) => key))
+    const readable = new Map(rows.map(({ key, ended }) => [key, signedSession(principal, ended)]))
     const expires = urlEnd(clock.now(), principal)
     const publicUrl = request.server.publicUrl()
     return {
@@ -59,6 +62,7 @@ export const signUrls = route('POST /images/urls', 'read', {
             w,
             url: signedUrl(imageUrls, publicUrl, {
               ...{ key: image_key, width: w, format, by: principal.userId, expires },
+              session: readable.get(image_key)!,
             }),
           })),
         not_found: keys.filter((key) => !readable.has(key)),

@@ -28,7 +28,7 @@ export const leftAlone = (description: string) =>
       fields: list(text('Name of a field.'), 'The fields that were left. Empty: the whole object.'),
       reason: oneOf(
         keptReasons,
-        '`changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`.',
+        '`changed_since`: somebody else changed it since. `gone`: it is not on the board any more. `exists`: an object with its id is on the board again. `in_use`: cards of others are in the group. `identifier_taken`: another card has its identifier by now. `moved`: it was moved between boards. `together`: edits of several accounts came at the same moment, and can’t be told apart. `needs_delete`: removing it needs the scope `delete`. `expunged`: its past was expunged, so it is not known whether it was there.',
       ),
     }),
     description,

@@ -14,7 +14,7 @@ import { moment, momentOf, pastMoment, pastReader, presentMoment } from '../boar
 export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
   summary: 'Bring a board, or some of its cards, back to what they were.',
   description:
-    'A new change, which can be undone in turn. Open canvases show it. Needs the scope `delete`, too, when cards are removed by it. With `card_ids`, all other cards stay as they are now; of the groups, only those come back that the cards were in. Cards that were moved to another board since, or here from one, are left where they are, and are listed in `skipped`. A guest needs the history to be shared.',
+    'A new change, which can be undone in turn. Open canvases show it. Needs the scope `delete`, too, when cards are removed by it. With `card_ids`, all other cards stay as they are now; of the groups, only those come back that the cards were in. Cards that were moved to another board since, or here from one, are left where they are, and are listed in `skipped`. So are cards whose past at that moment was expunged. A guest needs the history to be shared.',
   schemas: {
     params: boardParams,
     body: Type.Object({
@@ -49,11 +49,11 @@ export const restoreBoardTo = route('POST /boards/:id/restore-to', 'write', {
     const { as_of, card_ids, dry_run = false } = body
     const reader = await pastReader(context.database, principal.userId, params.id)
     const operation = currentOperation()
-    const present = ({ changes, moved, notFound, live, ...past }: Restored) => ({
+    const present = ({ changes, left, notFound, live, ...past }: Restored) => ({
       board_id: params.id,
       as_of: presentMoment(past),
       changes,
-      skipped: moved.map((id) => ({ type: 'card' as const, id, fields: [], reason: 'moved' as const })),
+      skipped: left.map((one) => ({ type: 'card' as const, fields: [], ...one })),
       not_found: notFound,
       ...{ dry_run, live },
     })

@@ -4,6 +4,7 @@ import { undoChanges, type Undone } from '../../collab/history/undo.ts'
 import type { Selector } from '../../collab/history/trace.ts'
 import { badRequest, ServiceError } from '../../core/errors.ts'
 import type { Principal } from '../../sql/accounts/tokens.ts'
+import { ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
 import { boardId, boardParams, live } from '../http/schemas.ts'
@@ -99,4 +100,6 @@ function selectorOf(principal: Principal, given: Static<typeof selection>): Sele
 
 /** A connected application gets a new token every hour, so its changes are found by its id and the person's. */
 const own = ({ tokenId, clientId, userId }: Principal): Pick<Selector, 'actor' | 'account'> =>
-  clientId === null ? { actor: tokenId, account: null } : { actor: clientId, account: userId }
+  clientId === null || clientId === ownClientId
+    ? { actor: tokenId, account: null }
+    : { actor: clientId, account: userId }

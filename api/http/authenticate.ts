@@ -79,22 +79,36 @@ function answerLimit(request: FastifyRequest, reply: FastifyReply, decision: Rat
   )
 }
 
-/** Counts a request of a session also among those of all sessions of the same owner. */
-async function countOf(
-  { tokenLimiter, requestsPerHour }: AuthenticateOptions,
-  principal: Principal,
-): Promise<RateDecision> {
-  const own = await tokenLimiter.take(countedAs(principal), principal.rateLimit ?? requestsPerHour)
-  const { session, tier } = principal
-  if (!session || !own.allowed) return own
-  const all = await tokenLimiter.take(session.ownerId, limits.sessions.requestsPerHour[tier])
-  return all.allowed ? own : all
+/** Counts a request of a session or a guest also in the sums that it belongs to. */
+async function countOf(options: AuthenticateOptions, principal: Principal): Promise<RateDecision> {
+  const { tokenLimiter, requestsPerHour } = options
+  const sums = sumsOf(principal)
+  const most = principal.rateLimit ?? requestsPerHour
+  const share = principal.guest ? sums[0]!.most * limits.sessions.userShare : most
+  const own = await tokenLimiter.take(countedAs(principal), Math.ceil(Math.min(most, share)))
+  for (const { id, most } of own.allowed ? sums : []) {
+    const sum = await tokenLimiter.take(id, most)
+    if (!sum.allowed) return sum
+  }
+  return own
+}
+
+/** All guests of a link, then all sessions and guests of an owner: what each may use in an hour. */
+function sumsOf({ session, guest, tier }: Principal): { id: string; most: number }[] {
+  const { requestsPerHour } = limits.sessions
+  if (session) return [{ id: session.ownerId, most: requestsPerHour[tier] }]
+  if (!guest) return []
+  const all = requestsPerHour[guest.tier]
+  return [
+    { id: guest.linkId, most: all * limits.guests.linkShare },
+    { id: guest.ownerId, most: all },
+  ]
 }
 
 /** Removes the request from the count of its token, and corrects the rate-limit header. */
 export function refund(options: AuthenticateOptions, principal: Principal, reply: FastifyReply): void {
   options.tokenLimiter.refund(countedAs(principal))
-  if (principal.session) options.tokenLimiter.refund(principal.session.ownerId)
+  for (const { id } of sumsOf(principal)) options.tokenLimiter.refund(id)
   const { rate } = reply.request
   if (rate) reply.header('x-ratelimit-remaining', Math.min(rate.limit, rate.remaining + 1))
 }

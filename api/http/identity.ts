@@ -1,6 +1,6 @@
 /** The caller’s account and workspaces, and the list of endpoints. */
 import Type, { type Static } from 'typebox'
-import { flag, id, integer, list, named, nullable, object, text } from './vocabulary.ts'
+import { flag, id, integer, list, named, nullable, object, oneOf, text } from './vocabulary.ts'
 import { cutPage, pageOf } from './page.ts'
 import { route, type Route } from './route.ts'
 import { createdAt, offsetPage, pageQuery, workspaceId } from './schemas.ts'
@@ -45,8 +45,9 @@ export const readMe = route('GET /me', 'read', {
     const [used] = await database.asUser(
       principal.userId,
       (tx) => tx<{ storage: number; documents: number; history: number; guest: boolean }[]>`
-        select my_storage() as storage, my_documents() as documents, my_history() as history,
-          exists (select from guests where id = current_user_id()) as guest`,
+        select my_storage() as storage, d.used as documents, d.history,
+          exists (select from guests where id = current_user_id()) as guest
+        from my_document_bytes() d`,
     )
     return {
       body: {
@@ -67,6 +68,10 @@ export const readMe = route('GET /me', 'read', {
 const Workspace = named('Workspace', 'A workspace. It contains boards, files and members.', {
   id: workspaceId,
   name: text('Name of the workspace.'),
+  role: oneOf(
+    ['owner', 'editor', 'viewer'],
+    'What the account is in it. `owner`: manages who has access, and pays. `editor`: changes boards. `viewer`: reads them.',
+  ),
   created_at: createdAt,
 })
 
@@ -79,7 +84,12 @@ export const listWorkspaces = route('GET /workspaces', 'read', {
     const rows = await database.asUser(
       principal.userId,
       (tx) => tx<Static<typeof Workspace>[]>`
-        select id, name, created_at
+        select id, name, created_at,
+          case
+            when owner_id = current_user_id() then 'owner'
+            when id in (select writable_workspaces(current_user_id())) then 'editor'
+            else 'viewer'
+          end as role
         from workspaces
         order by created_at, id
         limit ${page.limit + 1} offset ${page.offset}`,

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { id, list, named, nullable, text } from '../http/vocabulary.ts'
+import { id, list, named, nullable, text, time } from '../http/vocabulary.ts'
 import { presentNotification, type NotificationRow } from '../../core/notification.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { pageOf } from '../http/page.ts'
@@ -22,6 +22,7 @@ const Notification = named('Notification', 'A message to the account about a cha
     },
   ),
   created_at: createdAt,
+  read_at: nullable(time('When the account marked it as read. Null: not yet.')),
 })
 
 const notifications: WalkedList = {
@@ -54,7 +55,7 @@ function readNotifications(tx: Transaction, walk: Walk | null, horizon: Date | n
       ? tx`and (n.created_at, n.id) > (${walk.at}, ${walk.id || beforeAll}) and n.created_at < ${horizon}`
       : tx`and (n.created_at, n.id) < (${walk.at}, ${walk.id})`
   return tx<NotificationRow[]>`
-    select n.id, n.type, n.workspace_id, n.board_id, n.data, n.created_at
+    select n.id, n.type, n.workspace_id, n.board_id, n.data, n.created_at, n.read_at
     from notifications n
     where n.user_id = current_user_id()
       and (n.board_id is null or exists (select from boards b where b.id = n.board_id))

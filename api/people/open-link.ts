@@ -9,8 +9,7 @@ import { limits } from '../../core/limits.ts'
 import { network } from '../../platform/client-address.ts'
 import { addGuest, findBoardLink, type OpenBoardLink } from '../../sql/accounts/guests.ts'
 import { givenRoles } from '../../sql/accounts/people.ts'
-import { giveBackAttempt, takeAttempt, type Allowance } from '../../sql/accounts/sign-in-allowances.ts'
-import type { Database } from '../../sql/database.ts'
+import { giveBackAttempt } from '../../sql/accounts/sign-in-allowances.ts'
 import { Operation } from '../../sql/operation.ts'
 import { recordFor } from '../../sql/requests/audit.ts'
 import { auditedRequest } from '../http/action.ts'
@@ -18,6 +17,7 @@ import { openRoute, type ApiContext } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
 import { oneOf, text, time } from '../http/vocabulary.ts'
 import { userId } from './members.ts'
+import { takeTry } from './tries.ts'
 
 const { tokenHours, name: longestName, password } = limits.guests
 
@@ -53,10 +53,10 @@ export const openLink = openRoute('POST /links/open', {
     const { database } = context
     const name = nameOf(body.name)
     const address = network(request.ip)
-    await take(database, [{ name: `link address ${address}`, ...ofAddress }])
+    await takeTry(database, [{ name: `link address ${address}`, ...ofAddress }])
     const link = await database.asSystem((tx) => findBoardLink(tx, body.token))
     if (!link) throw noLink()
-    await take(database, [{ name: `link ${link.id}`, ...ofLink }])
+    await takeTry(database, [{ name: `link ${link.id}`, ...ofLink }])
     if (link.phc !== null) await checkPassword(context, link, address, body.password)
     const guest = await database.asSystem(async (tx) => {
       const added = await addGuest(tx, link, name)
@@ -72,15 +72,6 @@ export const openLink = openRoute('POST /links/open', {
   },
 })
 
-/** @throws ServiceError `rate_limited` */
-async function take(database: Database, allowances: Allowance[]): Promise<void> {
-  const seconds = await database.asSystem((tx) => takeAttempt(tx, allowances))
-  if (seconds === 0) return
-  throw new ServiceError('rate_limited', `Too many tries. Try again in ${seconds} seconds.`, {
-    retryAfterSeconds: seconds,
-  })
-}
-
 /** Only a wrong password counts. @throws ServiceError `forbidden` or `rate_limited` */
 async function checkPassword(
   { database, passwords }: ApiContext,
@@ -93,7 +84,7 @@ async function checkPassword(
     { name: `link password address ${address}`, ...guessesOfAddress },
     { name: `link password ${id}`, ...guessesOfLink },
   ]
-  await take(database, allowances)
+  await takeTry(database, allowances)
   let isWrong = false
   try {
     isWrong = !(await passwords.check(given, phc)).isRight

@@ -120,10 +120,11 @@ export async function showOn(
   state: Record<string, unknown>,
   seconds: number,
 ): Promise<number | null> {
-  const { may, linkId, name, sessionUser } = await mayOpen(context, principal, board)
+  const { access, question } = await mayOpen(context, principal, board)
+  const { may, linkId, name, sessionUser } = access
   if (may === 'none') throw inTrash()
   return context.presence.show({
-    ...{ board, tokenId: shownAs(principal), state, ttlMs: seconds * 1000 },
+    ...{ board, tokenId: shownAs(principal), question, state, ttlMs: seconds * 1000 },
     sender: { id: principal.userId, name, isGuest: linkId !== null, sessionUser, readOnly: may !== 'write' },
   })
 }
@@ -132,9 +133,8 @@ export async function showOn(
 async function mayOpen({ database, documentBytes }: ApiContext, principal: Principal, boardId: string) {
   const { userId: account, tokenId, session } = principal
   await database.asUser(account, (tx) => readBoard(tx, boardId))
-  const [access] = await boardAccess(database, documentBytes, [
-    { account, tokenId, boardId, session: session?.claims },
-  ])
+  const question = { account, tokenId, boardId, session: session?.claims }
+  const [access] = await boardAccess(database, documentBytes, [question])
   if (!access) throw noBoard()
-  return access
+  return { access, question }
 }

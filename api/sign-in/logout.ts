@@ -16,6 +16,8 @@ export function logoutPages({ database, sessions }: SignInContext): PageRoute[] 
         await recordFor(tx, userId, formOperation(request, signedIn, 'session.delete', ended))
       })
       sessions.takeAway(reply)
+      // The app keeps boards in the browser.
+      void reply.header('clear-site-data', '"storage"')
       return { redirect: '/login' }
     }),
   ]

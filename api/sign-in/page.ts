@@ -27,14 +27,16 @@ body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem 1rem 
 header, footer { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; justify-content: space-between; font-size: .9rem }
 header { padding-bottom: .5rem; border-bottom: 1px solid var(--line) } header p, header form { margin: 0 }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem } header form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center }
-main.narrow { max-width: 26rem; margin: 8vh auto 0 } main.text { max-width: 46rem; margin: 0 auto }
-h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem } h3 { font-size: 1rem }
+main.narrow { max-width: 27rem; margin: 8vh auto 0; padding: clamp(1.25rem, 5vw, 2rem); border: 1px solid var(--line); border-radius: 14px }
+main.narrow h1 { margin-top: 0; padding-top: 3.25rem; background: url(/icon.svg) no-repeat 0 0 / 2.5rem }
+main.text { max-width: 46rem; margin: 0 auto }
+h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem } h3 { font-size: 1rem }
 form.fields { max-width: 26rem } label { display: block; margin: .75rem 0 }
 label.choice { display: flex; gap: .6rem; align-items: flex-start; margin: .4rem 0 } label.choice input { flex: none; margin: .3rem 0 0 }
 fieldset { border: 0; padding: 0; margin: .75rem 0; min-width: 0 } legend { padding: 0 }
-input:not([type=checkbox], [type=radio]), select { display: block; width: 100%; font: inherit; padding: .45rem .6rem; border: 1px solid var(--edge); border-radius: 6px; background: transparent; color: inherit }
+input:not([type=checkbox], [type=radio]), select { display: block; width: 100%; font: inherit; padding: .45rem .6rem; border: 1px solid var(--edge); border-radius: 7px; background: transparent; color: inherit }
 input[readonly] { color: var(--quiet) } input::placeholder { color: var(--quiet); opacity: 1 }
-button, a.button { display: inline-block; font: inherit; line-height: 1.5; padding: .4rem 1rem; border: 1px solid var(--accent); border-radius: 6px; background: var(--accent); color: var(--page); cursor: pointer; text-decoration: none; white-space: nowrap }
+button, a.button { display: inline-block; font: inherit; font-weight: 500; line-height: 1.5; padding: .4rem 1rem; border: 1px solid var(--accent); border-radius: 7px; background: var(--accent); color: var(--page); cursor: pointer; text-decoration: none; white-space: nowrap }
 button.plain, a.plain { background: transparent; color: var(--accent) } button.bad, a.bad { background: transparent; border-color: var(--bad); color: var(--bad) }
 header button, td button, td a.button { padding: .15rem .6rem } td a.button { justify-self: start }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 } td .actions { margin: 0 }
@@ -48,7 +50,8 @@ time, td code { white-space: nowrap }
 code { font-size: .9em } code.secret { display: block; padding: .75rem; border: 1px solid var(--edge); border-radius: 6px; user-select: all }
 p.note { color: var(--quiet) } p.fault { color: var(--bad); border-left: 3px solid var(--bad); padding-left: .75rem } p.notice { border-left: 3px solid var(--edge); padding-left: .75rem }
 dt { font-weight: 600 } dd { margin: 0 0 .75rem } main li { margin: .4rem 0 } a { color: var(--accent) }
-footer { margin-top: 3rem; padding-top: .5rem; border-top: 1px solid var(--line) }
+footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) } footer a { color: var(--quiet); text-decoration: none } footer a:hover { text-decoration: underline }
+main.narrow + footer { border: 0; justify-content: center }
 `
 /** Not in a template: a formatter could change the text of the hash in `style-src`. */
 const styleElement = new Html(`<style>${style}</style>`)

@@ -12,12 +12,15 @@ import {
 } from './canvas.ts'
 import { Connection, type BoardStatus, type ConnectionOptions } from './connection.ts'
 import { openPresence, type Presence } from './presence.ts'
-import { DerivedStore, until, type Store } from './store.ts'
+import { until, type Store } from './store.ts'
+import { openUndo } from './undo.ts'
 
 /** Keeps a document on this device. `IndexeddbPersistence` of y-indexeddb is one. */
 export interface OfflineStore {
   readonly whenSynced: Promise<unknown>
   destroy(): unknown
+  /** Called when the service says that this account may not see the board. */
+  clearData?(): unknown
 }
 
 export interface BoardOptions extends ConnectionOptions {
@@ -39,7 +42,9 @@ export interface OpenBoard extends Presence {
   bind(id: string, field: TextField): () => void
   /** Several writes at once: one change for others, and for undo. */
   transact(change: () => void): void
-  /** Undoes what this editor did, and nothing of others. */
+  /** What is written from now on is a step of undo of its own. Without it, writes within half a second are one step. */
+  newStep(): void
+  /** Undoes what this editor did, and nothing of others: the last 200 steps. */
   undo(): void
   redo(): void
   readonly history: Store<{ canUndo: boolean; canRedo: boolean }>
@@ -61,14 +66,15 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
   const transact = (change: () => void) => document.transact(change, origin)
   const presence = openPresence(provider, cards, transact)
   const { undo, history } = openUndo(document, origin)
-  const opened = until(status, ({ connection }) => connection !== 'connecting').then(({ reason }) => {
-    if (reason) throw new Error(`The board could not be opened. ${reason.advice}`, { cause: reason })
+  if (offline) keep(offline, connection, document)
+  const ended = until(status, ({ loaded, connection }) => loaded || connection === 'closed')
+  const ready = ended.then(({ loaded, reason }) => {
+    if (!loaded) throw new Error(`The board could not be opened. ${reason?.advice ?? ''}`, { cause: reason })
   })
-  const ready = Promise.race([opened, ...(offline ? [offline.whenSynced] : [])]).then(() => undefined)
   // Who does not wait for it sees the same in the status.
   ready.catch(() => undefined)
   const board: OpenBoard = {
-    ...presence,
+    ...presence.shown,
     document,
     provider,
     cards,
@@ -79,11 +85,13 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
     saved: async (signal) => void (await until(status, ({ saved }) => saved, signal)),
     bind: (id, field) => bindBody(cards, id, field, { origin, undo }),
     transact,
+    newStep: () => undo.stopCapturing(),
     undo: () => void undo.undo(),
     redo: () => void undo.redo(),
     reconnect: () => connection.reconnect(),
     close() {
       undo.destroy()
+      presence.close()
       connection.destroy()
       void offline?.destroy()
       document.destroy()
@@ -92,13 +100,19 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
   return board
 }
 
-function openUndo(document: Y.Doc, origin: unknown) {
-  const roots = [document.getMap('cards'), document.getMap('groups')]
-  const undo = new Y.UndoManager(roots, { trackedOrigins: new Set([origin]) })
-  const history = new DerivedStore(() => ({ canUndo: undo.canUndo(), canRedo: undo.canRedo() }))
-  for (const event of ['stack-item-added', 'stack-item-popped', 'stack-cleared'] as const)
-    undo.on(event, () => history.changed())
-  return { undo, history }
+function keep(offline: OfflineStore, connection: Connection, document: Y.Doc): void {
+  const { status } = connection
+  offline.whenSynced.then(
+    () => connection.keptHere({ hasBoard: document.store.clients.size > 0 }),
+    // The board can be opened without a store, too.
+    () => undefined,
+  )
+  const end = status.subscribe(() => {
+    if (status.get().reason?.name !== 'permission-denied') return
+    end()
+    connection.notKept()
+    void offline.clearData?.()
+  })
 }
 
 /** Follows the card: when it is removed and comes back, as by undo, its text is another one. */

@@ -130,7 +130,7 @@ export function openCards(document: Y.Doc, origin: unknown): Cards {
     },
     add(fields) {
       const id = newId()
-      const top = Math.max(0, ...entries.get().map(({ z }) => z))
+      const top = Math.max(0, entries.get().at(-1)?.z ?? 0)
       document.transact(() => {
         const card: Shared = new Y.Map()
         root.set(id, card)

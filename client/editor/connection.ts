@@ -12,6 +12,8 @@ export interface ConnectionOptions {
   /** The board's id. */
   board: string
   token: TokenSource
+  /** Shows the board as it was: a time, a position of its history, or the id of a named version. It takes no changes. */
+  asOf?: string
   /** Default: that of the runtime. Node has one from version 22; before that, give that of the package `ws`. */
   WebSocket?: SocketClass
   /** Called with messages of the service, such as notifications. docs/editors.md lists them. */
@@ -23,8 +25,12 @@ export type Message = { type: string } & Record<string, unknown>
 export interface BoardStatus {
   /** `closed` ends with reconnect() alone. */
   connection: 'connecting' | 'open' | 'closed'
+  /** Whether the document holds the board: from this device, or since the service has sent it. */
+  loaded: boolean
   /** Whether everything in the document is acknowledged by the service, and so durable. */
   saved: boolean
+  /** Whether an offline store keeps the document on this device. */
+  kept: boolean
   /** Whether the service takes no changes of this account. */
   readOnly: boolean
   /** Whether the owner's storage of documents is full. */
@@ -32,6 +38,9 @@ export interface BoardStatus {
   /** Why the board is not open. */
   reason: Reason | null
 }
+
+const pathOf = ({ board, asOf }: ConnectionOptions) =>
+  `/${board.toLowerCase()}${asOf === undefined ? '' : `?as_of=${encodeURIComponent(asOf)}`}`
 
 /** How long to wait after `try-later`. */
 const laterMs = 10_000
@@ -44,18 +53,21 @@ export class Connection {
   readonly #acknowledgements: Acknowledgements
   #state: BoardStatus['connection'] = 'connecting'
   #reason: Reason | null = null
+  #loaded = false
+  #kept = false
   #full = false
   /** The service has refused the last token. */
   #refused = false
   #later: ReturnType<typeof setTimeout> | undefined
 
-  constructor(document: Y.Doc, options: ConnectionOptions) {
+  /** @param path of the socket, after `/collab` */
+  constructor(document: Y.Doc, options: ConnectionOptions, path = pathOf(options)) {
     const name = options.board.toLowerCase()
     this.#options = options
     this.status = new DerivedStore(() => this.#read())
     this.#acknowledgements = new Acknowledgements(name, () => this.status.changed())
     this.#socket = new HocuspocusProviderWebsocket({
-      url: `${options.url.replace(/^http/, 'ws').replace(/\/+$/, '')}/collab/${name}`,
+      url: `${options.url.replace(/^http/, 'ws').replace(/\/+$/, '')}/collab${path}`,
       WebSocketPolyfill: this.#acknowledgements.counted(socketClass(options)),
       onClose: ({ event }) => this.#closed(event.code),
     })
@@ -69,11 +81,26 @@ export class Connection {
         this.status.changed()
       },
       onAuthenticationFailed: ({ reason }) => this.#denied(refusalReason(reason)),
-      onSynced: () => this.#become('open', null),
+      onSynced: () => {
+        this.#loaded = true
+        this.#become('open', null)
+      },
       onStateless: ({ payload }) => this.#told(JSON.parse(payload) as Message),
     })
     this.#acknowledgements.watch(document, () => this.provider)
     this.provider.attach()
+  }
+
+  /** Call it when the document has what this device has kept. @param hasBoard whether that is more than nothing */
+  keptHere({ hasBoard }: { hasBoard: boolean }): void {
+    this.#kept = true
+    this.#loaded ||= hasBoard
+    this.status.changed()
+  }
+
+  notKept(): void {
+    this.#kept = false
+    this.status.changed()
   }
 
   /** Connects again, such as after a new sign-in. */
@@ -93,6 +120,8 @@ export class Connection {
   #read(): BoardStatus {
     return {
       connection: this.#state,
+      loaded: this.#loaded,
+      kept: this.#kept,
       saved: this.#acknowledgements.saved,
       readOnly: this.provider.authorizedScope === 'readonly',
       full: this.#full,

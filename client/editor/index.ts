@@ -10,6 +10,7 @@ export {
   type GroupFields,
 } from './canvas.ts'
 export type { BoardStatus, Message } from './connection.ts'
-export type { Drag, Person, Place } from './presence.ts'
+export { openLive, type LiveEvent, type LiveList, type LiveOptions } from './live.ts'
+export type { Account, Drag, Person, Place } from './presence.ts'
 export type { Reason } from './reasons.ts'
 export type { Store } from './store.ts'

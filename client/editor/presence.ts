@@ -3,12 +3,28 @@ import type { HocuspocusProvider } from '@hocuspocus/provider'
 import type { Cards } from './canvas.ts'
 import { DerivedStore, type Store } from './store.ts'
 
+/** Who a person is, as the service has checked it. */
+export interface Account {
+  id: string
+  name: string | null
+  /** A guest of a link. */
+  guest?: true
+  /** Whom a session was minted for: a user of your own product, with the id that your product has for it. */
+  session_user?: {
+    id: string
+    name: string | null
+    color: string | null
+    avatar_url: string | null
+    service_account_id: string | null
+  }
+}
+
 export interface Person {
   clientId: number
   /** Whether it is this editor. */
   isMe: boolean
-  /** The account, as the service has checked it. None of this editor's own. */
-  account: { id: string; name: string | null } | null
+  /** None of this editor's own. */
+  account: Account | null
   /** Whether it is a program. */
   agent: boolean
   readOnly: boolean
@@ -33,10 +49,12 @@ export interface Presence {
   people: Store<readonly Person[]>
   /** Where cards are shown that somebody drags at the moment. */
   drags: Store<ReadonlyMap<string, Place>>
-  /** Shows fields of this editor to the others. */
+  /** Shows fields of this editor to the others: at once, and then at most every 50 ms. */
   show(fields: Record<string, unknown>): void
   /** Begins to drag cards. Only the drop is written: each written position stays in the document's history. */
   drag(ids: string[]): Drag
+  /** Shows cards at places, as `drag` does, and writes nothing. Null: the drag has ended. */
+  showDrag(places: ReadonlyMap<string, Place> | null): void
 }
 
 /** As often the service passes states on. */
@@ -48,7 +66,7 @@ export function openPresence(
   { awareness }: HocuspocusProvider,
   cards: Cards,
   transact: (change: () => void) => void,
-): Presence {
+): { shown: Presence; close(): void } {
   if (!awareness) throw new TypeError('The provider has no awareness.')
   const people = new DerivedStore<readonly Person[]>(() =>
     [...awareness.getStates()].map(([clientId, state]) => personOf(clientId, state)),
@@ -61,74 +79,65 @@ export function openPresence(
     readOnly: state['readOnly'] === true,
     state,
   })
-  const drags = new DerivedStore<ReadonlyMap<string, Place>>(
-    () => new Map(people.get().flatMap(({ state }) => draggedIn(state))),
-  )
+  const drags = new DerivedStore<ReadonlyMap<string, Place>>((before) => {
+    const places = new Map(people.get().flatMap(({ state }) => draggedIn(state)))
+    return before && isSame(before, places) ? before : places
+  })
   awareness.on('change', () => {
     people.changed()
     drags.changed()
   })
-  const show = (fields: Record<string, unknown>) =>
-    awareness.setLocalState({ ...awareness.getLocalState(), ...fields })
-  return {
-    people,
-    drags,
-    show,
-    drag: (ids) => {
-      const from = ids.flatMap((id) => cards.find(id) ?? [])
-      const placed = (by: Place) => from.map(({ id, x, y }) => [id, { x: x + by.x, y: y + by.y }] as const)
-      return beginDrag({
-        show: (by) =>
-          show({
-            drag: Object.fromEntries(
-              placed(by)
-                .slice(0, maxShown)
-                .map(([id, { x, y }]) => [id, [x, y]]),
-            ),
-          }),
-        hide: () => show({ drag: null }),
-        write: (by) => transact(() => placed(by).forEach(([id, place]) => cards.change(id, { ...place }))),
-      })
-    },
+  const { show, close } = throttled((fields) =>
+    awareness.setLocalState({ ...awareness.getLocalState(), ...fields }),
+  )
+  const showDrag = (places: ReadonlyMap<string, Place> | null) => {
+    const shown = places && [...places].slice(0, maxShown).map(([id, { x, y }]) => [id, [x, y]])
+    show({ drag: shown && Object.fromEntries(shown) })
   }
+  const drag = (ids: string[]): Drag => {
+    const from = ids.flatMap((id) => cards.find(id) ?? [])
+    let places = new Map<string, Place>()
+    return {
+      move(dx, dy) {
+        places = new Map(from.map(({ id, x, y }) => [id, { x: x + dx, y: y + dy }]))
+        showDrag(places)
+      },
+      drop() {
+        transact(() => places.forEach((place, id) => cards.change(id, { ...place })))
+        showDrag(null)
+      },
+      cancel: () => showDrag(null),
+    }
+  }
+  return { shown: { people, drags, show, drag, showDrag }, close }
 }
 
-interface Dragging {
-  show(by: Place): void
-  hide(): void
-  write(by: Place): void
-}
+type Fields = Record<string, unknown>
 
-/** Shows at once, and then at most every 50 ms. */
-function beginDrag({ show, hide, write }: Dragging): Drag {
-  let by: Place = { x: 0, y: 0 }
+/** Shows at once, and then the newest fields at most every 50 ms. */
+function throttled(showNow: (fields: Fields) => void): { show: (fields: Fields) => void; close: () => void } {
+  let waiting: Fields | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
-  let isDue = false
-  const showNow = () => {
-    isDue = false
-    show(by)
-    timer = setTimeout(() => {
-      timer = undefined
-      if (isDue) showNow()
-    }, showEveryMs)
-  }
-  const end = () => {
-    clearTimeout(timer)
-    hide()
+  const next = () => {
+    timer = undefined
+    if (!waiting) return
+    const fields = waiting
+    waiting = null
+    timer = setTimeout(next, showEveryMs)
+    showNow(fields)
   }
   return {
-    move(dx, dy) {
-      by = { x: dx, y: dy }
-      if (timer === undefined) showNow()
-      else isDue = true
+    show(fields) {
+      waiting = { ...waiting, ...fields }
+      if (timer === undefined) next()
     },
-    drop() {
-      write(by)
-      end()
-    },
-    cancel: end,
+    close: () => clearTimeout(timer),
   }
 }
+
+const isSame = (before: ReadonlyMap<string, Place>, after: ReadonlyMap<string, Place>) =>
+  before.size === after.size &&
+  [...after].every(([id, { x, y }]) => before.get(id)?.x === x && before.get(id)?.y === y)
 
 /** The places in a state that anybody can have written. */
 function draggedIn(state: Readonly<Record<string, unknown>>): [string, Place][] {

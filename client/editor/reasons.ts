@@ -24,6 +24,11 @@ const refusals: Record<string, Reason> = {
     comesBack: false,
     advice: 'There is no such board, or this account may not see it. Do not come back with this account.',
   },
+  'no-such-moment': {
+    name: 'no-such-moment',
+    comesBack: false,
+    advice: 'The moment of `asOf` is not kept, or is no moment. Show another one.',
+  },
   'try-later': {
     name: 'try-later',
     comesBack,

@@ -7,15 +7,21 @@ export interface Store<T> {
 
 /** A store whose value is computed when it is read the next time after `changed()`. */
 export class DerivedStore<T> implements Store<T> {
-  readonly #compute: () => T
+  readonly #compute: (before: T | undefined) => T
   readonly #listeners = new Set<() => void>()
-  #value: { is: T } | null = null
+  #value: T | undefined
+  #isOld = true
 
-  constructor(compute: () => T) {
+  /** @param compute may return the value before, when nothing has changed */
+  constructor(compute: (before: T | undefined) => T) {
     this.#compute = compute
   }
 
-  readonly get = (): T => (this.#value ??= { is: this.#compute() }).is
+  readonly get = (): T => {
+    if (this.#isOld) this.#value = this.#compute(this.#value)
+    this.#isOld = false
+    return this.#value as T
+  }
 
   readonly subscribe = (listener: () => void): (() => void) => {
     const own = () => listener()
@@ -24,7 +30,7 @@ export class DerivedStore<T> implements Store<T> {
   }
 
   changed(): void {
-    this.#value = null
+    this.#isOld = true
     for (const listener of this.#listeners) listener()
   }
 }

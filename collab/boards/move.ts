@@ -87,7 +87,7 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
 function* filesOf(document: Y.Doc, moved: MovedCard[]): Steps<string[]> {
   const keys = new Set<string>()
   for (const { was } of moved) {
-    for (const key of fileKeysOf(findCard(document, was)?.toJSON())) keys.add(key)
+    for (const key of fileKeysOf(findCard(document, was))) keys.add(key)
     yield
   }
   return [...keys]

@@ -1,12 +1,12 @@
 /** Runs a request's pure computations in a worker thread. */
 import { ServiceError } from '../../core/errors.ts'
 import { QueueFull } from '../../platform/work/fair-queue.ts'
-import { TaskTimedOut, type Task, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { TaskExceeded, type Task, type WorkerPool } from '../../platform/work/worker-pool.ts'
 
 /**
  * Returns the task's result. The task uses the account's share of the threads.
  *
- * @throws ServiceError `session_unavailable` when too many tasks are queued already, or the task took too long
+ * @throws ServiceError `session_unavailable` when too many tasks are queued already, or the task took too long or too much memory
  */
 export async function offload<Input, Output>(
   pool: WorkerPool,
@@ -18,7 +18,7 @@ export async function offload<Input, Output>(
   try {
     return await pool.run(task, input, { account, timeoutMs, transfer })
   } catch (error) {
-    if (error instanceof QueueFull || error instanceof TaskTimedOut) throw busy(error)
+    if (error instanceof QueueFull || error instanceof TaskExceeded) throw busy(error)
     throw error
   }
 }
@@ -52,6 +52,6 @@ const timeoutMs = 30_000
 const busy = (cause: Error) =>
   new ServiceError(
     'session_unavailable',
-    'The service is busy with earlier requests. Try again shortly, with fewer cards.',
+    'The service is busy with earlier requests, or this one is too large for it. Try again shortly, with fewer cards.',
     { cause },
   )

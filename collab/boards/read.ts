@@ -88,9 +88,14 @@ export function presentWritten(
   cards: VersionedCard[],
   { at, times }: Written,
 ): Promise<PresentedCard[]> {
+  const timesOf = ({ created, updated }: { created: number; updated: number }): CardTimes => ({
+    created_at: new Date(created).toISOString(),
+    updated_at: new Date(updated).toISOString(),
+  })
+  const ofNew = timesOf({ created: at, updated: at })
   const shown = cards.map(({ id }): [string, CardTimes] => {
-    const { created, updated } = times.get(id) ?? { created: at, updated: at }
-    return [id, { created_at: new Date(created).toISOString(), updated_at: new Date(updated).toISOString() }]
+    const known = times.get(id)
+    return [id, known ? timesOf(known) : ofNew]
   })
   return presentAll(live, account, cards, new Map(shown))
 }

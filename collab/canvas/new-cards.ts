@@ -54,6 +54,8 @@ export const shapeOf = ({ change, kept }: Pick<CardToCreate, 'change' | 'kept'>)
   kept ? { ...readContent(kept), ...change } : completeContent(change)
 
 export function completeContent(change: CardChange): CardContent {
-  const sent = Object.entries(change).filter(([, value]) => value !== undefined)
-  return { ...emptyContent(), ...Object.fromEntries(sent), body: change.body || null }
+  const content: Record<string, unknown> = { ...emptyContent, identifiers: [] }
+  for (const [name, value] of Object.entries(change)) if (value !== undefined) content[name] = value
+  content['body'] ||= null
+  return content as CardContent
 }

@@ -52,7 +52,7 @@ export function cardRow({ id, content, version }: VersionedCard): CardRow {
 export const versioned = (id: string, content: CardContent, interior: Interior): VersionedCard => ({
   id,
   content,
-  version: hashOf({ ...content, ...interior }, cardDefaults),
+  version: hashOf(interior ? { ...content, ...interior } : content, cardDefaults),
 })
 
 /** A card in the document's current state. */

@@ -2,6 +2,7 @@
 import { encodeMade } from '../../sql/made.ts'
 import { randomUUID } from 'node:crypto'
 import type { BytesByTier } from '../../core/limits.ts'
+import { ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import type { Cause, CommitItem } from '../../sql/commit-call.ts'
 import type { CommitCall } from '../../sql/database.ts'
 import type { BatchItem, WriteItem } from './items.ts'
@@ -136,7 +137,7 @@ export function* encodeCall(
   }
 }
 
-/** The record of a request names its token and, for an agent, its service account or application. */
+/** The record of a request names its token and, for an agent, its service account or application. The service's own app is no agent. */
 interface RecordedCaller {
   token_id?: string | null
   service_account_id?: string | null
@@ -155,13 +156,13 @@ function causeOf({ write, queue, updates }: WriteItem): Cause {
     op: write.op,
     request: caller.request_id,
     action: caller.action,
-    agent:
-      write.session?.agent === false
-        ? undefined
-        : (caller.service_account_id ?? caller.client_id ?? undefined),
+    agent: write.session?.agent === false ? undefined : agentOf(caller),
     other: write.isPair ? write.queues.find((other) => other !== queue)?.boardId : undefined,
   }
 }
+
+const agentOf = ({ service_account_id: account, client_id: client }: RecordedCaller): string | undefined =>
+  account ?? (client === ownClientId ? undefined : (client ?? undefined))
 
 const partnerOf = (item: WriteItem, batch: BatchItem[]): number =>
   batch.findIndex((other) => other !== item && other.kind === 'write' && other.write === item.write)

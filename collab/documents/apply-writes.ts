@@ -5,10 +5,11 @@ import type { CommittedWrite } from '../commit/committing-document.ts'
 import { bytesOf } from '../log/log.ts'
 import { nothingIndexed, type LogOrigin } from './origin.ts'
 
-/** A commit with larger updates is applied in several turns. */
-export const inlineApplyBytes = 256 * 1024
-/** Bytes of updates that are applied in one transaction. They take a few milliseconds. */
-const partBytes = 64 * 1024
+/**
+ * Bytes of updates that are applied in one transaction. They take up to 15 ms, when they only move cards. A commit with
+ * more is applied in several turns.
+ */
+export const partBytes = 64 * 1024
 
 /**
  * Applies the writes part by part, and yields the bytes of each part.

@@ -7,7 +7,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import * as Y from 'yjs'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
-import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { smallUpdateBytes } from '../updates/cut.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
 import type { mergeIntoParts } from '../log/merge.ts'
@@ -138,9 +138,9 @@ export class LogLoader {
   }
 }
 
-/** Whether the error means that the log takes too long to merge. Another attempt would fail in the same way. */
+/** Whether the error means that the log takes too long, or too much memory, to merge. Another attempt would fail in the same way. */
 export const isTooCostly = (error: unknown): boolean =>
-  error instanceof TaskTimedOut || error instanceof TooCostly
+  error instanceof TaskExceeded || error instanceof TooCostly
 
 class ManyStructs extends Error {}
 

@@ -12,6 +12,7 @@ import { Hints } from '../bus/hints.ts'
 import type { MessageOf } from '../bus/messages.ts'
 import type { Documents } from './documents.ts'
 import { OpenBoards, type Hold } from './open-boards.ts'
+import { People } from './people.ts'
 import { Roster } from './roster.ts'
 import { showHere } from './show.ts'
 
@@ -45,6 +46,8 @@ export class Nodes {
   readonly id: string
   /** The boards that are open on canvases of this process. */
   readonly open = new OpenBoards()
+  /** The people on these boards. */
+  readonly people = new People()
   readonly #bus: Bus
   readonly #roster: Roster
   readonly #hints: Hints
@@ -57,7 +60,7 @@ export class Nodes {
     this.id = bus.node
     this.#hints = new Hints(bus)
     this.#roster = new Roster({
-      ...{ id: this.id, database, log, open: this.open },
+      ...{ id: this.id, database, log, open: this.open, people: this.people },
       outstanding: () =>
         documents
           .all()

@@ -13,12 +13,14 @@ import type { Logger } from '../../platform/log.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { Database, Session } from '../../sql/database.ts'
 import type { OpenBoards } from './open-boards.ts'
+import type { People } from './people.ts'
 
 export interface RosterOptions {
   /** The node's id. */
   id: string
   database: Database
   open: OpenBoards
+  people: People
   /** Boards with edits that are not indexed yet. They are registered, too: when this node dies, another indexes them. */
   outstanding(): Iterable<string>
   log: Logger
@@ -237,6 +239,17 @@ export class Roster {
     this.#readAt = startedAt
     for (const board of boards) this.#written.add(board)
     if (row!.lost.length > 0) onNodesLost?.()
+    await this.#options.people.write((changes) =>
+      session.run(
+        (sql) => sql`
+          update open_boards o
+          set people = p.accounts::uuid[]
+          from unnest(
+            ${changes.map(([board]) => board)}::uuid[], ${changes.map(([, accounts]) => `{${accounts.join()}}`)}::text[]
+          ) as p(board_id, accounts)
+          where o.node_id = ${id} and o.board_id = p.board_id`,
+      ),
+    )
   }
 
   #scheduleBeat(): void {

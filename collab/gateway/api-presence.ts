@@ -11,6 +11,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../core/limits.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { payerOf } from '../../platform/work/payers.ts'
+import type { AccessQuestion } from '../access.ts'
 import { Stamp, type Sender } from '../awareness/stamp.ts'
 import { readState } from '../awareness/state.ts'
 import type { RelayOptions } from '../awareness/relay.ts'
@@ -37,6 +38,7 @@ interface Showing {
   board: string
   client: number
   voice: Voice
+  question: AccessQuestion
   state: Record<string, unknown>
   untilMs: number
   renewedMs: number
@@ -48,6 +50,8 @@ export interface ShowRequest {
   /** Id of the token; for a session that of its user. */
   tokenId: string
   sender: Omit<Sender, 'isAgent'>
+  /** Asked again and again: when its answer is `none`, the client is not shown any more. */
+  question: AccessQuestion
   state: Record<string, unknown>
   ttlMs: number
 }
@@ -79,11 +83,11 @@ export class ApiPresence {
   }
 
   /** Shows a client for a while. @returns its number; null when the state is too large or too deep, or has no room */
-  show({ board, tokenId, sender, state, ttlMs }: ShowRequest): number | null {
+  show({ board, tokenId, sender, question, state, ttlMs }: ShowRequest): number | null {
     const client = clientOf(tokenId, board)
     const before = this.#shown.get(client)
     const showing: Showing = {
-      ...{ board, client, state, untilMs: performance.now() + ttlMs, renewedMs: 0 },
+      ...{ board, client, question, state, untilMs: performance.now() + ttlMs, renewedMs: 0 },
       voice: before?.voice ?? voiceOf(sender),
       leave: before?.leave ?? this.#presence.enter(board),
     }
@@ -102,6 +106,14 @@ export class ApiPresence {
   hide(board: string, tokenId: string): void {
     const showing = this.#shown.get(clientOf(tokenId, board))
     if (showing) this.#end(showing)
+  }
+
+  /** Those that are shown, with the questions whether they still may be. */
+  shown(): { question: AccessQuestion; end(): void }[] {
+    return [...this.#shown.values()].map((showing) => ({
+      question: showing.question,
+      end: () => this.#end(showing),
+    }))
   }
 
   /** Renews what is shown, and ends what is over, or what another node shows meanwhile. */
@@ -136,7 +148,9 @@ export class ApiPresence {
     return this.#presence.show(board, voice, client, { clock, json, state: parsed })
   }
 
-  #end({ board, client, voice, leave }: Showing): void {
+  #end(showing: Showing): void {
+    const { board, client, voice, leave } = showing
+    if (this.#shown.get(client) !== showing) return
     this.#shown.delete(client)
     this.#presence.hide(board, voice)
     leave()

@@ -1,6 +1,7 @@
 /** Authenticates editors: decides who may open a board on a socket, and whether it has room for them. */
 import type { Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
+import { ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import type { Principal, TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { AccessQuestion, BoardAccess } from '../access.ts'
@@ -49,18 +50,20 @@ async function admitTo(
   if (access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
-  const { may, isGuest, linkId, name, sessionUser } = access
+  const { may, isGuest, linkId, linkOwner, name, sessionUser } = access
   const countedAs = linkId ?? account
-  const payer = session?.ownerId ?? null
+  const payer = session?.ownerId ?? linkOwner
   if (!seating.hasRoom(board?.document, { account, countedAs, payer, readOnly: may === 'read' }))
     throw denied(refusals.room)
   if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
+  // Before the board is loaded, which may take longer than a stranger may wait.
+  const rates = sockets.rates.of(account, payer, linkId)
+  sockets.known(state, rates)
   const hold = nodes.hold(boardId)
   state.holds.add(hold)
   try {
     const isFull = (await open(options, boardId, may)) || may === 'full'
     const room = isFull ? 'waits' : 'ok'
-    const rates = sockets.rates.of(account, payer)
     const readOnly = may === 'read' || isFull
     const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, sessionUser, isAgent, readOnly })
     const seat: Seat = {
@@ -75,7 +78,7 @@ async function admitTo(
       owed: 0,
       room,
     }
-    return { account, countedAs, tokenId, session: session?.claims, isGuest, seat, readOnly }
+    return { account, countedAs, tokenId, session: session?.claims, isGuest, isAgent, seat, readOnly }
   } catch (error) {
     hold.end()
     state.holds.delete(hold)
@@ -103,7 +106,9 @@ export async function identify(
   const principal = await tokens.verify(token)
   if (!principal) return null
   const { userId: account, tokenId, serviceAccountId, clientId, session } = principal
-  const isAgent = session ? session.claims.agent : serviceAccountId !== null || clientId !== null
+  const isAgent = session
+    ? session.claims.agent
+    : serviceAccountId !== null || (clientId !== null && clientId !== ownClientId)
   return { account, tokenId, isAgent, session }
 }
 
@@ -124,7 +129,7 @@ async function open(
 }
 
 export function authentication(options: AuthenticationOptions): Extension<EditorContext> {
-  const { sockets, bounds } = options
+  const { bounds } = options
   return {
     extensionName: 'authenticate',
     async onAuthenticate({ token, documentName, connectionConfig, context }) {
@@ -134,7 +139,6 @@ export function authentication(options: AuthenticationOptions): Extension<Editor
       try {
         const { readOnly, ...admitted } = await admitTo(options, { boardId: documentName, token, state })
         connectionConfig.readOnly = readOnly
-        sockets.known(state, admitted.seat.rates)
         return admitted
       } catch (error) {
         if (!(error instanceof Denied)) throw Object.assign(error as Error, { reason: temporaryRefusal })

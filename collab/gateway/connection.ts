@@ -15,6 +15,8 @@ export interface EditorContext {
   session: SessionClaims | undefined
   /** The account is not a member of the board's workspace, but writes on the board through a share. */
   isGuest: boolean
+  /** It is a program: a service account, a connected application, or a session whose user is one. */
+  isAgent: boolean
   seat: Seat
 }
 
@@ -28,7 +30,7 @@ export interface Voice extends Speaker {
 
 /** One board that is open on one socket. */
 export interface Seat extends Voice {
-  /** For a session: the owner of its workspace, whose limits apply. Null for other accounts. */
+  /** For a session, and for a guest of a link: the owner of the workspace, whose limits apply. Null for other accounts. */
   payer: string | null
   rates: Rates
   /** Keeps the board registered as open on this node. */

@@ -29,6 +29,8 @@ export interface FollowOptions {
   log: Logger
   /** Interval of the checks. Default: `everyMs`. */
   accessCheckMs?: number
+  /** API clients that are shown on boards. */
+  shown(): { question: AccessQuestion; end(): void }[]
   /** Called when a connection became read-only or writable. */
   rightsChanged(connection: Connection<EditorContext>): void
 }
@@ -47,16 +49,22 @@ export class Following {
   }
 
   async checkAccess(): Promise<void> {
-    const { hocuspocus, database, documentBytes, quota, rightsChanged } = this.#options
+    const { hocuspocus, database, documentBytes, quota, shown: shownNow, rightsChanged } = this.#options
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
     const asked = [...Map.groupBy(connections, (one) => questionKey(questionOf(one))).values()]
-    const questions = asked.map(([first]) => questionOf(first!))
+    const shown = shownNow()
+    const questions = [
+      ...asked.map(([first]) => questionOf(first!)),
+      ...shown.map(({ question }) => question),
+    ]
     const answers = await boardAccess(database, documentBytes, questions, 'follow')
     asked.forEach((group, at) => {
       for (const connection of group) if (apply(connection, answers[at]!, quota)) rightsChanged(connection)
     })
+    const ofShown = answers.slice(asked.length)
+    for (const [at, { end }] of shown.entries()) if (ofShown[at]!.may === 'none') end()
   }
 
   /** Checks soon. If a check is running, another follows it. */

@@ -23,6 +23,8 @@ export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds,
    * traffic, it gets a ping.
    */
   keepAliveMs: number
+  /** A socket from which nothing came for this time is closed. */
+  silentMs: number
   maxSocketsPerBoard: number
   /** Sockets of one account on one board. */
   maxSocketsPerAccountOnBoard: number
@@ -62,6 +64,7 @@ export const defaultBounds: GatewayBounds = {
   maxStrangerBytes: 64 * 1024,
   authenticationMs: 15_000,
   keepAliveMs: 15_000,
+  silentMs: 60_000,
   maxSocketsPerBoard: 1000,
   maxSocketsPerAccountOnBoard: 500,
   maxSocketsPerAccount: 2000,

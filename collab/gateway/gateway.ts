@@ -33,7 +33,7 @@ import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
-import { SocketReader, type SocketReaderOptions } from './socket-reader.ts'
+import { SocketReader, type ListView, type SocketReaderOptions } from './socket-reader.ts'
 import { DocumentStore } from './store.ts'
 import { asOfIn, boardOfPath, refuseUpgrade } from './upgrade.ts'
 
@@ -48,6 +48,7 @@ export interface GatewayOptions {
   documentBytes: BytesByTier
   quota: DocumentQuota
   past: PastView
+  lists: ListView
   clock: Clock
   nodes: Nodes
   /** Sends awareness to the other nodes. */
@@ -100,7 +101,7 @@ export class Gateway {
     this.presence = new Presence(bounds, options.others)
     this.apiPresence = new ApiPresence(this.presence, options.others, options.clock)
     this.seating = new Seating({
-      ...{ sockets: this.#sockets, bounds },
+      ...{ sockets: this.#sockets, bounds, people: options.nodes.people },
       joined: (connection, state) => this.#joined(connection, state),
       left: (connection) => this.#receiver.leave(connection),
     })
@@ -109,11 +110,12 @@ export class Gateway {
     this.#server = openSocketServer(bounds)
     this.#following = new Following({
       ...{ ...options, hocuspocus: this.hocuspocus },
+      shown: () => this.apiPresence.shown(),
       rightsChanged: (connection) => this.presence.rightsChanged(connection),
     })
     this.#reading = {
       ...{ ...options, bounds, hocuspocus: this.hocuspocus, sockets: this.#sockets },
-      ...{ receiver: this.#receiver, presence: this.presence },
+      ...{ receiver: this.#receiver, presence: this.presence, seating: this.seating },
     }
     this.#upkeep = setInterval(() => this.#keepUp(), bounds.keepAliveMs / 3)
   }
@@ -214,10 +216,12 @@ export class Gateway {
       debounce: Math.min(debounceMs ?? 1000, 2000),
       maxDebounce: debounceMs ?? 2000,
       unloadImmediately: true,
+      timeout: this.#bounds.silentMs,
       flushDelay: broadcastWindowMs,
       quiet: true,
       maxUnauthenticatedQueueSize: 1024 * 1024,
-      maxPendingDocuments: this.#bounds.maxBoardsPerSocket,
+      // Beyond its own bound Hocuspocus closes with a code that tells clients nothing. So ours is reached first.
+      maxPendingDocuments: 2 * this.#bounds.maxBoardsPerSocket,
     })
     // Remove the last extension. It holds the configuration's empty default hooks, which Hocuspocus would await for each
     // frame.

@@ -18,14 +18,18 @@ export async function bringNotifications(
   try {
     const rows = await database.asSystem(
       (tx) => tx<(NotificationRow & { account: string })[]>`
-        select n.id, n.type, n.workspace_id, n.board_id, n.data, n.created_at, n.user_id as account
+        select n.id, n.type, n.workspace_id, n.board_id, n.data, n.created_at, n.read_at, n.user_id as account
         from notifications n
         left join boards b on b.id = n.board_id
         where n.id = any (${present.map(([, id]) => id)}::uuid[])
           and (n.board_id is null or board_access(n.user_id, b.id, b.workspace_id) is not null)`,
     )
     for (const { account, ...row } of rows)
-      seating.tell(account, JSON.stringify({ type: 'notification', notification: presentNotification(row) }))
+      seating.tell(
+        account,
+        row.workspace_id,
+        JSON.stringify({ type: 'notification', notification: presentNotification(row) }),
+      )
   } catch (error) {
     log.warn(
       { err: error },

@@ -11,6 +11,11 @@ import type { EditorSocket } from './socket.ts'
 /** Looks up the session of the upgrade request's cookie. Null: the request has no session, or the session has ended. */
 export type FindSession = () => Promise<{ userId: string; sessionId: string } | null>
 
+/** A live list that is open on a socket. */
+export interface OpenList {
+  end(): void
+}
+
 export interface SocketState {
   socket: EditorSocket
   /** The client's address. */
@@ -20,6 +25,8 @@ export interface SocketState {
   findSession: FindSession
   /** Established connections, by frame address. */
   connections: Map<string, Connection<EditorContext>>
+  /** Live lists, by frame address. */
+  lists: Map<string, OpenList>
   /** The boards that are open on the socket, or about to be. They end when the socket is gone. */
   holds: Set<Hold>
   /** Attempts to open a board that are in progress. */
@@ -61,6 +68,7 @@ export class OpenSockets {
       rates: this.rates.of(`address ${address}`),
       findSession,
       connections: new Map(),
+      lists: new Map(),
       holds: new Set(),
       attempts: 0,
       refusals: 0,
@@ -89,6 +97,7 @@ export class OpenSockets {
   remove(state: SocketState): void {
     this.#strangers.delete(state)
     this.#states.delete(state.socket)
+    for (const list of state.lists.values()) list.end()
     for (const hold of state.holds) hold.end()
     state.holds.clear()
   }

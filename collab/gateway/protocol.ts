@@ -3,6 +3,7 @@
  * are checked here before Hocuspocus gets them, because Hocuspocus reports malformed bytes as an internal fault.
  */
 import { OutgoingMessage } from '@hocuspocus/server'
+import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 
 export const frameType = {
@@ -22,7 +23,7 @@ export const syncStep = { stateVector: 0, missing: 1, update: 2 } as const
 
 /** One frame that a client sent. */
 export interface Frame {
-  /** The board's id, optionally followed by a NUL and a session's id. */
+  /** The board's id or the name of a list, optionally followed by a NUL and a session's id. */
   address: string
   type: number
   /** The step of a sync frame; null for other frames. */
@@ -43,7 +44,14 @@ const maxAuthBytes = 16 * 1024
 const maxAddressBytes = 127
 const addressPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\0[\w-]{1,64})?$/
 
+const listPattern =
+  /^(account|workspace:([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}))(\0[\w-]{1,64})?$/
+
 export const isBoardAddress = (address: string): boolean => addressPattern.test(address)
+/** Whether a frame is for a live list: `account`, or `workspace:` with an id. */
+export const isListAddress = (address: string): boolean => listPattern.test(address)
+/** Returns the workspace of a list's address; undefined for the list of an account. */
+export const workspaceOf = (address: string): string | undefined => listPattern.exec(address)?.[2]
 export const boardOf = (address: string): string => address.slice(0, 36)
 
 const nothing = new Uint8Array()
@@ -80,6 +88,19 @@ export function readFrame(bytes: Uint8Array, bounds: FrameBounds): Frame | null 
       return { address, type, step: null, payload: nothing, bytes }
     default:
       return null
+  }
+}
+
+/** Returns the token in a frame that authenticates: varUint 0, varString token. Null when it is malformed. */
+export function tokenIn({ bytes }: Frame): string | null {
+  const decoder = decoding.createDecoder(bytes)
+  try {
+    decoding.readVarString(decoder)
+    decoding.readVarUint(decoder)
+    decoding.readVarUint(decoder)
+    return decoding.readVarString(decoder)
+  } catch {
+    return null
   }
 }
 
@@ -131,6 +152,9 @@ export const syncStatusFrame = (address: string, isSaved: boolean): Uint8Array =
 
 export const refusalFrame = (address: string, reason: string): Uint8Array =>
   new OutgoingMessage(address).writePermissionDenied(reason).toUint8Array()
+
+export const statelessFrame = (address: string, text: string): Uint8Array =>
+  new OutgoingMessage(address).writeStateless(text).toUint8Array()
 
 /** Tells an editor whether its connection is read-only from now on. */
 export const accessFrame = (address: string, readOnly: boolean): Uint8Array =>

@@ -1,4 +1,5 @@
 /** Rate limits of one account across all its sockets, as token buckets. */
+import { limits } from '../../core/limits.ts'
 
 export interface Rate {
   perSecond: number
@@ -69,7 +70,7 @@ export class Bucket {
 
 /**
  * The buckets of one account, or of one address from which nobody has authenticated yet. Users of minted sessions share
- * those of the owner's sessions.
+ * those of their owner, guests those of their link, which share those of the owner.
  */
 export class Rates {
   readonly shared: Rates | undefined
@@ -89,41 +90,48 @@ export class Rates {
   }
 }
 
-/** All sessions of an owner together may use as much as this number of accounts. */
-const accountsOfSessions = 10
+/** All sessions and guests of an owner together may use as much as this number of accounts, and those of a link. */
+const accountsOfOwner = 10
+const accountsOfLink = accountsOfOwner * limits.guests.linkShare
 
 export class RatesByOwner {
   readonly #bounds: RateBounds
-  readonly #ofSessions: RateBounds
+  readonly #ofOwner: RateBounds
+  readonly #ofLink: RateBounds
   readonly #rates = new Map<string, Rates>()
 
   constructor(bounds: RateBounds) {
-    const { awarenessRate, queryRate, frameRate } = bounds
-    const times = ({ perSecond, burst }: Rate): Rate => ({
-      perSecond: perSecond * accountsOfSessions,
-      burst: burst * accountsOfSessions,
-    })
     this.#bounds = bounds
-    this.#ofSessions = {
-      awarenessRate: times(awarenessRate),
-      queryRate: times(queryRate),
-      frameRate: times(frameRate),
-    }
+    this.#ofOwner = times(bounds, accountsOfOwner)
+    this.#ofLink = times(bounds, accountsOfLink)
   }
 
-  /** @param payer for the user of a session: the owner of the workspace */
-  of(owner: string, payer: string | null = null): Rates {
-    const shared =
-      payer === null
-        ? undefined
-        : this.#rates.getOrInsertComputed(`sessions of ${payer}`, () => new Rates(this.#ofSessions))
-    return this.#rates.getOrInsertComputed(owner, () => new Rates(this.#bounds, shared))
+  /**
+   * @param payer for the user of a session, and for a guest: the owner of the workspace
+   * @param link for a guest: the link
+   */
+  of(account: string, payer: string | null = null, link: string | null = null): Rates {
+    const ofOwner = payer === null ? undefined : this.#of(`sessions of ${payer}`, this.#ofOwner)
+    const shared = link === null ? ofOwner : this.#of(`link ${link}`, this.#ofLink, ofOwner)
+    return this.#of(account, this.#bounds, shared)
+  }
+
+  #of(name: string, bounds: RateBounds, shared?: Rates): Rates {
+    return this.#rates.getOrInsertComputed(name, () => new Rates(bounds, shared))
   }
 
   /** Removes buckets that are full and not in `used`. */
   sweep(used: ReadonlySet<Rates>): void {
-    const shared = new Set([...used].map((rates) => rates.shared))
+    const shared = new Set([...used].flatMap((rates) => [rates.shared, rates.shared?.shared]))
     for (const [owner, rates] of this.#rates)
       if (!used.has(rates) && !shared.has(rates) && rates.areFull) this.#rates.delete(owner)
   }
+}
+
+function times({ awarenessRate, queryRate, frameRate }: RateBounds, accounts: number): RateBounds {
+  const each = ({ perSecond, burst }: Rate): Rate => ({
+    perSecond: perSecond * accounts,
+    burst: burst * accounts,
+  })
+  return { awarenessRate: each(awarenessRate), queryRate: each(queryRate), frameRate: each(frameRate) }
 }

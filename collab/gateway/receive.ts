@@ -6,7 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { Connection, Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
-import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { holdsUpdate } from '../updates/admit.ts'
 import { applyUpdate } from './apply.ts'
 import { smallUpdateBytes, type cutReceived } from '../updates/cut.ts'
@@ -150,7 +150,7 @@ export class Receiver {
         { err: error, boardId: connection.document.name, account },
         'cutting a large update into parts failed; its connection is closed',
       )
-      closeConnection(connection, error instanceof TaskTimedOut ? closeCodes.tooCostly : closeCodes.tryLater)
+      closeConnection(connection, error instanceof TaskExceeded ? closeCodes.tooCostly : closeCodes.tryLater)
     }
     return null
   }

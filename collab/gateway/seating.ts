@@ -7,16 +7,26 @@ import { WebSocket } from 'ws'
 import { closeCodes } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
+import type { People } from '../documents/people.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import type { OpenSockets, SocketState } from './open-sockets.ts'
 
 export interface SeatingOptions {
   sockets: OpenSockets
   bounds: GatewayBounds
+  people: People
   /** Called when a connection is established and within the limits. */
   joined(connection: Connection<EditorContext>, state: SocketState): void
   /** Called when an established connection has ended. */
   left(connection: Connection<EditorContext>): void
+}
+
+/** A live list that is open on a socket. It takes a seat of its account, as a board does. */
+export interface ListPlace extends Pick<Seat, 'account' | 'payer'> {
+  readonly socket: unknown
+  /** The only workspace that it is about. Undefined: all that the account sees. */
+  readonly workspace: string | undefined
+  tell(text: string): void
 }
 
 /** The account that asks for a connection. */
@@ -26,9 +36,9 @@ interface Sitter extends Pick<Seat, 'account' | 'payer'>, Pick<EditorContext, 'c
 
 export class Seating {
   readonly #options: SeatingOptions
-  readonly #seats = new Map<string, Set<Seat>>()
+  readonly #seats = new Map<string, Set<Seat | ListPlace>>()
   /** Seats of all minted sessions, by the owner who pays. */
-  readonly #sessions = new Map<string, Set<Seat>>()
+  readonly #sessions = new Map<string, Set<Seat | ListPlace>>()
   readonly #viewers: number
   readonly extension: Extension<EditorContext>
 
@@ -46,12 +56,48 @@ export class Seating {
   /** Whether the account may open one more connection to the board. */
   hasRoom(document: Document | undefined, sitter: Sitter): boolean {
     const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
+    return this.#hasSeat(sitter) && this.#fits(connections, sitter)
+  }
+
+  /** Whether the account, and the owner who pays, have a seat left. */
+  #hasSeat({ account, payer }: Pick<Sitter, 'account' | 'payer'>): boolean {
     return (
-      (this.#seats.get(sitter.account)?.size ?? 0) < this.#mostSeats(sitter) &&
-      (sitter.payer === null ||
-        (this.#sessions.get(sitter.payer)?.size ?? 0) < this.#options.bounds.maxSocketsPerAccount) &&
-      this.#fits(connections, sitter)
+      (this.#seats.get(account)?.size ?? 0) < this.#mostSeats({ payer }) &&
+      (payer === null || (this.#sessions.get(payer)?.size ?? 0) < this.#options.bounds.maxSocketsPerAccount)
     )
+  }
+
+  /** @returns false when the account has no seat left */
+  takeList(list: ListPlace): boolean {
+    if (!this.#hasSeat(list)) return false
+    this.#seatsOf(list).add(list)
+    this.#paidBy(list)?.add(list)
+    return true
+  }
+
+  leaveList(list: ListPlace): void {
+    this.#giveUp(list)
+  }
+
+  #seatsOf({ account }: Seat | ListPlace): Set<Seat | ListPlace> {
+    return this.#seats.getOrInsertComputed(account, () => new Set())
+  }
+
+  /** The seats of all minted sessions of the same owner. Null for other accounts. */
+  #paidBy({ payer }: Seat | ListPlace): Set<Seat | ListPlace> | null {
+    return payer === null ? null : this.#sessions.getOrInsertComputed(payer, () => new Set())
+  }
+
+  #giveUp(place: Seat | ListPlace): void {
+    const { account, payer } = place
+    for (const [seats, key] of [
+      [this.#seats, account],
+      [this.#sessions, payer ?? ''],
+    ] as const) {
+      const taken = seats.get(key)
+      taken?.delete(place)
+      if (taken?.size === 0) seats.delete(key)
+    }
   }
 
   /** One user of minted sessions has a share of the seats that all of an owner's sessions have. */
@@ -70,10 +116,21 @@ export class Seating {
     return this.#seats.has(account)
   }
 
-  /** Sends a stateless message once to each open socket of the account, however many boards it has open. */
-  tell(account: string, text: string): void {
+  /**
+   * Sends a stateless message about a workspace once to each open socket of the account, however many boards it has open:
+   * to a list, if the socket has one that is about the workspace.
+   */
+  tell(account: string, workspace: string | null, text: string): void {
     const told = new Set<unknown>()
-    for (const { connection } of this.#seats.get(account) ?? []) {
+    const places = [...(this.#seats.get(account) ?? [])]
+    const lists = places.filter(isList).filter((list) => [undefined, workspace].includes(list.workspace))
+    for (const list of lists) {
+      if (told.has(list.socket)) continue
+      told.add(list.socket)
+      list.tell(text)
+    }
+    for (const place of places) {
+      const connection = isList(place) ? null : place.connection
       if (!connection || told.has(connection.webSocket)) continue
       told.add(connection.webSocket)
       connection.sendStateless(text)
@@ -86,13 +143,12 @@ export class Seating {
     if (!state || !connection.document.hasConnection(connection)) return // it ended before it was established
     seat.connection = connection
     state.connections.set(connection.messageAddress, connection)
-    const ofAccount = this.#seats.getOrInsertComputed(seat.account, () => new Set()).add(seat)
+    const ofAccount = this.#seatsOf(seat).add(seat)
     // Many connections may have been admitted at the same moment. Compare each one only with those that were admitted
     // before it, whatever the order of these calls. Otherwise more connections than the excess would be closed.
     const { payer } = seat
-    const { countedAs } = connection.context as EditorContext
-    const ofPayer =
-      payer === null ? null : this.#sessions.getOrInsertComputed(payer, () => new Set()).add(seat)
+    const { countedAs, isAgent } = connection.context as EditorContext
+    const ofPayer = this.#paidBy(seat)?.add(seat) ?? null
     const isTooMany =
       !this.#fits(before(connection, connection.document.connections.keys()), {
         ...{ account: seat.account, countedAs, payer },
@@ -102,29 +158,32 @@ export class Seating {
       (ofPayer !== null && isBeyond(seat, ofPayer, bounds.maxSocketsPerAccount)) ||
       state.connections.size > bounds.maxBoardsPerSocket
     if (!isTooMany) {
+      if (!isAgent) this.#options.people.joined(connection.document.name, seat.account)
       this.#options.joined(connection, state)
       return
     }
-    ofAccount.delete(seat)
-    ofPayer?.delete(seat)
+    this.#giveUp(seat)
     closeConnection(connection, closeCodes.tooMany)
   }
 
   /**
    * Whether a board has room for one more connection besides `others`. A share of the places is reserved for writers.
    */
-  #fits(others: Iterable<Connection>, { countedAs, payer, readOnly }: Sitter): boolean {
+  #fits(others: Iterable<Connection>, { account, countedAs, payer, readOnly }: Sitter): boolean {
     const { maxSocketsPerBoard, maxSocketsPerAccountOnBoard } = this.#options.bounds
     let all = 0
     let viewers = 0
+    let ofLink = 0
     let ofAccount = 0
     for (const other of others as Iterable<Connection<EditorContext>>) {
       all += 1
       if (other.readOnly) viewers += 1
-      if (other.context.countedAs === countedAs) ofAccount += 1
+      if (other.context.countedAs === countedAs) ofLink += 1
+      if (other.context.account === account) ofAccount += 1
     }
     return (
       all < maxSocketsPerBoard &&
+      ofLink < maxSocketsPerAccountOnBoard &&
       ofAccount < maxSocketsPerAccountOnBoard * (payer === null ? 1 : limits.sessions.userShare) &&
       (!readOnly || viewers < this.#viewers)
     )
@@ -135,12 +194,9 @@ export class Seating {
     if (!connection) return
     seat.connection = null
     this.#options.left(connection)
-    const ofAccount = this.#seats.get(seat.account)
-    ofAccount?.delete(seat)
-    if (ofAccount?.size === 0) this.#seats.delete(seat.account)
-    const ofPayer = this.#sessions.get(seat.payer ?? '')
-    ofPayer?.delete(seat)
-    if (ofPayer?.size === 0) this.#sessions.delete(seat.payer!)
+    if (this.#seats.get(seat.account)?.has(seat) && !(connection.context as EditorContext).isAgent)
+      this.#options.people.left(connection.document.name, seat.account)
+    this.#giveUp(seat)
     const state = this.#options.sockets.of(connection)
     if (state && state.socket.readyState !== WebSocket.OPEN) seat.hold.closing()
     else {
@@ -153,6 +209,8 @@ export class Seating {
     state.socket.forget(address)
   }
 }
+
+const isList = (place: Seat | ListPlace): place is ListPlace => 'tell' in place
 
 /** The share of a board's places that is reserved for accounts that may write. */
 const shareOfWriters = 0.1

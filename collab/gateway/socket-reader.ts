@@ -12,6 +12,7 @@ import {
   emptyAwareness,
   frameType,
   isBoardAddress,
+  isListAddress,
   readFrame,
   refusalFrame,
   syncStep,
@@ -23,13 +24,27 @@ import { closeSocket, type FindSession, type OpenSockets, type SocketState } fro
 import type { Presence } from './presence.ts'
 import type { Rates } from './rates.ts'
 import type { Receiver } from './receive.ts'
+import type { Seating } from './seating.ts'
 import { EditorSocket } from './socket.ts'
+
+/** Serves the live lists, which are open on sockets beside boards. */
+export interface ListView {
+  /** Handles a frame for a list. Returns a promise when the next frame of the socket has to wait for it. */
+  take(gateway: ListHost, state: SocketState, frame: Frame): Promise<void> | null
+}
+
+export interface ListHost {
+  sockets: OpenSockets
+  seating: Seating
+}
 
 export interface SocketReaderOptions {
   hocuspocus: Hocuspocus<EditorContext>
   sockets: OpenSockets
   receiver: Receiver
   presence: Presence
+  seating: Seating
+  lists: ListView
   documents: Documents
   bounds: GatewayBounds
   log: Logger
@@ -107,7 +122,7 @@ export class SocketReader {
       if (this.#takeControlFrame()) this.#socket.pong(data)
     })
     webSocket.on('pong', () => {
-      if (this.#takeControlFrame() && this.#state.connections.size > 0)
+      if (this.#takeControlFrame() && this.#openAddress !== undefined)
         this.#client.lastMessageReceivedAt = Date.now()
     })
     webSocket.on('close', (code, reason) => {
@@ -159,6 +174,7 @@ export class SocketReader {
     const connection = state.connections.get(frame.address)
     if (connection?.document.hasConnection(connection)) return this.#takeFor(connection, frame)
     if (board !== null && boardOf(frame.address) !== board) closeSocket(state, closeCodes.otherBoard)
+    else if (isListAddress(frame.address)) return this.#takeForList(frame)
     else if (isBoardAddress(frame.address)) this.#takeEarly(frame)
     else this.#refuse(frame)
     return null
@@ -186,6 +202,14 @@ export class SocketReader {
     queries.spend(1)
     this.#client.handleMessage(frame.bytes)
     return connection.waitForPendingMessages()
+  }
+
+  #takeForList(frame: Frame): Promise<unknown> | null {
+    const { lists, sockets, seating } = this.#options
+    const state = this.#state
+    if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
+    if (state.lists.has(frame.address)) this.#client.lastMessageReceivedAt = Date.now()
+    return lists.take({ sockets, seating }, state, frame)
   }
 
   /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues updates. */
@@ -226,11 +250,21 @@ export class SocketReader {
   }
 
   #keepAlive(now: number): void {
-    const { keepAliveMs } = this.#options.bounds
-    const [open] = this.#state.connections.keys()
+    const { keepAliveMs, silentMs } = this.#options.bounds
+    const open = this.#openAddress
     if (open === undefined) return
+    // Hocuspocus would close a socket on which no board was ever open.
+    if (this.#state.lists.size > 0) clearInterval(this.#client.pingInterval)
+    const quietMs = now - this.#client.lastMessageReceivedAt
+    if (quietMs >= silentMs) closeSocket(this.#state, closeCodes.silent)
     if (now - this.#socket.sentAt >= keepAliveMs) this.#socket.send(emptyAwareness(open))
-    if (now - this.#client.lastMessageReceivedAt >= keepAliveMs) this.#newcomer.webSocket.ping()
+    if (quietMs >= keepAliveMs) this.#newcomer.webSocket.ping()
+  }
+
+  /** The address of a board or list that is open on the socket. */
+  get #openAddress(): string | undefined {
+    const { connections, lists } = this.#state
+    return connections.keys().next().value ?? lists.keys().next().value
   }
 }
 

@@ -102,6 +102,11 @@ export class EditorSocket implements Canvas {
     if (wait) this.#hold(address, { frame, ...wait, times: 1 })
   }
 
+  /** Sends a frame that waits for no commit, also a SyncStatus. */
+  sendAtOnce(frame: Uint8Array): void {
+    this.#write(frame)
+  }
+
   /** Sends a frame in two parts. The second one may be large, and is not copied: other sockets send it, too. */
   sendShared(head: Uint8Array, body: Uint8Array): void {
     if (body.byteLength < sharedBytes) this.#write(Buffer.concat([head, body]))

@@ -20,7 +20,7 @@ import {
   type SharedMap,
   type Values,
 } from '../canvas/canvas.ts'
-import { fieldJson, plainText } from '../canvas/compare.ts'
+import { plainText } from '../canvas/compare.ts'
 import { cardRow, groupRow, readCard } from '../canvas/project.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import type { BoardHead } from '../log/log.ts'
@@ -215,7 +215,7 @@ class Build {
 
   #nameFiles(value: unknown): void {
     if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return
-    for (const key of fileKeysOf(fieldJson(value))) this.#files.add(key)
+    for (const key of fileKeysOf(value)) this.#files.add(key)
   }
 }
 

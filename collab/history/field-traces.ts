@@ -8,8 +8,9 @@ export interface FieldTrace {
   /** Digests of the values before and after; see `digestOf`. */
   had: string
   wrote: string
-  /** The plain text after. */
+  /** Of a card's `body`: the plain text after, and the digest of the `content` beside it. */
   text?: string
+  content?: string
 }
 
 export interface Trace {

@@ -3,7 +3,6 @@
  * sends it once and forgets it, and no document stays in memory. What the client sends is not applied, and nobody else is
  * shown.
  */
-import * as decoding from 'lib0/decoding'
 import { WebSocket, type RawData } from 'ws'
 import { closeCodes, ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -23,6 +22,7 @@ import {
   syncHead,
   syncStatusFrame,
   syncStep,
+  tokenIn,
   type Frame,
 } from '../gateway/protocol.ts'
 
@@ -118,14 +118,15 @@ export class PastSockets implements PastView {
     }
   }
 
-  #receive(socket: PastSocket, { type, step, address, bytes }: Frame): void {
+  #receive(socket: PastSocket, frame: Frame): void {
+    const { type, step, address } = frame
     if (step === syncStep.missing || step === syncStep.update) {
       socket.webSocket.send(syncStatusFrame(address, false))
       return
     }
     const isQuestion = type === frameType.auth || step === syncStep.stateVector || type === frameType.close
     if (!isQuestion) return
-    const token = type === frameType.auth ? tokenIn(bytes) : null
+    const token = type === frameType.auth ? tokenIn(frame) : null
     if (type === frameType.auth && token === null) close(socket, closeCodes.badFrame)
     if (socket.queued >= most.queued) close(socket, closeCodes.tooEarly)
     if (socket.webSocket.readyState !== WebSocket.OPEN) return
@@ -196,19 +197,6 @@ class Refused extends Error {
 
 const isRefusal = (error: unknown) =>
   error instanceof ServiceError && ['bad_request', 'forbidden', 'not_found'].includes(error.code)
-
-/** The token in a frame that authenticates: address, type, varUint 0, varString token. Null when it is malformed. */
-function tokenIn(bytes: Uint8Array): string | null {
-  const decoder = decoding.createDecoder(bytes)
-  try {
-    decoding.readVarString(decoder)
-    decoding.readVarUint(decoder)
-    decoding.readVarUint(decoder)
-    return decoding.readVarString(decoder)
-  } catch {
-    return null
-  }
-}
 
 const close = ({ webSocket }: PastSocket, { code, reason }: { code: number; reason: string }) =>
   webSocket.close(code, reason)

@@ -1,7 +1,7 @@
 /** Rebuilds a past state from segments. Runs in a worker thread. */
 import * as Y from 'yjs'
 import { moved } from '../../platform/work/moved.ts'
-import { documentOf } from '../log/log.ts'
+import { documentOf, type LogContent } from '../log/log.ts'
 import { decodeSegment, decompress } from '../log/segment.ts'
 import { cutUpdate } from '../updates/cut.ts'
 import type { Instant } from './outline.ts'
@@ -33,11 +33,9 @@ export function replaySegments({
     'at' in until ? row.at > until.at : row.seq > until.position
   const next = rows.findIndex(isAfter)
   const wanted = next < 0 ? rows : rows.slice(0, next)
-  const document = documentOf({
-    snapshot: base && decompress(base),
-    updates: wanted.flatMap(({ updates }) => updates),
-  })
-  const parts = cutUpdate(Y.encodeStateAsUpdate(document))
+  const parts = cutUpdate(
+    stateOf({ snapshot: base && decompress(base), updates: wanted.flatMap(({ updates }) => updates) }),
+  )
   if (!parts) throw new Error('The past state of a board is malformed.')
   const last = wanted.at(-1)
   const replayed: Replayed = {
@@ -47,3 +45,6 @@ export function replaySegments({
   }
   return moved([Buffer.from(JSON.stringify(replayed)), ...parts])
 }
+
+/** In a function of its own, so that the document's memory is free when its state is cut. */
+const stateOf = (content: LogContent): Uint8Array => Y.encodeStateAsUpdate(documentOf(content))

@@ -16,7 +16,7 @@ import {
   type Change,
   type Target,
 } from './bring-back.ts'
-import { readMoved } from './moved.ts'
+import { readExpunged, readMoved } from './left-alone.ts'
 import type { Moment } from './outline.ts'
 import { withPast, type Past, type Reader } from './past.ts'
 
@@ -35,8 +35,8 @@ export interface RestoreRequest {
 
 export interface Restored extends Pick<Past, 'position' | 'at'> {
   changes: Change[]
-  /** Cards that were moved from this board to another one or here from another one, and are left where they are. */
-  moved: string[]
+  /** Cards that are left as they are. `moved`: to this board or away from it. `expunged`: what they were is not known. */
+  left: { id: string; reason: 'moved' | 'expunged' }[]
   /** Ids of the request that are on the board neither now nor at the moment. */
   notFound: string[]
   live: boolean
@@ -52,10 +52,10 @@ export async function restoreTo(live: LiveBoards, request: RestoreRequest): Prom
   await requireWritable(live.database, reader.account, boardId)
   return withPast(live, boardId, moment, reader, async (past) => {
     const { position, at } = past
-    let restored: Restored = { position, at, changes: [], moved: [], notFound: [], live: true }
+    let restored: Restored = { position, at, changes: [], left: [], notFound: [], live: true }
     const written = await live.documents.withDocument(boardId, async ({ document }) => {
       await catchUp(live, boardId)
-      const { targets, ...plan } = await planRestore(live, document, past.document, request)
+      const { targets, ...plan } = await planRestore(live, document, past, request)
       restored = { ...restored, ...plan, changes: targets.map(changeOf) }
       if (targets.some(({ type, change }) => type === 'card' && change === 'removed')) request.requireDelete()
       requireBounded(targets)
@@ -81,18 +81,23 @@ export async function restoreTo(live: LiveBoards, request: RestoreRequest): Prom
 async function planRestore(
   live: LiveBoards,
   now: Y.Doc,
-  past: Y.Doc,
+  { document: past, position }: Past,
   { boardId, ids }: RestoreRequest,
-): Promise<{ targets: Target[]; moved: string[]; notFound: string[] }> {
+): Promise<{ targets: Target[] } & Pick<Restored, 'left' | 'notFound'>> {
   const asked = [...new Set(ids ?? [...cardsOf(past).keys(), ...cardsOf(now).keys()])]
   const found = await mapInTurns(asked, (id) => targetOf('card', id, findCard(past, id), findCard(now, id)))
   const cards = found.filter((target) => target !== null)
   const idsOf = (change: Target['change']) => cards.flatMap((card) => (card.change === change ? card.id : []))
   const moved = await readMoved(live.database, boardId, { gone: idsOf('created'), come: idsOf('removed') })
-  const kept = cards.filter(({ id }) => !moved.has(id))
+  const expunged = await readExpunged(live.database, boardId, position, idsOf('removed'))
+  const left = new Map([
+    ...[...expunged].map((id) => [id, 'expunged'] as const),
+    ...[...moved].map((id) => [id, 'moved'] as const),
+  ])
+  const kept = cards.filter(({ id }) => !left.has(id))
   const notFound = (ids ? asked : []).filter((id) => !findCard(past, id) && !findCard(now, id))
-  const groups = ids ? groupsOfCards(now, past, kept) : await groupsOfBoard(now, past, moved)
-  return { targets: [...groups, ...kept], moved: [...moved], notFound }
+  const groups = ids ? groupsOfCards(now, past, kept) : await groupsOfBoard(now, past, left)
+  return { targets: [...groups, ...kept], left: [...left].map(([id, reason]) => ({ id, reason })), notFound }
 }
 
 function targetOf(
@@ -108,11 +113,11 @@ function targetOf(
   return { type, id, change: now ? 'changed' : 'created', values }
 }
 
-async function groupsOfBoard(now: Y.Doc, past: Y.Doc, moved: ReadonlySet<string>): Promise<Target[]> {
+async function groupsOfBoard(now: Y.Doc, past: Y.Doc, left: ReadonlyMap<string, unknown>): Promise<Target[]> {
   const ids = [...new Set([...groupsOf(past).keys(), ...groupsOf(now).keys()])]
   const found = await mapInTurns(ids, (id) => targetOf('group', id, findGroup(past, id), findGroup(now, id)))
   // Cards that stay, although they were not on the board, keep their groups.
-  const used = new Set([...moved].map((id) => findCard(now, id)?.get('group_id')))
+  const used = new Set([...left.keys()].map((id) => findCard(now, id)?.get('group_id')))
   return found.filter(
     (target) => target !== null && !(target.change === 'removed' && used.has(target.id)),
   ) as Target[]

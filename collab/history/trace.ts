@@ -237,17 +237,22 @@ class Tracer {
         ...(text === null ? {} : { text }),
       }
     })
-    const { type, id } = before
-    if (!before.isThere && earlier?.kind !== 'removed') {
-      const fields = new Map(after.map(({ name, ...field }) => [name, field]))
-      this.#traces.set(key, { type, id, kind: 'added', fields })
-    } else if (earlier?.kind === 'removed') {
-      this.#traces.set(key, { type, id, kind: 'changed', fields: again(earlier, after, before.isThere) })
-    } else {
-      const trace = earlier ?? { type, id, kind: 'changed' as const, fields: new Map() }
-      for (const { name, ...field } of after) continueField(trace, name, field)
-      this.#traces.set(key, trace)
-    }
+    const trace = this.#traceOf(before, after)
+    this.#traces.set(key, trace)
+    const body = trace.fields.get('body')
+    const isWords = ({ name, had, wrote }: NamedField) => ['body', 'content'].includes(name) && had !== wrote
+    if (body && after.some(isWords)) body.content = digestOf(shared, 'content')
+  }
+
+  #traceOf({ type, id, isThere }: Before, after: NamedField[]): Trace {
+    const earlier = this.#traces.get(keyOf({ type, id }))
+    if (earlier?.kind === 'removed')
+      return { type, id, kind: 'changed', fields: again(earlier, after, isThere) }
+    if (!isThere)
+      return { type, id, kind: 'added', fields: new Map(after.map(({ name, ...field }) => [name, field])) }
+    const trace = earlier ?? { type, id, kind: 'changed' as const, fields: new Map() }
+    for (const { name, ...field } of after) continueField(trace, name, field)
+    return trace
   }
 }
 

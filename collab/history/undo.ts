@@ -33,6 +33,7 @@ export const keptReasons = [
   'moved',
   'together',
   'needs_delete',
+  'expunged',
 ] as const
 
 export interface Kept {
@@ -213,9 +214,9 @@ function undoWords(
     !fields.has(name) || digestOf(shared, name) === fields.get(name)!.wrote
   const names = textFields.filter((name) => fields.has(name))
   const body = fields.get('body')!
-  // An open canvas makes `content` from the text. It makes it again from the text that comes back.
-  const isMade = (fields.get('content')?.wrote ?? '') === ''
-  const isIntact = isAsWritten('html') && (isMade || isAsWritten('content'))
+  // An open canvas makes `content` from a text that was written without it. It makes it again from the text that comes back.
+  const isMade = body.content === ''
+  const isIntact = isAsWritten('html') && (isMade || digestOf(shared, 'content') === body.content)
   const isMerged = isIntact && !isAsWritten('body')
   if (isMerged && !(isMade && shared.has('content')))
     found.text = mergedText(shared, body, stateOf(body), effort)
@@ -225,7 +226,7 @@ function undoWords(
   }
   const { values } = found
   for (const name of names) if (!(isMerged && name === 'body')) values.set(name, stateOf(fields.get(name)!))
-  if (!fields.has('content') && shared.has('content')) values.set('content', null)
+  if (isMade && !fields.has('content') && shared.has('content')) values.set('content', null)
 }
 
 /** The edits that undo a change of a text, when others have changed other places of it since. */

@@ -10,7 +10,7 @@ import { fileKeysWithin } from '../../core/file.ts'
 import { moved } from '../../platform/work/moved.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { Changes } from '../log/changes.ts'
-import { documentOf, frame, replay } from '../log/log.ts'
+import { documentOf, replay } from '../log/log.ts'
 import { compress, decodeSegment, decompress, encodeSegment, type ReadRow } from '../log/segment.ts'
 import { encodeUpdate, type Struct } from '../updates/encode.ts'
 
@@ -65,15 +65,18 @@ export function rewriteRun({ base, segments, cardId }: Run): Uint8Array[] {
     ...(cutBase
       ? [compress(Y.encodeStateAsUpdateV2(documentOf({ snapshot: null, updates: [cutBase] }, fail)))]
       : []),
-    ...cutRows.map((some) => encodeSegment(some.map(headOf), frame(some.flatMap((row) => row.updates)))),
+    ...cutRows.map((some) =>
+      encodeSegment(
+        some,
+        some.flatMap((row) => row.updates),
+      ),
+    ),
   ])
 }
 
 const fail = (error: unknown) => {
   throw error
 }
-
-const headOf = ({ updates: _updates, ...row }: ReadRow) => row
 
 function withoutCard(row: ReadRow, eraser: Eraser, cardId: string): ReadRow {
   const updates = row.updates.map((update) => eraser.erase(Y.decodeUpdate(update)) ?? update)

@@ -4,7 +4,7 @@ import { fileKeysWithin } from '../../core/file.ts'
 import { moved } from '../../platform/work/moved.ts'
 import type { Cause } from '../../sql/commit-call.ts'
 import { ChangeRecorder } from './changes.ts'
-import { documentOf, frame } from './log.ts'
+import { documentOf } from './log.ts'
 import {
   compress,
   decodeSegment,
@@ -48,7 +48,7 @@ export function archiveLog({ snapshot, updates, rows, keepsBase }: ArchiveInput)
   if (document.store.pendingStructs || document.store.pendingDs)
     throw new Error('Updates build on others that are not in the log.')
   const merged = Y.encodeStateAsUpdateV2(document)
-  const segment = encodeSegment(segmentRows, frame(updates))
+  const segment = encodeSegment(segmentRows, updates)
   const keys = Buffer.from(JSON.stringify([...new Set(updates.flatMap(fileKeysWithin))]))
   return moved([merged, segment, keys, ...(keepsBase && snapshot ? [compress(snapshot)] : [])])
 }

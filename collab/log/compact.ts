@@ -10,7 +10,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import type { Logger } from '../../platform/log.ts'
-import { task, TaskTimedOut, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import type { Database } from '../../sql/database.ts'
 import { stageBytes } from '../../sql/stage-bytes.ts'
 import type { archiveLog, RowHead } from './archive.ts'
@@ -120,12 +120,13 @@ export class Compactor {
       await this.queue.run(board.account, work, { signal })
     } catch (error) {
       if (signal.aborted || error instanceof QueueFull) return // `grown` schedules it again
-      if (!(error instanceof TaskTimedOut || error instanceof LogDamaged)) {
+      if (!(error instanceof TaskExceeded || error instanceof LogDamaged)) {
         log.warn({ err: error, boardId }, 'compacting a log failed; it will be tried again as the log grows')
         return
       }
       this.#leftAlone.add(boardId)
-      const fault = error instanceof LogDamaged ? 'is damaged' : 'takes too long to compact'
+      const fault =
+        error instanceof LogDamaged ? 'is damaged' : 'takes too long or too much memory to compact'
       log.error({ err: error, boardId }, `a log ${fault}; it will not be compacted until the next start`)
     }
   }
@@ -173,7 +174,7 @@ export class Compactor {
         { account: ownerId, timeoutMs: mergeMs, transfer: ownBuffers(found) },
       )
       .catch((error: unknown) => {
-        if (error instanceof TaskTimedOut || error instanceof QueueFull) throw error
+        if (error instanceof TaskExceeded || error instanceof QueueFull) throw error
         throw new LogDamaged('it cannot be merged', { cause: error })
       })
   }

@@ -21,11 +21,12 @@ for await (const { rows } of client.follow('GET /boards/{id}/cards', {
 
 async function answer(card) {
   try {
-    const answered = await client.edit({ board, card }, async ({ title, body }) => {
+    await client.edit({ board, card }, async ({ title, body }) => {
       if (body) return null // it has an answer
-      return { body: await think(title.slice(1).trim()) }
+      const found = await think(title.slice(1).trim())
+      console.log(`${title} ${found}`)
+      return { body: found }
     })
-    console.log(`${answered.title} ${answered.body}`)
   } catch (error) {
     if (!isFailure(error, 'not_found')) throw error // somebody has removed it
   }

@@ -25,11 +25,11 @@ export function task<Work extends (input: never) => unknown>(
   return { file: fileURLToPath(file), name }
 }
 
-/** The work took longer than its time limit. A retry would, too. */
-export class TaskTimedOut extends Error {
-  constructor(name: string, timeoutMs: number, options?: ErrorOptions) {
-    super(`${name} took more than ${timeoutMs} ms`, options)
-    this.name = 'TaskTimedOut'
+/** The work took longer than its time limit, or more memory than a thread has. A retry would, too. */
+export class TaskExceeded extends Error {
+  constructor(name: string, limit: string, options?: ErrorOptions) {
+    super(`${name} took more than ${limit}`, options)
+    this.name = 'TaskExceeded'
   }
 }
 
@@ -56,6 +56,7 @@ const niceIncrement = 5
 
 export class WorkerPool {
   readonly #pool: Piscina
+  readonly #heapMb: number
   /** Pieces of work that run or wait. */
   readonly queue: FairQueue
 
@@ -64,6 +65,7 @@ export class WorkerPool {
     heapMb = 1024,
     ...bounds
   }: WorkerPoolOptions = {}) {
+    this.#heapMb = heapMb
     this.queue = new FairQueue({
       // One account never uses all threads.
       ...{ atOnce: threads, atOncePerAccount: Math.max(1, threads - 1) },
@@ -81,7 +83,7 @@ export class WorkerPool {
 
   /**
    * @throws {QueueFull} when the queue, or the account's part of the queue, is full
-   * @throws {TaskTimedOut} when the work took longer than `timeoutMs`
+   * @throws {TaskExceeded} when the work took longer than `timeoutMs`, or too much memory
    */
   run<Input, Output>(
     { file, name }: Task<Input, Output>,
@@ -96,7 +98,10 @@ export class WorkerPool {
           transferList: transfer as never,
         })) as Output
       } catch (error) {
-        throw signal.aborted ? new TaskTimedOut(name, timeoutMs, { cause: error }) : error
+        if (signal.aborted) throw new TaskExceeded(name, `${timeoutMs} ms`, { cause: error })
+        if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')
+          throw new TaskExceeded(name, `${this.#heapMb} MB of memory`, { cause: error })
+        throw error
       }
     })
   }

@@ -8,6 +8,7 @@ import type { Documents } from '../../collab/documents/documents.ts'
 import type { Nodes } from '../../collab/documents/nodes.ts'
 import type { EventStreams } from '../../collab/events/event-streams.ts'
 import type { Gateway } from '../../collab/gateway/gateway.ts'
+import type { Lists } from '../../collab/lists/lists.ts'
 import type { Figure } from '../../platform/metrics.ts'
 import type { LoopWatchdog } from '../../platform/work/loop-watchdog.ts'
 import type { Deliverer } from '../../workers/deliveries/deliverer.ts'
@@ -17,6 +18,7 @@ import type { DatabaseFigures, DatabaseFiguresReader } from './database-figures.
 export interface FigureSources {
   gateway: Gateway
   eventStreams: EventStreams
+  lists: Lists
   documents: Documents
   queue: CommitQueue
   bus: Bus
@@ -47,7 +49,7 @@ export const figures = (sources: FigureSources): Figure[] => [
   ...fromDatabase(sources),
 ]
 
-const editors = ({ gateway, eventStreams }: FigureSources): Figure[] => [
+const editors = ({ gateway, eventStreams, lists }: FigureSources): Figure[] => [
   gauge('corkboard_sockets', 'Open sockets of editors.', () => gateway.figures().sockets),
   gauge(
     'corkboard_sockets_unauthenticated',
@@ -60,6 +62,7 @@ const editors = ({ gateway, eventStreams }: FigureSources): Figure[] => [
     () => gateway.figures().updateBytes,
   ),
   gauge('corkboard_event_streams', 'Open streams of events.', () => eventStreams.count),
+  gauge('corkboard_lists', 'Live lists that are open on sockets.', () => lists.count),
   counter(
     'corkboard_awareness_frames_total',
     'Awareness frames from and to editors.',

@@ -16,32 +16,37 @@ const built = new URL('../../web/dist/', import.meta.url)
 export const notBuilt =
   'The app is not built. Run npm ci with the development dependencies, or npm run web:build, and start again.'
 
-const contentSecurityPolicy = [
-  `default-src 'none'`,
-  `script-src 'self'`,
-  `style-src 'self'`,
-  // Files need a token, so the app fetches them and shows them from `blob:`.
-  `img-src 'self' blob:`,
-  `media-src blob:`,
-  `connect-src 'self'`,
-  `form-action 'self'`,
-  `frame-ancestors 'none'`,
-  `base-uri 'none'`,
-].join('; ')
+/** @param bucket origin to which browsers send the parts of uploads, when it is not the service itself */
+const contentSecurityPolicy = (bucket: string | null) =>
+  [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `font-src 'self'`,
+    // Files of the service by signed URLs. `blob:`: a file of this device, before it is uploaded.
+    `img-src 'self' blob:`,
+    `media-src 'self' blob:`,
+    bucket === null ? `connect-src 'self'` : `connect-src 'self' ${bucket}`,
+    `form-action 'self'`,
+    `frame-ancestors 'none'`,
+    `base-uri 'none'`,
+  ].join('; ')
 
-const headers = {
-  'content-security-policy': contentSecurityPolicy,
+const headersWith = (bucket: string | null) => ({
+  'content-security-policy': contentSecurityPolicy(bucket),
   'x-frame-options': 'DENY',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   vary: 'accept-encoding',
-}
+})
+type Headers = ReturnType<typeof headersWith>
 
 const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  woff2: 'font/woff2',
   /** The licences of the packages in the app. */
   md: 'text/markdown; charset=utf-8',
 }
@@ -57,14 +62,27 @@ interface BuiltFile {
   bodies: Partial<Record<Encoding, Buffer>>
 }
 
+interface WebAppOptions {
+  folder?: URL | undefined
+  /** Origin of the store to which browsers send the parts of uploads. Null: the service itself. */
+  bucket: string | null
+}
+
 /** @returns whether the app is built. If not, its pages say so */
-export async function registerWebApp(app: FastifyInstance, folder: URL = built): Promise<boolean> {
+export async function registerWebApp(
+  app: FastifyInstance,
+  { folder = built, bucket }: WebAppOptions,
+): Promise<boolean> {
   const files = await readBuilt(folder)
+  const headers = headersWith(bucket)
   const page = files.get('index.html')
   const hidden = { schema: { hide: true } as object }
   const showPage = (request: FastifyRequest, reply: FastifyReply) =>
-    page ? send(page, 'no-cache', request, reply) : sendPage(reply, missing, 503)
-  for (const path of ['/app', '/app/boards/:id']) app.get(path, hidden, showPage)
+    page
+      ? send(page, { ...headers, 'cache-control': 'no-cache' }, request, reply)
+      : sendPage(reply, missing, 503)
+  for (const path of ['/app', '/app/boards/:id', '/app/workspaces/:id/settings', '/app/open'])
+    app.get(path, hidden, showPage)
   // The end of a sign-in. The app reads the code from the address of this answer.
   app.get('/app/signed-in', hidden, (_request, reply) =>
     reply.headers(headers).header('cache-control', 'no-store').code(204).send(),
@@ -72,7 +90,12 @@ export async function registerWebApp(app: FastifyInstance, folder: URL = built):
   for (const [path, file] of files)
     if (file !== page)
       app.get(`/app/${path}`, hidden, (request, reply) =>
-        send(file, path.startsWith('assets/') ? forever : 'no-cache', request, reply),
+        send(
+          file,
+          { ...headers, 'cache-control': path.startsWith('assets/') ? forever : 'no-cache' },
+          request,
+          reply,
+        ),
       )
   return page !== undefined
 }
@@ -98,12 +121,12 @@ const extensionOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
 
 function send(
   { type, etag, bodies }: BuiltFile,
-  caching: string,
+  headers: Headers & { 'cache-control': string },
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   reply
-    .headers({ ...headers, 'cache-control': caching, etag })
+    .headers({ ...headers, etag })
     .removeHeader('access-control-allow-origin')
     .removeHeader('access-control-expose-headers')
   if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()

@@ -92,6 +92,11 @@ export async function findBoardLink(tx: Transaction, secret: string): Promise<Op
   return row ?? null
 }
 
+/** Whether the account is that of a guest who came by a link. */
+export async function isGuest(tx: Transaction, userId: string): Promise<boolean> {
+  return (await tx`select from guests where id = ${userId}`).length > 0
+}
+
 export interface NewGuest {
   userId: string
   token: string

@@ -8,7 +8,7 @@ export async function findSessionPrincipal(
   database: Database,
   claims: SessionClaims,
 ): Promise<Principal | null> {
-  type Row = Omit<Principal, 'session'> & SessionUser
+  type Row = Omit<Principal, 'session' | 'guest'> & SessionUser
   const [row] = await database.callAsSystem(
     (sql) => sql<Row[]>`
       select u.id as "userId", t.id as "tokenId", u.email, u.display_name as "displayName", o.tier, t.scopes,
@@ -30,6 +30,7 @@ export async function findSessionPrincipal(
       (scope) => scope === 'read' || [claims, row].every((one) => one.scopes.includes(scope)),
     ),
     session: { externalId, color, avatarUrl, mintedBy, ownerId, claims },
+    guest: null,
   }
 }
 

@@ -2,7 +2,7 @@
  * Access tokens. A token has a prefix by which it is recognized, 256 random bits, and a checksum that reveals typing
  * errors. The database stores its SHA-256 hash.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash as hashOf, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { SessionClaims, SessionUser } from '../acting-session.ts'
 import { endsTokens, type Database, type Transaction } from '../database.ts'
@@ -34,6 +34,8 @@ export interface Principal {
   rateLimit: number | null
   /** For a session that was minted for a user of somebody's product. `tokenId` is then that of the minter's token. */
   session: (SessionUser & { claims: SessionClaims }) | null
+  /** For a guest of a link: the link, and the owner of its board, whose limits apply. */
+  guest: { linkId: string; ownerId: string; tier: 'free' | 'pro' } | null
 }
 
 export const tokenPrefix = 'cork_'
@@ -51,7 +53,7 @@ export function tokenHash(token: string): Buffer | null {
   return digest(token)
 }
 
-const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
+const digest = (token: string): Buffer => hashOf('sha256', token, 'buffer')
 
 function checksum(secret: string): string {
   return crc32(secret).toString(36).padStart(7, '0')
@@ -188,7 +190,15 @@ export class TokenVerifier {
     return this.#database.asSystem(async (tx) => {
       const [row] = await tx<Omit<Principal, 'session'>[]>`
         select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", t.grant_id as "grantId",
-          g.client_id as "clientId", u.email, u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit"
+          g.client_id as "clientId", u.email, u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit", (
+            select json_build_object('linkId', x.link_id, 'ownerId', o.id, 'tier', o.tier)
+            from guests x
+            join board_links l on l.id = x.link_id
+            join boards b on b.id = l.board_id
+            join workspaces w on w.id = b.workspace_id
+            join users o on o.id = w.owner_id
+            where x.id = t.user_id
+          ) as guest
         from tokens t
         join users u on u.id = t.user_id
         left join oauth_grants g on g.id = t.grant_id

@@ -28,7 +28,13 @@ language plpgsql volatile security definer set search_path = corkboard, pg_temp
 declare
   r record;
   batch commit_item[];
-  writes boolean;
+  numbers integer[];
+  only_edits boolean;
+  only_writes boolean;
+  writes boolean; -- whether the batch has any, as below
+  traces boolean;
+  operations boolean;
+  keys boolean;
   locked uuid[];
   owners uuid[];
   counts bigint[];
@@ -47,6 +53,7 @@ declare
   answer json;
   card_rows commit_row[];
   keeps boolean;
+  keeps_earlier boolean;
   removes boolean;
   records json;
   guest_writes integer[] := '{}';
@@ -62,7 +69,12 @@ begin
       return answer;
     end if;
   end if;
-  batch := array(select i from json_populate_recordset(null::commit_item, p_items) as i);
+  -- Each statement below takes 10 to 100 µs, even when it has nothing to do. So this one tells which are needed.
+  select array_agg(i), array_agg(i.n), bool_and(i.kind = 'edit'), bool_and(i.kind = 'write'), bool_or(i.kind = 'write'),
+    bool_or(i.operation ->> 'trace' is not null), bool_or(i.operation is not null), bool_or(i.operation ->> 'key' is not null),
+    bool_or(i.guests is not null)
+  into batch, numbers, only_edits, only_writes, writes, traces, operations, keys, guests_edit
+  from json_populate_recordset(null::commit_item, p_items) as i;
   caller := coalesce(batch[1].node, '00000000-0000-0000-0000-000000000000'); -- code before 0015 sends none
 
   -- Every function takes locks in this order: documents by id, then owners by id. This one waits for none.
@@ -77,23 +89,26 @@ begin
   ) l;
 
   -- Edits are always accepted. Index rows are accepted when their author has seen the whole log.
-  select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
-    coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}'),
-    coalesce(array_agg(i.board) filter (where i.r = 'reserved'), '{}'),
-    count(*) < cardinality(batch), bool_or(i.guests is not null)
-  into accepted, answers, reserving, writes, guests_edit
-  from (
-    select i.n, i.board, i.guests,
-      case
-        when d.board_id is null then 'missing'
-        when not d.board_id = any (locked) then 'busy'
-        when i.kind in ('part', 'flush') and i.seen <> d.seq then case i.reservation when 'wanted' then 'reserved' else 'again' end
-        else 'ok'
-      end as r
-    from unnest(batch) as i
-    left join board_documents d on d.board_id = i.board
-    where i.kind <> 'write'
-  ) i;
+  if only_edits and cardinality(locked) = cardinality(batch) then
+    accepted := numbers;
+  elsif not only_writes then
+    select coalesce(array_agg(i.n) filter (where i.r = 'ok'), '{}'),
+      coalesce(array_agg(json_build_array(i.n, i.r, null)::text) filter (where i.r <> 'ok'), '{}'),
+      coalesce(array_agg(i.board) filter (where i.r = 'reserved'), '{}')
+    into accepted, answers, reserving
+    from (
+      select i.n, i.board,
+        case
+          when d.board_id is null then 'missing'
+          when not d.board_id = any (locked) then 'busy'
+          when i.kind in ('part', 'flush') and i.seen <> d.seq then case i.reservation when 'wanted' then 'reserved' else 'again' end
+          else 'ok'
+        end as r
+      from unnest(batch) as i
+      left join board_documents d on d.board_id = i.board
+      where i.kind <> 'write'
+    ) i;
+  end if;
 
   if writes then
     if p_free_cap is not null then
@@ -120,8 +135,11 @@ begin
     for r in
       with items as materialized (
         select * from unnest(batch) as i where i.kind = 'write'
-      ), rights as materialized (
+      ), writers as materialized (
         -- Most writers may write in the whole workspace, so one query per account answers for most of their boards.
+        select a.account, array(select writable_workspaces(a.account)) as writable
+        from (select distinct i.account from items i) a
+      ), rights as materialized (
         select p.board, p.account, p.session,
           case
             when p.session is not null then session_access(p.session, p.board, p.workspace_id)
@@ -130,10 +148,7 @@ begin
           end as access,
           case when p.workspace_id = any (s.writable) then false else p.workspace_id not in (select readable_workspaces(p.account)) end as guest
         from (select distinct i.board, i.account, i.session, bo.workspace_id from items i join boards bo on bo.id = i.board) p
-        join (
-          select a.account, array(select writable_workspaces(a.account)) as writable
-          from (select distinct i.account from items i offset 0) a
-        ) s on s.account = p.account
+        join writers s on s.account = p.account
       ), standing as materialized (
         select i.*, d.api_clock, bo.workspace_id, w.owner_id, o.tier, a.guest,
           case
@@ -278,12 +293,22 @@ begin
     from moved m;
 
     if p_rows is not null then
-      card_rows := array(select v from json_populate_recordset(null::commit_row, p_rows) as v);
-      select bool_or(v.gone is not true), bool_or(v.gone is true) into keeps, removes
-      from unnest(card_rows) as v;
+      select array_agg(v), bool_or(v.gone is not true), bool_or(v.gone is not true and v.fresh is not true), bool_or(v.gone is true)
+      into card_rows, keeps, keeps_earlier, removes
+      from json_populate_recordset(null::commit_row, p_rows) as v;
     end if;
 
-    if keeps then -- a statement without rows would fire the triggers, too
+    -- A statement without rows would fire the triggers, too. So would an upsert of new cards alone with those of an update.
+    if keeps and not keeps_earlier then
+      insert into card_index (
+        board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, created_at, updated_at
+      )
+      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, d.seq, i.op, i.cause, t, t
+      from unnest(card_rows) as v
+      join unnest(batch) as i on i.n = v.n
+      join board_documents d on d.board_id = i.board
+      where v.gone is not true;
+    elsif keeps then
       insert into card_index as c (
         board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, moved_from, created_at, updated_at
       )
@@ -326,7 +351,7 @@ begin
       where c.ctid = g.place;
     end if;
 
-    if keeps then
+    if keeps_earlier then
       select json_agg(json_build_array(w.n, w.id, (extract(epoch from c.created_at) * 1000)::bigint, (extract(epoch from c.updated_at) * 1000)::bigint))
       into times
       from (
@@ -342,7 +367,7 @@ begin
     end if;
 
     -- The trigger that writes the events of cards sees rows of many requests, and their ids only.
-    if exists (select from unnest(batch) as i where i.operation ->> 'trace' is not null) then
+    if traces then
       update events e
       set trace = i.operation ->> 'trace'
       from unnest(batch) as i
@@ -411,23 +436,29 @@ begin
       on conflict (user_id, board_id) do update set bytes = g.bytes + excluded.bytes;
     end if;
 
-    select json_agg(json_build_object(
-      'operation', i.operation, 'account', i.account, 'board', i.board, 'workspace', d.workspace_id,
-      'made', coalesce(i.operation -> 'made', made.ids)
-    )) into records
-    from unnest(batch) as i
-    join board_documents d on d.board_id = i.board
-    left join lateral (
-      select json_agg(v.id) as ids
-      from (
-        select c.id from unnest(card_rows) as c where c.n = i.n and c.fresh
-        union all
-        select g.id from json_to_recordset(p_groups) as g(n integer, id text, gone boolean) where g.n = i.n and g.gone is not true
-      ) v
-    ) made on i.operation ->> 'key' is not null
-    where i.operation is not null and i.blob_bytes > 0;
-    if records is not null then
-      perform record_operations(records, t);
+    if operations then
+      perform audit_writes(array_agg(i.operation), array_agg(i.account), array_agg(i.board), array_agg(d.workspace_id), t)
+      from unnest(batch) as i
+      join board_documents d on d.board_id = i.board
+      where i.operation is not null and i.blob_bytes > 0;
+    end if;
+    if keys then
+      select json_agg(json_build_object(
+        'operation', i.operation, 'account', i.account, 'made', coalesce(i.operation -> 'made', made.ids)
+      )) into records
+      from unnest(batch) as i
+      cross join lateral (
+        select json_agg(v.id) as ids
+        from (
+          select c.id from unnest(card_rows) as c where c.n = i.n and c.fresh
+          union all
+          select g.id from json_to_recordset(p_groups) as g(n integer, id text, gone boolean) where g.n = i.n and g.gone is not true
+        ) v
+      ) made
+      where i.operation ->> 'key' is not null and i.blob_bytes > 0;
+      if records is not null then
+        perform keep_results(records);
+      end if;
     end if;
   end if;
 

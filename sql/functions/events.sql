@@ -140,3 +140,63 @@ begin
 end $$;
 
 grant execute on function event_origin to corkboard_app;
+
+-- Tells an account that it got access to a workspace or board, or another role; or, without a role, that its access
+-- ended. Only the journal gets these events, because webhooks are those of a workspace.
+create or replace function tell_access(account uuid, workspace uuid, board uuid, new_role text) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+declare
+  kind text := case when new_role is null then 'access.ended' else 'access.granted' end;
+begin
+  -- Neither the account nor the workspace is being deleted.
+  if not exists (select from users u where u.id = account) or not exists (select from workspaces w where w.id = workspace) then
+    return;
+  end if;
+  insert into event_journal (at, workspace_id, board_id, account_id, type, payload)
+  select s.at, workspace, board, account, kind, json_build_object(
+    'type', kind,
+    'resource', json_build_object('type', case when board is null then 'workspace' else 'board' end, 'id', coalesce(board, workspace)),
+    'workspace', json_build_object('id', workspace),
+    'board', case when board is not null then json_build_object('id', board) end,
+    'data', json_build_object('role', new_role),
+    'occurred_at', to_char(s.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  )::text
+  from (select stamp() as at offset 0) s;
+end $$;
+
+create or replace function tell_member_access() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  if tg_op = 'DELETE' then
+    perform tell_access(old.user_id, old.workspace_id, null, null);
+  elsif tg_op = 'INSERT' or new.role <> old.role then
+    perform tell_access(new.user_id, new.workspace_id, null, new.role);
+  end if;
+  return null;
+end $$;
+
+create or replace function tell_owner_access() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  perform tell_access(new.owner_id, new.id, null, 'owner');
+  return null;
+end $$;
+
+create or replace function tell_share_access() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+declare
+  share record;
+begin
+  if tg_op = 'DELETE' then
+    share := old;
+  else
+    share := new;
+  end if;
+  if tg_op <> 'UPDATE' or new.role <> old.role then
+    perform tell_access(
+      share.user_id, (select b.workspace_id from boards b where b.id = share.board_id), share.board_id,
+      case when tg_op <> 'DELETE' then share.role end
+    );
+  end if;
+  return null;
+end $$;

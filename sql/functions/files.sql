@@ -103,8 +103,8 @@ begin
   perform set_config('corkboard.user_id', '', true);
 end $$;
 
--- The file of a signed URL, when the account for which it was signed may still read it; for the user of a session, when
--- the user still has one. `agent_id`: the service account that it is, or that minted the session.
+-- The file of a signed URL, when the account for which it was signed may still read it. `agent_id`: the service account
+-- that it is.
 create or replace function signed_file(key text, account uuid)
 returns table (
   image_key text, content_type text, bytes bigint, width integer, height integer, workspace_id uuid, board_id uuid,
@@ -113,15 +113,35 @@ returns table (
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select i.image_key, i.content_type, i.bytes, i.width, i.height, i.workspace_id, i.board_id, u.display_name, a.id
   from users u
-  left join session_users s on s.id = u.id
-  left join service_accounts a on a.id in (u.id, s.minted_by)
+  left join service_accounts a on a.id = u.id
   join images i on i.image_key = key and i.condemned_at is null
   where u.id = account and u.disabled_at is null
     and (
       i.workspace_id in (select readable_workspaces(account))
       or i.board_id in (select readable_shared_boards(account))
-      or (i.workspace_id = s.workspace_id and s.live_until > now())
     )
+  limit 1
+$$;
+
+-- The same for a URL that a session asked for. It works while the token of the minter does, and until sessions of the user
+-- are ended, by user or by board, after `ended`. Later sessions of the user do not bring it back. `agent_id`: the service
+-- account that minted the session.
+create or replace function signed_session_file(key text, account uuid, minter_token uuid, ended bigint)
+returns table (
+  image_key text, content_type text, bytes bigint, width integer, height integer, workspace_id uuid, board_id uuid,
+  reader_name text, agent_id uuid
+)
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select i.image_key, i.content_type, i.bytes, i.width, i.height, i.workspace_id, i.board_id, u.display_name, a.id
+  from session_users s
+  join users u on u.id = s.id and u.disabled_at is null
+  join workspaces w on w.id = s.workspace_id
+  join users o on o.id = w.owner_id and o.disabled_at is null
+  join tokens t on t.id = minter_token and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+  join users m on m.id = t.user_id and m.disabled_at is null
+  left join service_accounts a on a.id = m.id
+  join images i on i.image_key = key and i.workspace_id = w.id and i.condemned_at is null
+  where s.id = account and w.id in (select readable_workspaces(m.id)) and sessions_ended(account, i.board_id) <= ended
   limit 1
 $$;
 

@@ -61,13 +61,4 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   where b.id = board
 $$;
 
--- Bytes of history of all boards in the workspaces that the caller owns.
-create or replace function my_history() returns bigint
-language sql stable security definer set search_path = corkboard, pg_temp as $$
-  select coalesce(sum(s.history_bytes), 0)::bigint
-  from workspaces w
-  join document_sizes s on s.workspace_id = w.id
-  where w.owner_id = current_user_id()
-$$;
-
-grant execute on function history_access, my_history to corkboard_app;
+grant execute on function history_access to corkboard_app;

@@ -4,8 +4,6 @@
 -- An account that was erased meanwhile leaves its id only.
 create or replace function record_operations(p_records json, p_at timestamptz) returns void
 language plpgsql volatile security definer set search_path = corkboard, pg_temp set plan_cache_mode = force_generic_plan as $$
-declare
-  r record;
 begin
   insert into audit_operations (
     occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status,
@@ -39,6 +37,17 @@ begin
     group by n.workspace, n.board, n.type, (n.place - 1) / 1000
   ) e;
 
+  if exists (select from json_to_recordset(p_records) as v(operation json) where v.operation ->> 'key' is not null) then
+    perform keep_results(p_records);
+  end if;
+end $$;
+
+-- Stores what the requests with an idempotency key made. p_records as for record_operations.
+create or replace function keep_results(p_records json) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  r record;
+begin
   for r in
     select v.account, k.*, coalesce(v.made, '[]') as result
     from json_to_recordset(p_records) as v(operation json, account uuid, made jsonb)
@@ -52,6 +61,34 @@ begin
       raise exception 'this idempotency key belongs to another attempt' using errcode = 'CB409';
     end if;
   end loop;
+end $$;
+
+-- Writes the audit entries of a commit's writes as record_operations does. Each operation names one resource, which is the
+-- board or on it. As one JSON text of all records it took twice as long.
+create or replace function audit_writes(
+  p_operations json[], p_accounts uuid[], p_boards uuid[], p_workspaces uuid[], p_at timestamptz
+) returns void
+language plpgsql volatile security definer set search_path = corkboard, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  insert into audit_operations (
+    occurred_at, action, user_id, display_name, token_id, service_account_id, client_id, method, path, status,
+    workspace_id, board_id, resource_type, resource_ids, request_id, ip
+  )
+  select p_at, o.action, i.account, case when u.id is not null then o.display_name end, o.token_id, o.service_account_id, o.client_id,
+    o.method, o.path, o.status, i.workspace,
+    case when o.type <> 'board' then coalesce(o.board, i.board) end, o.type, array[coalesce(o.id, i.board::text)],
+    o.request_id, case when u.id is not null then o.ip else '' end
+  from unnest(p_operations, p_accounts, p_boards, p_workspaces) as i(operation, account, board, workspace)
+  cross join lateral (
+    select r.*, i.operation #>> '{resources,0,type}' as type, (i.operation #>> '{resources,0,board}')::uuid as board,
+      i.operation #>> '{resources,0,ids,0}' as id
+    from json_to_record(i.operation) as r(
+      action text, display_name text, token_id uuid, service_account_id uuid, client_id text, method text, path text,
+      status integer, request_id text, ip text
+    )
+    offset 0
+  ) o
+  left join users u on u.id = i.account;
 end $$;
 
 -- Stores the record of a request's transaction. Returns false, and stores nothing, when the transaction has written nothing.

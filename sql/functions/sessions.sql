@@ -184,6 +184,15 @@ begin
   return true;
 end $$;
 
+-- When sessions of a user were last ended that open this board, in microseconds. 0: not within the life of a session.
+create or replace function sessions_ended(account uuid, board uuid) returns bigint
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select coalesce(max(extract(epoch from e.ended_at) * 1000000), 0)::bigint
+  from session_users s
+  join ended_sessions e on e.workspace_id = s.workspace_id
+  where s.id = account and (e.external_id = s.external_id or (e.external_id is null and e.board_id = board))
+$$;
+
 -- An account has at most 100 live tokens, besides those of connected applications.
 create or replace function bound_live_tokens() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp as $$
@@ -199,4 +208,4 @@ begin
   return new;
 end $$;
 
-grant execute on function in_session, minting_workspace, mint_session, end_sessions to corkboard_app;
+grant execute on function in_session, minting_workspace, mint_session, end_sessions, sessions_ended to corkboard_app;

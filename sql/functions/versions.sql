@@ -108,7 +108,7 @@ begin
   set key = n.key, bytes = n.bytes, row_bytes = n.row_bytes, base_key = n.base_key, base_bytes = coalesce(n.base_bytes, 0)
   from json_to_recordset(p_segments) as n(from_seq bigint, key text, bytes bigint, row_bytes bigint, base_key text, base_bytes bigint)
   where h.board_id = p_board and h.from_seq = n.from_seq;
-  update board_history set expunged = true where board_id = p_board and to_seq = p_seq;
+  update board_history set expunged = true, expunged_cards = expunged_cards || p_card where board_id = p_board and to_seq = p_seq;
   update board_versions v set key = n.key, bytes = n.bytes
   from json_to_recordset(p_versions) as n(id uuid, key text, bytes bigint)
   where v.id = n.id;

@@ -36,7 +36,8 @@ export async function recordReads(tx: Transaction, entries: ReadEntry[]): Promis
 }
 
 /**
- * Stores the audit entry of an operation on an account by the service itself, in its transaction. Run it `asSystem`.
+ * Stores the audit entry of an operation on an account by the service itself, with what is kept under its idempotency key,
+ * in its transaction. Run it `asSystem`.
  */
 export async function recordFor(tx: Transaction, userId: string, operation: Operation): Promise<void> {
   const told = operation.inTransaction()
@@ -44,7 +45,7 @@ export async function recordFor(tx: Transaction, userId: string, operation: Oper
     await tx`
       select record_operations(
         json_build_array(
-          json_build_object('operation', ${told.operation}::text::json, 'account', ${userId}::uuid, 'made', '[]'::json)
+          json_build_object('operation', ${told.operation}::text::json, 'account', ${userId}::uuid, 'made', ${told.result}::text::json)
         ),
         stamp()
       )`

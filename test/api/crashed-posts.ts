@@ -66,6 +66,9 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
   const parts = await sendParts(user, whole, Buffer.from('hello'), 8 * 1024 * 1024, [1])
   const colleague = await service.user()
   await service.member(workspaceId, colleague, 'viewer')
+  const invitation = await colleague.api.post(`/workspaces/${colleague.workspaceId}/invitations`, {
+    role: 'viewer',
+  })
   const has = (value: unknown) => value !== undefined && value !== null
   return [
     {
@@ -199,6 +202,19 @@ export async function everyPost(service: TestService, user: TestUser, remote: st
       path: `/workspaces/${workspaceId}/invitations`,
       body: { email: 'ben@example.test', role: 'editor' },
       truth: ({ url }) => url.includes('/login/invitation?code='),
+    },
+    {
+      route: 'POST /invitations/accept',
+      path: '/invitations/accept',
+      body: { code: new URL(invitation.body['url'] as unknown as string).searchParams.get('code') },
+      truth: ({ workspace_id }) => workspace_id === colleague.workspaceId,
+    },
+    {
+      route: 'POST /notifications/read',
+      path: '/notifications/read',
+      body: { ids: [randomUUID()] },
+      truth: ({ read, has_more }) => read === 0 && has_more === false,
+      again: true,
     },
     {
       route: 'POST /boards/:id/links',

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { EventStreams } from '../../collab/events/event-streams.ts'
+import { JournalReader } from '../../collab/events/journal-reader.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { startRetention } from '../../workers/upkeep/retention.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
@@ -10,6 +11,7 @@ import { openEvents, requestEvents, type EventClient } from '../support/event-cl
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { nodesOfFile } from '../support/test-file.ts'
+import { mint, serviceAccountOf } from './minting.ts'
 
 const resumptions = Number(process.env['RESUMPTIONS'] ?? 4)
 
@@ -267,12 +269,14 @@ test(
     select s.at, ${user.workspaceId}, ${boardId}, 'card.created',
       json_build_object('data', json_build_object('card_ids', json_build_array(n)), 'fill', repeat('x', 12000))::text
     from (select stamp() as at offset 0) s, generate_series(1, 2000) as n`
-    await until(() => reading.events.length === 2000, 'the other one has all')
+    // A stream may begin with what happened just before it.
+    const filled = ({ events }: EventClient) => events.filter(({ body }) => 'fill' in body).length
+    await until(() => filled(reading) === 2000, 'the other one has all')
     await until(() => here.eventStreams.count === 1, 'it is cut off')
     socket.resume()
     await until(() => isCut, 'the connection is closed')
     const again = await openEvents(there.url, user, { lastEventId: before.lastId })
-    await until(() => again.events.length >= 2000, 'it has all')
+    await until(() => filled(again) === 2000, 'it has all')
   },
 )
 
@@ -286,8 +290,10 @@ test('[SE9] a tick is two statements, whatever the number of streams; without st
       return database.callAsSystem(call, pool)
     },
   }
-  const streams = new EventStreams({ database: counted, log: here.app.log })
-  const request = { account: user.userId, tokenId: user.tokenId, filter: {} }
+  const journal = new JournalReader({ database: counted, log: here.app.log })
+  const streams = new EventStreams(journal)
+  const reader = { account: user.userId, tokenId: user.tokenId, session: undefined }
+  const request = { reader, payer: null, wanted: {} }
   const open = async (count: number) => {
     const opened = Array.from({ length: count }, () => streams.open(request, undefined))
     for (const stream of await Promise.all(opened)) stream.resume()
@@ -299,8 +305,39 @@ test('[SE9] a tick is two statements, whatever the number of streams; without st
   }
   await open(20)
   expect([2, 3, 4]).toContain(await inOneSecond())
-  streams.stop()
+  journal.stop()
   await until(() => streams.count === 0, 'all have ended')
   expect(await inOneSecond()).toBeLessThanOrEqual(1)
   await database.close()
+})
+
+test('[SE12] a session streams the events of its boards, one of a workspace all of it, until it ends', async () => {
+  const backend = await serviceAccountOf(here, user)
+  const [opened, other] = [await newBoard(), await newBoard()]
+  const sessionOf = async (asked: object) => ({ ...user, ...(await mint(here, backend, asked)) })
+  const some = await sessionOf({ board_ids: [opened] })
+  const all = await sessionOf({ workspace_id: user.workspaceId, user: { id: 'u-2', name: 'Ben' } })
+  await settled()
+  const [ofBoard, ofAll] = [await openEvents(there.url, some), await openEvents(here.url, all)]
+  expect((await requestEvents(here.url, some, { query: `?board=${other}` })).status).toBe(404)
+  for (const board of [other, opened])
+    await user.api.patch(`/boards/${board}`, { parent_board_id: null, name: 'New' })
+  await until(() => ofBoard.events.length > 0 && ofAll.events.length > 1, 'both have theirs')
+  const boardsOf = ({ events }: EventClient) => events.map(({ body }) => body.board!.id)
+  expect([boardsOf(ofBoard), boardsOf(ofAll)]).toEqual([[opened], [other, opened]])
+  const second = await openEvents(there.url, some)
+  expect((await requestEvents(there.url, some)).status).toBe(429)
+  await backend.api.delete('/sessions', { user_id: 'u-1' })
+  await until(() => ofBoard.ended && second.ended, 'both have ended', 2000)
+  expect(ofAll.ended).toBe(false)
+})
+
+test('[SE13] the events of access are in a stream that names them, and in no other', async () => {
+  const member = await here.user()
+  const types = ['?type=access.granted', '']
+  const [named, plain] = await Promise.all(types.map((query) => openEvents(here.url, member, { query })))
+  await here.member(user.workspaceId, member, 'editor')
+  await newBoard()
+  await until(() => named!.events.length > 0 && plain!.events.length > 0, 'both have theirs')
+  expect([typesOf(named!), typesOf(plain!)]).toEqual([['access.granted'], ['board.created']])
 })

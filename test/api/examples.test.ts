@@ -176,7 +176,8 @@ test('[OA26] the examples of the description are what a run of every operation s
 
   await service.database.asUser(colleague.userId, (tx) => publishBoard(tx, board.id))
   await colleague.api.patch(`/boards/${board.id}`, { scheduled_date: '2026-05-02' })
-  await send('GET /notifications', { query: { limit: 1 } })
+  const { notifications } = await send('GET /notifications', { query: { limit: 1 } })
+  await send('POST /notifications/read', { body: { ids: [notifications[0].id] } })
   const { entries } = await send('GET /audit', { query: { limit: 1 } })
   for (const end of ['"', '|']) recorder.replaced.set(`${end}${entries[0].id}"`, `${end}48211"`)
   await send('GET /me')
@@ -209,6 +210,16 @@ test('[OA26] the examples of the description are what a run of every operation s
   await send('GET /workspaces/:id/invitations', { path: { id: workspace } })
   const invited = { id: workspace, invitationId: invitation.id }
   await send('DELETE /workspaces/:id/invitations/:invitationId', { path: invited })
+
+  const { body: offered } = await colleague.api.post<any>(
+    `/workspaces/${colleague.workspaceId}/invitations`,
+    {
+      role: 'viewer',
+    },
+  )
+  const acceptedCode = new URL(offered.url).searchParams.get('code')!
+  recorder.replaced.set(acceptedCode, code)
+  await send('POST /invitations/accept', { body: { code: acceptedCode } })
 
   const people = { id: workspace, userId: colleague.userId }
   await send('GET /workspaces/:id/members', { path: { id: workspace } })

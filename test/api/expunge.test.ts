@@ -192,3 +192,16 @@ test('[HX5] a version whose board was read before the past was expunged is refus
   ).rejects.toMatchObject({ code: 'session_unavailable' })
   expect(await placesOf(service, secret)).toEqual([])
 })
+
+test('[HX6] a restore to a moment before an expunge leaves the card as it is, and says so', async () => {
+  const { id } = await makeBoard(user)
+  const card = await makeCard(user, id, { title: 'Secret' })
+  const early = await seqOf(id)
+  await user.api.patch(`${pathOf(id)}/${card.id}`, { title: 'Harmless' })
+  const later = await makeCard(user, id, {})
+  succeeded(await expunge(id, card.id))
+  const restored = succeeded(await user.api.post(`/boards/${id}/restore-to`, { as_of: String(early) }))
+  expect(restored.skipped).toEqual([{ type: 'card', id: card.id, fields: [], reason: 'expunged' }])
+  expect(restored.changes.map((one: Shown) => one.id)).toEqual([later.id])
+  expect(await cardNow(id, card.id)).toMatchObject({ title: 'Harmless' })
+})

@@ -56,7 +56,7 @@ test('[I3] the root lists exactly the routes, with the scope each needs, and the
   expect((await fetch(body.openapi)).status).toBe(200)
 })
 
-test('[I4] /workspaces lists those that the account owns or is a member of, oldest first, by pages', async () => {
+test('[I4] /workspaces lists those that the account owns or is a member of, with its role, oldest first, by pages', async () => {
   const [guest, owner] = await Promise.all([service.user({ name: 'Guest' }), service.user({ name: 'Owner' })])
   await service.member(owner.workspaceId, guest, 'viewer')
   const all = await guest.api.get('/workspaces')
@@ -66,6 +66,7 @@ test('[I4] /workspaces lists those that the account owns or is a member of, olde
   expect(all.body.workspaces[0]).toEqual({
     id: expect.any(String),
     name: expect.stringMatching(/Guest|Owner/),
+    role: expect.any(String),
     created_at: expect.any(String),
   })
   const first = await guest.api.get('/workspaces?limit=1')
@@ -73,6 +74,11 @@ test('[I4] /workspaces lists those that the account owns or is a member of, olde
   const second = await guest.api.get('/workspaces?limit=1&offset=1')
   expect(second.body).toMatchObject({ limit: 1, offset: 1, has_more: false, next_offset: null })
   expect([...first.body.workspaces, ...second.body.workspaces]).toEqual(all.body.workspaces)
+  const roleIn = async (id: string) =>
+    (await guest.api.get('/workspaces')).body.workspaces.find((one: { id: string }) => one.id === id)?.role
+  expect([await roleIn(guest.workspaceId), await roleIn(owner.workspaceId)]).toEqual(['owner', 'viewer'])
+  await service.member(owner.workspaceId, guest, 'editor')
+  expect(await roleIn(owner.workspaceId)).toBe('editor')
 })
 
 test('[I5] without a token, and with one that is unknown, mistyped, revoked or expired: 401 that says where to get one', async () => {
@@ -140,6 +146,6 @@ test('[I8] the personal workspace is made on demand, once, also under 20 concurr
   expect(new Set(answers.map(({ body }) => body.board.workspace_id)).size).toBe(1)
   const { workspaces } = (await fresh.api.get('/workspaces')).body
   expect(workspaces).toEqual([
-    { id: answers[0]!.body.board.workspace_id, name: 'Fresh', created_at: expect.any(String) },
+    { id: answers[0]!.body.board.workspace_id, name: 'Fresh', role: 'owner', created_at: expect.any(String) },
   ])
 })

@@ -131,6 +131,36 @@ test('[FR44] a URL of a session ends with it, and with the sessions of its user'
   clock.ms = startMs
 })
 
+test('[TM7] a URL of a session ends when its board, or the token that minted it, does; a later session does not revive it', async () => {
+  const other = await makeBoard(user)
+  const asked = async (minter: Awaited<ReturnType<typeof serviceAccountOf>>, board_ids: string[]) => {
+    const session = await mint(service, minter, { board_ids })
+    clock.ms = Date.parse(session.session.issued_at)
+    return urlOf(session)
+  }
+  const minter = await serviceAccountOf(service, user)
+  const first = await asked(minter, [boardId])
+  expect([await statusOf(first), await asked(minter, [boardId])]).toEqual([200, first])
+  succeeded(await minter.api.delete('/sessions', { board_id: other.id }))
+  expect(await statusOf(first)).toBe(200)
+  succeeded(await minter.api.delete('/sessions', { board_id: boardId }))
+  expect(await statusOf(first)).toBe(404)
+  const second = await asked(minter, [boardId, other.id])
+  expect([await statusOf(second), await statusOf(first)]).toEqual([200, 404])
+  succeeded(await minter.api.delete('/sessions', { user_id: 'u-1' }))
+  await mint(service, minter, { board_ids: [other.id] })
+  expect(await statusOf(second)).toBe(404)
+  const third = await asked(minter, [boardId])
+  await service.admin`update tokens set revoked_at = now() where id = ${minter.tokenId}`
+  expect(await statusOf(third)).toBe(404)
+  const claimed = new URL(third)
+  claimed.searchParams.set('session', `${user.tokenId}.9000000000000000`)
+  expect(await statusOf(claimed.href)).toBe(401)
+  claimed.searchParams.delete('session')
+  expect(await statusOf(claimed.href)).toBe(401)
+  clock.ms = startMs
+})
+
 test('[FR45] reads by signed URLs are audited under the account that asked, and count for the address alone', async () => {
   clock.ms = startMs
   const reader = await service.user({ name: 'Reader' })

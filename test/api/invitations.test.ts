@@ -197,6 +197,48 @@ test('[IN6] a workspace has another owner only when the person accepts', async (
   ])
 })
 
+test('[IN9] an account accepts with a token; codes that do not work are answered the same, and tries are bounded', async () => {
+  const owner = await plain.user()
+  const [ben, other] = [await plain.user(), await plain.user()]
+  const accept = (who: TestUser, code: string, headers = {}) =>
+    who.api.post('/invitations/accept', { code }, headers)
+  const codeOf = async (fields: object = {}) => (await invite(owner, { ...fields })).split('code=')[1]!
+  const forBen = await codeOf({ email: ben.email.toUpperCase(), role: 'viewer' })
+  expect((await accept(other, forBen)).status).toBe(403)
+  const board = await makeBoard(owner)
+  const key = { 'idempotency-key': 'accept' }
+  const answers = [await accept(ben, forBen, key), await accept(ben, forBen, key)]
+  const given = { workspace_id: owner.workspaceId, board_id: null, role: 'viewer' }
+  expect(answers.map(({ status, body }) => [status, body])).toEqual([
+    [200, given],
+    [200, given],
+  ])
+  expect(await roleOf(owner, ben.email)).toBe('viewer')
+  const open = await codeOf({ role: 'editor', board_id: board.id })
+  expect((await accept(other, open)).body).toEqual({
+    workspace_id: owner.workspaceId,
+    board_id: board.id,
+    role: 'editor',
+  })
+  expect((await other.api.patch(`/boards/${board.id}`, { name: 'Theirs too' })).status).toBe(200)
+  const [expired, revoked] = [await codeOf(), await codeOf()]
+  const [{ id }] = (await owner.api.get(pathOf(owner))).body.invitations
+  await owner.api.delete(`${pathOf(owner)}/${id}`)
+  await plain.admin`update invitations set expires_at = now() where id <> ${id}`
+  const guesser = await plain.user()
+  const wrong: unknown[] = []
+  for (const code of [forBen, expired, revoked, 'none', '']) {
+    const { status, body } = await accept(guesser, code)
+    wrong.push([status, body['code'], body['error']])
+  }
+  expect(new Set(wrong.map((one) => JSON.stringify(one))).size).toBe(1)
+  expect(wrong[0]).toEqual([404, 'not_found', expect.any(String)])
+  const more = await Promise.all(Array.from({ length: 10 }, () => accept(guesser, 'none')))
+  expect(statuses(more)).toEqual([...Array<number>(5).fill(404), ...Array<number>(5).fill(429)])
+  const { entries } = (await owner.api.get('/audit')).body
+  expect(entries.filter(({ action }: any) => action === 'invitation.accept')).toHaveLength(2)
+})
+
 test('[IN7] the link goes by mail to the address alone, whatever people wrote', async () => {
   const owner = await service.user({ name: 'Eve\r\nBcc: third@example.test' })
   await service.admin`update workspaces set name = ${'A\nSubject: b'} where id = ${owner.workspaceId}`

@@ -14,6 +14,7 @@ const { service, user } = await serviceOfFile({ writeDeadlineMs: 120_000 })
 
 /** CPU time of one turn, the collection of garbage included. */
 const boundMs = 50
+/** Other processes of a busy machine cost a turn some CPU time. So a figure counts if it is right once in so many rounds. */
 const rounds = 3
 
 /** 76 KB. */
@@ -41,7 +42,8 @@ test('[WK24] creating, changing, listing, removing and restoring 30 MB of cards 
     figures.set(name, Math.min(turnMs, figures.get(name) ?? Infinity))
     return JSON.parse(json)
   }
-  for (let round = 0; round < rounds; round++) {
+  const isLow = () => figures.size > 0 && Math.max(...figures.values()) < boundMs
+  for (let round = 0; round < rounds && !isLow(); round++) {
     const { cards } = await send('POST', {
       cards: cardsOf(2 * round).map((card) => ({ kind: 'note', ...card })),
     })
@@ -71,7 +73,8 @@ test('[WK25] reading, merging and loading a log of 30 MB takes no turn of more t
   const measure = async (what: string, work: () => Promise<unknown>) => {
     figures[what] = Math.min(figures[what] ?? Infinity, await longestTurnMs(work))
   }
-  for (let round = 0; round < rounds; round++) {
+  const isLow = () => Math.max(...Object.values(figures)) < boundMs
+  for (let round = 0; round < rounds && !isLow(); round++) {
     await user.api.post(`/boards/${boardId}/cards`, {
       cards: cardsOf(round).map((card) => ({ kind: 'note', ...card })),
     })

@@ -1,9 +1,11 @@
 /** What opening guest links costs: tries, passwords, and the limits that guests share. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { defaultBounds } from '../../collab/gateway/gateway-bounds.ts'
+import { RatesByOwner } from '../../collab/gateway/rates.ts'
 import { openPasswords, type Passwords } from '../../platform/secrets/passwords.ts'
 import { eraseAccount } from '../../workers/upkeep/erase-account.ts'
-import { openEditor } from '../support/editor.ts'
+import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { logLines } from '../support/log-lines.ts'
 import { serviceOfFile } from '../support/test-file.ts'
@@ -138,6 +140,46 @@ test('[GL7] all guests of a link share a tenth of the quota, and the sockets of 
   const [first, second] = [await enter(0), await enter(1)]
   expect((await enter(2, true)).cards.size).toBe(0)
   expect([first, second, await enter(3)].map(({ cards }) => cards.size)).toEqual([2, 2, 2])
+})
+
+test('[GL10] a guest uses up what is its own, a link what its guests have, and others go on', async () => {
+  const poor = await service.user({ tier: 'free' })
+  const board = await makeBoard(poor)
+  const [link, other] = [await makeLink(poor, board.id), await makeLink(poor, board.id)]
+  const [busy, calm, elsewhere] = await Promise.all(
+    [link, link, other].map(({ token }) => guestOf(service, token)),
+  )
+  /** Another process has let through all but one of these. */
+  const useUp = async (id: string, most: number) => service.admin`
+    insert into rate_leases (id, token_id, holder, permits, until)
+    values (${randomUUID()}, ${id}, ${randomUUID()}, ${most - 1}, ${Date.now() + 300_000})`
+  const first = async ({ api }: { api: ApiClient }) => {
+    const { status, headers } = await api.get(`/boards/${board.id}`)
+    return [status, headers.get('x-ratelimit-limit')]
+  }
+  for (const guest of [busy!, calm!, elsewhere!]) expect(await first(guest)).toEqual([200, '1000'])
+  const [token] = await service.admin<{ id: string }[]>`select id from tokens where user_id = ${busy!.userId}`
+  await useUp(token!.id, 1000)
+  await until(async () => (await first(busy!))[0] === 429, 'the guest has used up its own')
+  expect((await first(calm!))[0]).toBe(200)
+  await useUp(link.id, 10_000)
+  await until(async () => (await first(calm!)).join() === '429,10000', 'the link is used up')
+  expect((await first(elsewhere!))[0]).toBe(200)
+  await useUp(poor.userId, 20_000)
+  await until(async () => (await first(elsewhere!)).join() === '429,20000', 'all of the owner is used up')
+  expect((await poor.api.get('/me')).status).toBe(200)
+})
+
+test('[GL10] the rates of guests on sockets are those of an account, a link and an owner', () => {
+  const rates = new RatesByOwner(defaultBounds)
+  const [one, two] = ['one', 'two'].map((guest) => rates.of(guest, 'owner', 'link'))
+  const session = rates.of('user', 'owner')
+  one!.queries.spend(4 * defaultBounds.queryRate.burst)
+  expect([one!, two!, session].map(({ queries }) => queries.waitMs > 0)).toEqual([true, false, false])
+  one!.queries.spend(2 * defaultBounds.queryRate.burst)
+  expect([two!, session].map(({ queries }) => queries.waitMs > 0)).toEqual([true, false])
+  session.queries.spend(5 * defaultBounds.queryRate.burst)
+  expect(rates.of('another', 'owner').queries.waitMs).toBeGreaterThan(0)
 })
 
 test('[GL8] with the account of the owner the names of guests go, and its entries in the audit lose them', async () => {

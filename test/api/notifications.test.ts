@@ -156,6 +156,7 @@ test('[Y3] a change of date or label of a published or cancelled board is told t
         actor: { user_id: editor.userId, display_name: 'editor' },
       },
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      read_at: null,
     })
     expect(told[0]!['data']).toMatchObject({
       sched_status: 'cancelled',
@@ -352,4 +353,52 @@ test('[Y8] a change is told to a thousand readers in its transaction, and each s
   expect(row).toEqual({ count: 1001 })
   await until(() => heard.length > 0, 'the guest is told')
   expect(heard).toMatchObject([{ notification: { data: { day_label: 'told' } } }])
+})
+
+test('[WP9] notifications are marked as read by id or up to a time, once, and by their account alone', async () => {
+  const { viewer, owner, editor, board } = await makeScene()
+  await publish(owner, board.id)
+  for (let day = 1; day <= 4; day++)
+    await editor.api.patch(`/boards/${board.id}`, { scheduled_date: `2030-06-0${day}` })
+  const mark = (body: object, who = viewer) => who.api.post('/notifications/read', body)
+  const unread = async (who: TestUser) => (await list(who)).filter((one) => one['read_at'] === null).length
+  const [newest, second, third] = (await list(viewer)) as [Shown, Shown, Shown]
+  // Others' ids and unknown ones change nothing.
+  const [foreign] = (await list(owner)) as [Shown]
+  expect((await mark({ ids: [foreign.id, nowhere] })).body).toEqual({ read: 0, has_more: false })
+  expect((await mark({ ids: [newest.id, foreign.id] })).body).toEqual({ read: 1, has_more: false })
+  const [marked] = (await list(viewer)) as [Shown]
+  expect(marked).toEqual({ ...newest, read_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) })
+  expect((await mark({ ids: [newest.id] })).body['read']).toBe(0)
+  expect((await list(viewer))[0]).toEqual(marked)
+  expect((await mark({ before: third['created_at'] })).body['read']).toBe(2)
+  expect(await unread(viewer)).toBe(1)
+  const all = { before: newest['created_at'] }
+  const both = await Promise.all([mark(all), mark(all)])
+  expect(both.map(({ body }) => body['read']).toSorted((a, b) => a - b)).toEqual([0, 1])
+  expect((await list(viewer)).find(({ id }) => id === second.id)!['read_at']).not.toBe(null)
+  expect(await unread(owner)).toBe(4)
+  const { body: entries } = await viewer.api.get<any>('/audit?limit=1')
+  expect(entries.entries[0]).toMatchObject({ action: 'notification.read', status: 200 })
+})
+
+test('[WP10] marking as read without ids or time, with both, or with what is neither, is 400 and names the field', async () => {
+  const user = await service.user()
+  const bad: [object, RegExp][] = [
+    [{}, /^Exactly one of ids and before is required/],
+    [{ ids: [nowhere], before: '2030-01-01T00:00:00Z' }, /^Exactly one of ids and before/],
+    [{ ids: [] }, /^ids must hold at least 1 entry/],
+    [{ ids: ['x'] }, /^ids\[0\] must be a valid uuid/],
+    [{ ids: Array.from({ length: 501 }, () => nowhere) }, /^ids must hold at most 500 entries/],
+    [{ ids: nowhere }, /^ids must be an array/],
+    [{ before: 'yesterday' }, /^before must be a valid date-time/],
+    [{ before: null }, /^before must be a string/],
+  ]
+  for (const [body, says] of bad) {
+    const answer = await user.api.post('/notifications/read', body)
+    expect([answer.status, answer.body['error']]).toEqual([400, expect.stringMatching(says)])
+  }
+  expect((await service.anonymous.post('/notifications/read', { ids: [nowhere] })).status).toBe(401)
+  const reader = await service.token(user, { scopes: ['read'] })
+  expect((await reader.api.post('/notifications/read', { ids: [nowhere] })).status).toBe(403)
 })

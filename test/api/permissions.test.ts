@@ -6,12 +6,14 @@ import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { addGuest, createBoardLink } from '../../sql/accounts/guests.ts'
 import { openDatabase } from '../../sql/database.ts'
 import { ApiClient } from '../support/http.ts'
+import { openList } from '../support/list-client.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCard, makeCards, succeeded } from './board.ts'
 import {
   permissions,
   roles,
   sessionRoles,
+  listPermissions,
   socketPermissions,
   type Caller,
   type Operation,
@@ -77,7 +79,7 @@ async function makeScene(
     ...(options.file
       ? await makeFiles(board.id)
       : { imageKey: '', upload: { board_id: '', key: '', upload_id: '' } }),
-    guest: (role) => makeGuest(board.id, role),
+    guest: (role, history = false) => makeGuest(board.id, role, history),
     ...(options.people ? await makePeople(board.id) : nobody),
     ...(options.webhook ? await makeWebhook() : { webhookId: '', deliveryId: '' }),
   }
@@ -130,29 +132,32 @@ async function makePeople(boardId: string): Promise<People> {
   return { memberId: member.userId, invitationId: invitation!.id, linkId, linkToken }
 }
 
-async function makeGuest(boardId: string, role: 'editor' | 'viewer'): Promise<Caller> {
-  const link = { id: randomUUID(), boardId, name: null, role, phc: null, history: false, expiresAt: null }
+async function makeGuest(boardId: string, role: 'editor' | 'viewer', history: boolean): Promise<Caller> {
+  const link = { id: randomUUID(), boardId, name: null, role, phc: null, history, expiresAt: null }
   await service.database.asUser(users.owner.userId, (tx) => createBoardLink(tx, link))
   const guest = await service.database.asSystem((tx) => addGuest(tx, link, role))
   return { token: guest!.token, api: new ApiClient(() => service.url, guest!.token) }
 }
 
-const isGuest = (role: Role | SessionRole) => role === 'guest editor' || role === 'guest viewer'
+const isGuest = (role: Role | SessionRole) => role.startsWith('guest')
 const isSession = (role: Role | SessionRole): role is SessionRole => sessionRoles.some((one) => one === role)
 
 /** Who calls in a role. A guest comes by a link of the scene's board, a session is minted for the scene. */
 async function callerOf(role: Role | SessionRole, scene: Scene): Promise<Caller> {
   if (isSession(role)) return mintSession(role, scene)
-  if (role === 'guest editor') return scene.guest('editor')
-  return role === 'guest viewer' ? scene.guest('viewer') : users[role]
+  if (!isGuest(role)) return users[role]
+  return scene.guest(role === 'guest viewer' ? 'viewer' : 'editor', role === 'guest with history')
 }
 
 async function mintSession(role: SessionRole, { boardId }: Scene): Promise<Caller> {
-  const kind = role.startsWith('editor') ? 'editor' : 'viewer'
-  const minted = await robot.post('/sessions', {
-    ...(role.endsWith('board') ? { board_ids: [boardId] } : { workspace_id: workspaceId }),
+  const kind = role.startsWith('viewer') ? 'viewer' : 'editor'
+  const history = role === 'session with history'
+  const minted = await (history ? users.owner.api : robot).post('/sessions', {
+    ...(role.endsWith('workspace') ? { workspace_id: workspaceId } : { board_ids: [boardId] }),
     role: kind,
-    user: { id: role, name: role },
+    history,
+    // Each one is the first of its user: the past before is not shown.
+    user: { id: `${role} ${boardId}`, name: role },
     ...(kind === 'editor' ? { scopes: ['read', 'write', 'delete'] } : {}),
   })
   const token: string = succeeded(minted).access_token
@@ -160,16 +165,18 @@ async function mintSession(role: SessionRole, { boardId }: Scene): Promise<Calle
 }
 
 /** A guest of a link has no scope `delete`, and one who only reads has no scope `write`. */
-function statusFor(route: string, { expect, guest = {} }: Operation, role: Role | SessionRole): number {
+function statusFor(route: string, { expect, guest = {}, past }: Operation, role: Role | SessionRole): number {
   const { scope } = routes.find(({ method, path }) => `${method} ${path}` === route)!
   const lacks = scope === 'delete' || (scope === 'write' && role === 'guest viewer')
   if (isGuest(role) && lacks) return 403
+  if (role === 'guest with history') return past ?? guest['guest editor'] ?? expect[role]
   return (guest as Partial<Record<string, number>>)[role] ?? expect[role]
 }
 
 /** What a guest of a link sees is what those with a share see. */
 const seenBy = ({ sees }: Operation, role: Role | SessionRole) =>
-  sees?.[role] ?? (isGuest(role) ? sees?.[role.replace('guest', 'shared') as Role] : undefined)
+  sees?.[role] ??
+  (isGuest(role) ? sees?.[role === 'guest viewer' ? 'shared viewer' : 'shared editor'] : undefined)
 
 async function makeServiceAccount(): Promise<{ serviceAccountId: string; serviceTokenId: string }> {
   const body = { workspace_id: workspaceId, name: 'Robot' }
@@ -277,6 +284,14 @@ test('[A3] what a role may not do changes nothing', async () => {
 })
 
 describe('[A4] at the socket each role opens, reads and edits as the table says', () => {
+  test.each(Object.entries(listPermissions))('[A4, LL6] the live list of the %s', async (which, expected) => {
+    const [scene, name] = [await makeScene(), which === 'account' ? which : `workspace:${workspaceId}`]
+    const open = async (role: Role | SessionRole) =>
+      openList(service.url, { name, token: (await callerOf(role, scene)).token })
+    for (const role of everyRole)
+      expect([role, (await open(role)).refusal === null]).toEqual([role, expected[role]])
+  })
+
   for (const { board: which, expect: expected } of socketPermissions) {
     test(`[A4] the ${which} board`, async () => {
       await Promise.all(

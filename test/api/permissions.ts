@@ -23,7 +23,7 @@ export {
   type Scene,
   type SessionRole,
 } from './permissions/roles.ts'
-export { socketPermissions } from './permissions/sockets.ts'
+export { listPermissions, socketPermissions } from './permissions/sockets.ts'
 
 const tables: Record<string, Operation[]> = {
   ...cards,

@@ -228,6 +228,17 @@ test('[HU5] of a text, changes of others at other places are kept; at the same p
   expect((await undone(id, requestOf(rich))).not_undone).toEqual([])
   await until(() => String(body()) === 'one 2! three four five', 'the editor has the text from before')
   expect(editor.cards.get(card.id)!.has('content')).toBe(false)
+
+  // Rich text that was there all the time is not made by a canvas.
+  editor.cards.get(card.id)!.set('content', new Y.XmlFragment())
+  await editor.saved()
+  const [head] = await admin<{ seq: number }[]>`select seq from board_documents where board_id = ${id}`
+  body().insert(0, 'late ')
+  await editor.saved()
+  const restored = await user.api.post(`/boards/${id}/restore-to`, { as_of: String(head!.seq) })
+  expect((await undone(id, requestOf(restored))).not_undone).toEqual([])
+  await until(() => String(body()) === 'late one 2! three four five', 'the editor has the text from before')
+  expect(editor.cards.get(card.id)!.has('content')).toBe(true)
   editor.leave()
 })
 

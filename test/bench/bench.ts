@@ -1,4 +1,5 @@
 /** Glossary of the bench: the servers that it compares, and the rows that it prints. */
+import type { Turns } from '../support/turn-meter.ts'
 import type { Part } from './without.ts'
 import type { Load } from './load/process.ts'
 import type { ApiAddress, EditorAddress } from './load/jobs.ts'
@@ -6,6 +7,8 @@ import type { ApiAddress, EditorAddress } from './load/jobs.ts'
 export interface MemoryBytes {
   rss: number
   heapUsed: number
+  /** Of buffers, outside of the heap. */
+  external: number
 }
 
 /** A server process under load. */
@@ -19,6 +22,8 @@ export interface Server {
   cpuMs(): Promise<number>
   /** Returns how many bytes the process held at most during `work`, beyond those that it held before. */
   peakBytes(work: () => Promise<unknown>): Promise<number>
+  /** Returns the longest turns of the event loop of the main thread during `work`. */
+  turns(work: () => Promise<unknown>): Promise<Turns>
   stop(): Promise<void>
 }
 
@@ -38,6 +43,8 @@ export interface Corkboard extends EditorServer, CardServer {
 export interface Nodes {
   nodes: Corkboard[]
   databaseUrl: string
+  /** Starts another node, which `stop` stops as well. */
+  add(): Promise<Corkboard>
   stop(): Promise<void>
 }
 
@@ -98,6 +105,8 @@ export interface Bench {
   corkboardDatabaseUrl(): Promise<string>
   editorPeer(peer: EditorPeer): Promise<EditorServer>
   insertHandler(): Promise<CardServer>
+  /** Starts Hocuspocus with its extension for databases, and a POST that changes documents over direct connections. */
+  databasePeer(): Promise<EditorServer & CardServer>
   receiver(): Promise<ReceiverServer>
   /** A server that only streams files to disk and back. */
   fileHandler(): Promise<CardServer>

@@ -69,6 +69,7 @@ export async function startCorkboard(
       memory: () => child.memory(),
       cpuMs: () => child.cpuMs(),
       peakBytes: (work) => child.peakBytes(work),
+      turns: (work) => child.turns(work),
       stop,
     }
   } catch (error) {
@@ -91,16 +92,19 @@ export async function startNodes(
     const first = await startCorkboard(databaseUrl, { settings })
     nodes.push(first)
     const url = databaseUrl ?? (await findEmbedded(first.dataDir))!.url
-    while (nodes.length < count) {
-      const node = await startCorkboard(url, { settings })
+    const add = async () => {
+      const started = await startCorkboard(url, { settings })
       const { token } = first.api // all boards belong to one account
-      nodes.push({
-        ...node,
-        api: { ...node.api, token },
-        editors: { ...node.editors, token, tokens: [token] },
-      })
+      const node = {
+        ...started,
+        api: { ...started.api, token },
+        editors: { ...started.editors, token, tokens: [token] },
+      }
+      nodes.push(node)
+      return node
     }
-    return { nodes, databaseUrl: url, stop }
+    while (nodes.length < count) await add()
+    return { nodes, databaseUrl: url, add, stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,29 +1,11 @@
 /** `npm run bench`: compares Corkboard with its peers, in one run on one machine. Prints one table. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Measure, Row } from './bench.ts'
+import type { Measure } from './bench.ts'
+import { measures } from './measures.ts'
 import { openBench } from './open-bench.ts'
-import { agents } from './rows/agents.ts'
-import { boardSize } from './rows/board-size.ts'
-import { boards } from './rows/boards.ts'
-import { capacity } from './rows/capacity.ts'
-import { createBatch, createOne } from './rows/create.ts'
-import { crowdRows } from './rows/crowds.ts'
-import { joins } from './rows/joins.ts'
-import { arrange, layout } from './rows/layout.ts'
-import { exchange } from './rows/exchange.ts'
-import { files } from './rows/files.ts'
-import { history } from './rows/history.ts'
-import { feeds } from './rows/feeds.ts'
-import { delivery } from './rows/delivery.ts'
-import { move } from './rows/move.ts'
-import { memory } from './rows/memory.ts'
-import { nodes } from './rows/nodes.ts'
-import { outbox } from './rows/outbox.ts'
-import { rate } from './rows/rate.ts'
-import { relayDurable } from './rows/relay-durable.ts'
-import { relaySeen } from './rows/relay-seen.ts'
-import { screen } from './rows/screen.ts'
-import { search } from './rows/search.ts'
+import { reasons } from './reasons.ts'
+import { machine, report, type Taken } from './report.ts'
 import { formatTable } from './table.ts'
 
 interface Options {
@@ -32,39 +14,13 @@ interface Options {
   runs: number
   databaseUrl?: string
   calibrate?: true
+  markdown?: string
   editors: number
   editorsPerBoard: number
   activeShare: number
   edits: number
   cursors: number
 }
-
-const measures = [
-  relayDurable,
-  relaySeen,
-  joins,
-  crowdRows,
-  agents,
-  createOne,
-  createBatch,
-  boardSize,
-  boards,
-  feeds,
-  outbox,
-  screen,
-  search,
-  delivery,
-  memory,
-  layout,
-  arrange,
-  exchange,
-  files,
-  move,
-  history,
-  rate,
-  nodes,
-  capacity,
-]
 
 const command = new Command('bench')
   .description('Measures Corkboard against its peers and prints each ratio with its target.')
@@ -77,6 +33,12 @@ const command = new Command('bench')
   .option('--runs <number>', 'runs of each measure; the result is the median', parseCount, 3)
   .option('--database-url <url>', 'PostgreSQL server to use instead of the embedded one')
   .option('--calibrate', "compare each peer with a second copy of itself, to show the machine's noise")
+  .addOption(
+    new Option(
+      '--markdown <file>',
+      'also write the rows into this guide, such as docs/benchmarks.md',
+    ).conflicts('calibrate'),
+  )
   .option('--editors <number>', 'capacity: number of open editors to compute nodes for', parseCount, 1000)
   .option('--editors-per-board <number>', 'capacity: editors on a board', parsePositive, 4)
   .option(
@@ -104,7 +66,13 @@ process.exitCode = await main(command.opts<Options>())
 async function main(options: Options): Promise<number> {
   const calibrates = options.calibrate === true
   const selected = options.only.filter((measure) => !calibrates || !measure.needsCorkboard)
-  const rows: Row[] = []
+  if (selected.length === 0) {
+    console.error(
+      'None of these measures has a peer that can be compared with itself. Name others with --only.',
+    )
+    return 1
+  }
+  const taken: Taken[] = []
   const failed: string[] = []
   const notes: string[] = []
   const { bench, close } = openBench({
@@ -132,7 +100,7 @@ async function main(options: Options): Promise<number> {
   try {
     for (const measure of selected) {
       try {
-        rows.push(...(await measure.run(bench)))
+        taken.push({ measure: measure.name, rows: await measure.run(bench) })
       } catch (error) {
         if (interrupted) break
         failed.push(measure.name)
@@ -142,13 +110,21 @@ async function main(options: Options): Promise<number> {
   } finally {
     await close()
   }
+  const rows = taken.flatMap(({ rows }) => rows)
   if (rows.length > 0) {
     const subjectName = calibrates ? 'second copy' : 'Corkboard'
     console.log(formatTable(rows, { subjectName, runs: options.runs, judged: !calibrates }))
   }
   for (const note of notes) console.log(`\n${note}`)
+  if (options.markdown) await writeGuide(options.markdown, taken, options.runs)
   if (failed.length > 0) console.log(`Not measured: ${failed.join(', ')}.`)
   return interrupted || failed.length > 0 ? 1 : 0
+}
+
+async function writeGuide(path: string, taken: Taken[], runs: number): Promise<void> {
+  const withRows = taken.filter(({ rows }) => rows.length > 0)
+  const guide = await readFile(path, 'utf8')
+  await writeFile(path, await report(guide, withRows, { runs, about: machine(), reasons }, path))
 }
 
 function parseMeasures(text: string): Measure[] {

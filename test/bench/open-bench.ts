@@ -3,6 +3,7 @@ import { embeddedPostgresUrl, startCorkboard, startNodes } from './corkboard.ts'
 import { Load } from './load/process.ts'
 import { createBenchDatabase } from './peers/database.ts'
 import {
+  startDatabasePeer,
   startEditorPeer,
   startFileHandler,
   startInsertHandler,
@@ -68,6 +69,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     note: options.note,
     editorPeer: (peer: EditorPeer) => peers[peer](),
     insertHandler: peers.insertHandler,
+    databasePeer: once(async () => started(startDatabasePeer((await database()).url))),
     receiver: once(() => started(startReceiver())),
     fileHandler: once(() => started(startFileHandler())),
     corkboardDatabaseUrl,

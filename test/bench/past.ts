@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import * as Y from 'yjs'
 import { putFile } from '../../collab/log/history.ts'
-import { frame } from '../../collab/log/log.ts'
 import { compress, encodeSegment, type SegmentRow } from '../../collab/log/segment.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { DiskStore } from '../../platform/storage/disk-store.ts'
@@ -42,6 +41,7 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
   const pending: Uint8Array[] = []
   const writer = new Writer(document, cards)
   pending.push(Y.encodeStateAsUpdate(document))
+  const changed: Changed[] = [{}]
   const keep = (update: Uint8Array) => pending.push(update)
   document.on('update', keep)
   let seq = 0
@@ -49,8 +49,8 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
   let snapshotBytes = 0
   const bytes = { archived: 0, raw: 0, before: 0, compared: 0 }
   const archive = async (base: Uint8Array | null) => {
-    const rows = pending.map((update, n) => rowOf(seq + n + 1, updates, update))
-    const segment = encodeSegment(rows, frame(pending))
+    const rows = pending.map((update, n) => rowOf(seq + n + 1, updates, update, changed[n]!))
+    const segment = encodeSegment(rows, pending)
     const rowBytes = rows.reduce((sum, row) => sum + row.bytes, 0)
     const key = `history/${board}/${seq + 1}-${seq + rows.length}-bench`
     await putFile(store, key, segment)
@@ -73,6 +73,7 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
     if (seq === 0) bytes.before = Y.encodeStateAsUpdateV2(whole).byteLength
     seq += rows.length
     pending.length = 0
+    changed.length = 0
   }
   await sql`update boards set created_at = now() - interval '1 year' where id = ${board}`
   await archive(null)
@@ -81,7 +82,7 @@ export async function makePast(options: PastOptions): Promise<PastBytes> {
     const snapshot = sinceBase > snapshotBytes ? Y.encodeStateAsUpdateV2(document) : null
     if (snapshot) snapshotBytes = snapshot.byteLength
     const base = snapshot && compress(snapshot)
-    for (let n = 0; n < rowsPerSegment; n++) writer.change(seq + n)
+    for (let n = 0; n < rowsPerSegment; n++) changed.push(writer.change(seq + n))
     await archive(base)
   }
   await sql`
@@ -108,11 +109,17 @@ const openStore = (dataDir: string) =>
     ...{ clock: systemClock, publicUrl: () => '' },
   })
 
-function rowOf(seq: number, updates: number, update: Uint8Array): SegmentRow {
-  const at =
-    Date.now() - pastDays * dayMs + Math.floor((seq * (pastDays - 1) * dayMs) / (updates + rowsPerSegment))
+/** Fields by card. */
+type Changed = Record<string, string[]>
+
+function rowOf(seq: number, updates: number, update: Uint8Array, changed: Changed): SegmentRow {
+  // Somebody works for half a minute at a time: a change every 0.1 to 0.4 seconds.
+  const burst = (Math.floor(seq / 100) * 100) / (updates + rowsPerSegment)
+  const at = Math.floor(
+    Date.now() - (1 - burst) * (pastDays - 1) * dayMs - dayMs + (seq % 100) * 250 + Math.random() * 150,
+  )
   const account = '6f0c4c1e-3e0b-4f7e-9a2c-0d6f5f3f8a11'
-  const changes = { added: [], removed: [], changed: { [`card-${seq % 1000}`]: ['x', 'y'] }, groups: [] }
+  const changes = { added: [], removed: [], changed, groups: [] }
   return {
     ...{ seq, at, bytes: 4 + update.byteLength },
     causes: [{ n: 1, by: 'editor', accounts: [account], tokens: [account], changes }],
@@ -142,8 +149,9 @@ class Writer {
     this.#cards = [...cards.values()]
   }
 
-  change(n: number): void {
-    const card = this.#cards[(Math.floor(n / 100) * 7919) % this.#cards.length]!
+  change(n: number): Changed {
+    const at = (Math.floor(n / 100) * 7919) % this.#cards.length
+    const card = this.#cards[at]!
     const body = card.get('body') as Y.Text
     const step = n % 100
     this.#document.transact(() => {
@@ -154,5 +162,6 @@ class Writer {
         card.set('y', (n * 91) % 20_000)
       }
     })
+    return { [`card-${at}`]: step < 90 ? ['body'] : ['x', 'y'] }
   }
 }

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Turns } from '../support/turn-meter.ts'
 import type { MemoryBytes } from './bench.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -83,7 +84,13 @@ export class ServerProcess {
     return status('VmHWM') - before
   }
 
-  private async ask<Answer>(question: 'memory' | 'cpu'): Promise<Answer> {
+  async turns(work: () => Promise<unknown>): Promise<Turns> {
+    await this.ask('turns')
+    await work()
+    return this.ask('turns')
+  }
+
+  private async ask<Answer>(question: 'memory' | 'cpu' | 'turns'): Promise<Answer> {
     const answered = new AbortController()
     const ended = once(this.child, 'exit', { signal: answered.signal }).then(() => {
       throw new Error(`${this.name} ended`)

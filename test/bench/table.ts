@@ -52,7 +52,7 @@ function judgedCells(row: Row): string[] {
   return [formatTarget(row), row.met ? 'met' : 'MISSED']
 }
 
-function formatTarget({ target, unit }: Row): string {
+export function formatTarget({ target, unit }: Row): string {
   if ('atLeast' in target) return `>= ${target.atLeast}`
   return 'atMost' in target ? `<= ${target.atMost}` : `<= ${target.atMostHere} ${unit.split(' ')[0]}`
 }

@@ -5,11 +5,14 @@ import * as fc from 'fast-check'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { build } from 'vite'
+import { createClient, isFailure } from '../../client/index.ts'
 import { makeBoard } from '../api/board.ts'
-import { chromiumOfFile } from '../support/chromium.ts'
+import { chromiumOfFile, openPage } from '../support/chromium.ts'
 import { until } from '../support/editor.ts'
-import { repository } from '../support/instance.ts'
+import { repository, startInstance, testDataDir } from '../support/instance.ts'
 import { forFile, serviceOfFile } from '../support/test-file.ts'
+import { makeServiceAccount } from './newcomer.ts'
+import { eachOf, Product, usersPerCustomer, type ProductUser } from './product.ts'
 import { importMap, packedProject, serveProject } from './packed.ts'
 
 const [{ service, user }, project, chromium] = await Promise.all([
@@ -17,7 +20,7 @@ const [{ service, user }, project, chromium] = await Promise.all([
   forFile(packedProject()),
   chromiumOfFile(),
 ])
-const pages = new Map<string, string>()
+const pages: Parameters<typeof serveProject>[1] = new Map()
 const site = await forFile(serveProject(project, pages))
 const slow = { timeout: 120_000 }
 
@@ -35,8 +38,13 @@ async function open(path: string, board: string): Promise<{ page: Page; complain
   return { page, complaints }
 }
 
-const shows = (page: Page, text: string) =>
-  page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(text)})`)
+async function shows(page: Page, text: string): Promise<void> {
+  try {
+    await page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(text)})`)
+  } catch {
+    expect(await page.locator('body').innerText()).toContain(text)
+  }
+}
 
 /** The example, with the modules of this machine instead of those of a CDN. */
 async function canvas(): Promise<string> {
@@ -77,9 +85,11 @@ test(
   },
 )
 
+const typingRuns = Number(process.env['TYPING_RUNS'] ?? 3)
+
 test(
   '[LB21] two people type into one text in two browsers: it converges, and no word is garbled',
-  slow,
+  { timeout: slow.timeout + typingRuns * 10_000 },
   async () => {
     pages.set('/canvas', await canvas())
     const { id } = await makeBoard(user)
@@ -138,9 +148,102 @@ test(
           typists.map(({ page }) => page.waitForFunction(`!document.querySelector('textarea')`)),
         )
       }),
-      { numRuns: Number(process.env['TYPING_RUNS'] ?? 3) },
+      { numRuns: typingRuns },
     )
     expect(typists.flatMap(({ complaints }) => complaints)).toEqual([])
+  },
+)
+
+const teamUsers = Number(process.env['TEAM_USERS'] ?? 12)
+
+/** Opens the board of a user of the product, who is signed in there. Counts the sockets that close. */
+async function openAs({ id, board }: ProductUser, service: string) {
+  const context = await chromium.newContext()
+  onTestFinished(() => context.close())
+  await context.addCookies([{ name: 'user', value: id, url: site.url }])
+  const watched = { ...(await openPage(context)), closes: 0 }
+  watched.page.on('websocket', (socket) => socket.on('close', () => (watched.closes += 1)))
+  await watched.page.goto(`${site.url}/team#${new URLSearchParams({ service, board }).toString()}`)
+  return watched
+}
+
+test(
+  '[TM1, TM2] a team gives its own users boards to edit, and removes one: out within 2 s, nobody else notices',
+  { timeout: 120_000 + teamUsers * 200 },
+  async () => {
+    const instance = await startInstance(await testDataDir(), { DEMO: 'on' })
+    onTestFinished(() => void instance.stop())
+    const { workspaceId, token } = await makeServiceAccount(chromium, instance)
+    const product = new Product(instance.url, token)
+    await product.open(workspaceId, teamUsers)
+    for (const id of product.boards) pages.set(`/boards/${id}/token`, product.answerToken)
+    const ask = 'token: async () => (await (await fetch(`/boards/${id}/token`)).json()).token }'
+    pages.set(
+      '/team',
+      (await canvas()).replace('board: id, token })', () => `board: id, ${ask})`),
+    )
+
+    const [ada, ben, ...others] = [...product.users.values()] as [ProductUser, ProductUser]
+    const editors = await eachOf(others, 50, (user) => product.editorOf(user, site.url))
+    onTestFinished(() => editors.forEach((editor) => editor.close()))
+    const noticed: unknown[] = []
+    for (const { status } of editors)
+      status.subscribe(() => status.get().connection === 'open' || noticed.push(status.get()))
+    const [hers, his] = await Promise.all([ada, ben].map((user) => openAs(user, instance.url)))
+    const here = Math.min(usersPerCustomer, teamUsers)
+    for (const { page } of [hers!, his!]) await shows(page, `open, saved, ${here} here`)
+
+    await hers!.page.mouse.dblclick(600, 450)
+    const fields = [hers!, his!].map(({ page }) => page.locator('textarea').first())
+    await Promise.all(
+      fields.map((field, n) => field.pressSequentially(['Ada wrote this. ', 'Ben too. '][n]!)),
+    )
+    const texts = async () => [
+      ...(await Promise.all(fields.map((field) => field.inputValue()))),
+      editors[0]!.cards.get().find(({ body }) => body !== '')?.body,
+    ]
+    await until(async () => new Set(await texts()).size === 1, 'all show the same text')
+    expect((await texts())[0]!.length).toBe('Ada wrote this. Ben too. '.length)
+    const write = (title: string) =>
+      Promise.all(
+        editors.map((editor) => {
+          editor.cards.add({ kind: 'note', title, x: 900, y: 900 })
+          return editor.saved()
+        }),
+      )
+    await write('before')
+    await until(
+      async () => (await product.usersInHistories()).size === teamUsers,
+      'the history knows all users by the ids of the product',
+      30_000,
+    )
+    expect(await product.usersOn(ada.board)).toHaveLength(here)
+
+    const bens = createClient({ url: instance.url, token: product.minted.get(ben.id)! })
+    const isOut = () =>
+      bens.request('GET /me').then(
+        () => false,
+        (error) => isFailure(error, 'invalid_token'),
+      )
+    const removedAt = performance.now()
+    await product.remove(ben.id)
+    const took = async (what: string, is: () => boolean | Promise<boolean>) => {
+      await until(is, what, 2000)
+      return `${what} after ${Math.round(performance.now() - removedAt)} ms`
+    }
+    const told = await Promise.all([
+      took('the API refuses the user', isOut),
+      took('the socket is closed', () => his!.closes === 1),
+    ])
+    if (process.env['TEAM_USERS']) process.stderr.write(`${teamUsers} users: ${told.join(', ')}\n`)
+    await shows(his!.page, 'Get a new one')
+    await shows(hers!.page, `open, saved, ${here - 1} here`)
+    await fields[0]!.pressSequentially('And on.')
+    await write('after')
+    await until(async () => (await texts()).at(-1)!.includes('And on.'), 'the others see it')
+    expect([hers!.closes, noticed]).toEqual([0, []])
+    expect(await product.usersOn(ada.board)).not.toContain(ben.id)
+    expect(hers!.complaints).toEqual([])
   },
 )
 
@@ -223,14 +326,32 @@ test(
     await shows(page, 'open saved')
 
     await page.evaluate(`board.provider.configuration.websocketProvider.disconnect()`)
+    const stored = () => page.evaluate(countStored, `corkboard:${id}`)
+    const before = await stored()
     await text.press('End')
     await text.pressSequentially(', offline')
     await shows(page, 'unsaved')
+    await until(async () => (await stored()) >= before + ', offline'.length, 'the device has each letter')
     await page.reload()
     await shows(page, 'open saved')
     expect(await text.inputValue()).toBe('Hello, offline')
-    const stored = await user.api.get(`/boards/${id}/cards/${one}`)
-    expect(stored.body.card.body).toBe('Hello, offline')
+    const { body: read } = await user.api.get(`/boards/${id}/cards/${one}`)
+    expect(read.card.body).toBe('Hello, offline')
     expect(complaints).toEqual([])
   },
 )
+
+/** How many updates the offline store of a board has. */
+const countStored = (name: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const { indexedDB } = globalThis as any
+    const opening = indexedDB.open(name)
+    opening.addEventListener('error', () => reject(opening.error))
+    opening.addEventListener('success', () => {
+      const counting = opening.result.transaction('updates').objectStore('updates').count()
+      counting.addEventListener('success', () => {
+        opening.result.close()
+        resolve(counting.result)
+      })
+    })
+  })

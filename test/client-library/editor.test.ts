@@ -1,10 +1,10 @@
 /** The editor part of the client, with the stock provider on real sockets. */
-import { afterEach, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { openBoard, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
+import { openBoard, openLive, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
 import { makeBoard } from '../api/board.ts'
-import { openEditor, until } from '../support/editor.ts'
+import { openEditor, TestSocket, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 import type { TestUser } from '../support/service.ts'
@@ -20,16 +20,8 @@ afterEach(() => {
   open.clear()
 })
 
-/** Closing a socket of `ws` that is still connecting is an 'error' event. */
-class Socket extends WebSocket {
-  constructor(url: string) {
-    super(url)
-    this.on('error', () => undefined)
-  }
-}
-
 function opened(board: string, options: Partial<BoardOptions> = {}): OpenBoard {
-  const made = openBoard({ url: service.url, board, token: user.token, WebSocket: Socket, ...options })
+  const made = openBoard({ url: service.url, board, token: user.token, WebSocket: TestSocket, ...options })
   // The stock provider waits for a second.
   Object.assign(made.provider.configuration.websocketProvider.configuration, {
     delay: 20,
@@ -260,7 +252,7 @@ test('[LB26] what an offline store has kept is not called saved before the servi
     ] as [string, unknown][]),
   )
   const names: string[] = []
-  let destroyed = 0
+  let [destroyed, cleared] = [0, 0]
   database.hold()
   const board = opened(id, {
     store: (name, document) => {
@@ -268,21 +260,27 @@ test('[LB26] what an offline store has kept is not called saved before the servi
       const whenSynced = Promise.resolve().then(() =>
         Y.applyUpdate(document, Y.encodeStateAsUpdate(earlier), 'store'),
       )
-      return { whenSynced, destroy: () => (destroyed += 1) }
+      return { whenSynced, destroy: () => (destroyed += 1), clearData: () => (cleared += 1) }
     },
   })
   await board.ready
   expect(names).toEqual([`corkboard:${id}`])
   expect(board.cards.find('kept')).toMatchObject({ title: 'Kept' })
-  await becomes(board, { connection: 'open', saved: false })
+  await becomes(board, { connection: 'open', loaded: true, kept: true, saved: false })
   database.release()
   await board.saved()
   const other = await openEditor(service.url, { boardId: id, token: user.token })
   expect(other.cards.has('kept')).toBe(true)
   other.leave()
+  expect(cleared).toBe(0)
   board.close()
   open.delete(board)
   expect(destroyed).toBe(1)
+
+  const empty = { whenSynced: Promise.resolve(), destroy: () => undefined, clearData: () => (cleared += 1) }
+  const denied = opened(id, { token: (await service.user()).token, store: () => empty })
+  await expect(denied.ready).rejects.toThrow('Do not come back with this account')
+  expect(cleared).toBe(1)
 })
 
 test('[LB26] messages of the service are passed on, and a full storage is in the status', async () => {
@@ -298,4 +296,72 @@ test('[LB26] messages of the service are passed on, and a full storage is in the
   await board.saved()
   await until(() => status(board).full, 'the storage is full')
   expect(messages).toEqual([{ type: 'documents', full: true, read_only: false }])
+})
+
+test('[LB28] a live list is read at the beginning, resumes after a lost connection, and counts people', async () => {
+  const id = await newBoard()
+  const sockets: WebSocket[] = []
+  class Kept extends TestSocket {
+    constructor(url: string) {
+      super(url)
+      sockets.push(this)
+    }
+  }
+  const told: string[] = []
+  let people: ReadonlyMap<string, number> = new Map()
+  const list = openLive({
+    url: service.url,
+    name: `workspace:${user.workspaceId}`,
+    token: () => user.token,
+    WebSocket: Kept,
+    onReset: () => told.push('reset'),
+    // What happened just before the list was read may be told, too.
+    onEvent: ({ type, board, data }) =>
+      type === 'board.updated' && board?.id === id && told.push(`renamed ${String(data['name'])}`),
+    onPeople: (counted) => (people = counted),
+  })
+  onTestFinished(() => list.close())
+  await until(() => told.length === 1, 'it is read')
+  const rename = (name: string) => user.api.patch(`/boards/${id}`, { name })
+  await rename('One')
+  await until(() => told.length === 2, 'the event is there')
+  const board = opened(id)
+  await until(() => people.get(id) === 1, 'one is on the board')
+  sockets.at(-1)!.terminate()
+  await rename('Two')
+  await until(() => told.includes('renamed Two'), 'it has resumed')
+  await rename('Three')
+  await until(() => told.includes('renamed Three'), 'it goes on')
+  expect(told.filter((one, at) => told.indexOf(one) === at)).toEqual([
+    'reset',
+    'renamed One',
+    'renamed Two',
+    'renamed Three',
+  ])
+  expect(told.filter((one) => one === 'reset')).toHaveLength(1)
+  board.close()
+  await until(() => people.size === 0, 'nobody is left')
+  const refused = openLive({
+    ...{ url: service.url, name: `workspace:${crypto.randomUUID()}`, token: user.token, WebSocket: Kept },
+    ...{ onReset: () => told.push('never'), onEvent: () => undefined },
+  })
+  onTestFinished(() => refused.close())
+  await until(() => refused.status.get().reason?.name === 'permission-denied', 'it is refused')
+})
+
+test('[LB29] a board is opened as it was, read-only; a moment that is not kept is told as a reason', async () => {
+  const id = await newBoard()
+  const path = `/boards/${id}/cards`
+  const { body } = await user.api.post(path, { kind: 'note', title: 'Before', x: 0, y: 0 })
+  const [{ id: card }] = body.cards
+  await user.api.patch(`${path}/${card}`, { title: 'After' })
+  const { body: history } = await user.api.get(`/boards/${id}/history`)
+  const past = opened(id, { asOf: String(history.entries.at(-1).position) })
+  await past.ready
+  expect(past.cards.find(card)?.title).toBe('Before')
+  expect(status(past)).toMatchObject({ connection: 'open', readOnly: true })
+  past.cards.change(card, { title: 'Rewritten' })
+  const never = opened(id, { asOf: '2001-01-01T00:00:00Z' })
+  await becomes(never, { connection: 'closed', reason: 'no-such-moment' })
+  expect((await user.api.get(`${path}/${card}`)).body.card.title).toBe('After')
 })

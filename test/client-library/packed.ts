@@ -1,7 +1,7 @@
 /** The client as npm would publish it, installed in a project beside its peers, and what a browser needs of them. */
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, extname, join } from 'node:path'
@@ -68,7 +68,7 @@ const hostEnvironment = () => ({ PATH: process.env['PATH'] ?? '', HOME: process.
 /** Serves the project, and below `/modules/` the packages of the repository. Other paths are answered by `pages`. */
 export async function serveProject(
   project: Project,
-  pages: Map<string, string>,
+  pages: Map<string, string | RequestListener>,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const types: Record<string, string> = {
     '.js': 'text/javascript',
@@ -79,6 +79,7 @@ export async function serveProject(
     void (async () => {
       const path = new URL(request.url ?? '/', 'http://localhost').pathname
       const page = pages.get(path)
+      if (typeof page === 'function') return page(request, response)
       if (page !== undefined) return response.writeHead(200, { 'content-type': 'text/html' }).end(page)
       const file = path.startsWith('/modules/') ? join(modules, path.slice(9)) : join(project.folder, path)
       const text = await readFile(file).catch(() => null)

@@ -128,6 +128,13 @@ test('[LB4] a function that makes tokens is asked once more when its token is re
   expect(fixed).toMatchObject({ code: 'invalid_token' })
 })
 
+test('[LB4] what is missing in JavaScript is named', async () => {
+  const unset = undefined as unknown as string
+  expect(() => clientOf({ url: unset })).toThrow('Give `url`')
+  const failed = await outcome(createClient({ url: service.url, token: unset }).request('GET /me'))
+  expect(String(failed)).toBe('TypeError: Give `token`: an access token, or a function that returns one.')
+})
+
 test('[LB5] a list is walked page by page, by offset and by cursor', async () => {
   const { id } = await makeBoard(user)
   const titles = Array.from({ length: 25 }, (_, n) => `Card ${n}`)

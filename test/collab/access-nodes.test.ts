@@ -16,6 +16,10 @@ const here = await startService({ testDatabase })
 const there = await startService({ testDatabase, accessCheckMs: 600_000 })
 const polling = await startService({ testDatabase })
 
+// On a busy machine a node may lose its lock while it starts. Then it opens no board until it holds one again.
+for (const { url } of [here, there, polling])
+  await until(async () => (await fetch(`${url}/readyz`)).ok, 'the node opens boards', 30_000)
+
 afterEach(leaveAll)
 afterAll(async () => {
   for (const node of [polling, there, here]) await node.stop()

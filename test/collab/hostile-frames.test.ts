@@ -208,6 +208,17 @@ describe('boards and tokens', () => {
     await expectUsable()
   })
 
+  test('[X5] who has authenticated may wait longer than that for a board that loads', async () => {
+    const { body } = await user.api.post('/boards', { name: 'Slow' })
+    const loading = service.admin.begin(async (tx) => {
+      await tx`lock table board_updates in access exclusive mode`
+      await new Promise((resolve) => setTimeout(resolve, 2500))
+    })
+    const editor = await openEditor(service.url, { boardId: body.board.id, token: user.token })
+    await loading
+    expect(editor.closes).toEqual([])
+  })
+
   test('[X5] a socket on which nobody authenticates in time is closed, whatever else it sends', async () => {
     const client = await connect(service.url)
     const address = randomUUID()

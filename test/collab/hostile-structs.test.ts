@@ -4,7 +4,9 @@ import * as Y from 'yjs'
 import { crafted, item, made } from '../support/crafted-updates.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
-import { enterBoard, expectUsable, newBoard, open, service, settle, user } from './target-board.ts'
+import { openTargets, settle } from './target-board.ts'
+
+const { enterBoard, expectUsable, newBoard, open, service, user } = await openTargets()
 
 describe('updates that no encoder writes', () => {
   const me = 4711

@@ -7,16 +7,9 @@ import { crafted, item, recordedDoc } from '../support/crafted-updates.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { syncFrame, updateFrame } from '../support/raw-client.ts'
-import {
-  enterBoard,
-  expectUsable,
-  newBoard,
-  open,
-  sendAndProbe,
-  service,
-  settle,
-  user,
-} from './target-board.ts'
+import { openTargets, sendAndProbe, settle } from './target-board.ts'
+
+const { enterBoard, expectUsable, newBoard, open, service, user } = await openTargets()
 
 describe('malformed updates', () => {
   test('[X8] cut and flipped updates are applied whole or in part, and memory equals the log in any case', async () => {

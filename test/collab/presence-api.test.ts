@@ -1,5 +1,6 @@
 /** Presence over the API: who is on a board, and agents that are shown there. */
 import { afterEach, expect, test } from 'vitest'
+import { guestOf, makeLink } from '../api/links.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import type { TestService, TestUser } from '../support/service.ts'
 import { nodesOfFile } from '../support/test-file.ts'
@@ -127,4 +128,19 @@ test('[PA5] a tool of the MCP endpoint shows its agent where it works', async ()
   await expect
     .poll(() => agentsSeenBy(anna))
     .toMatchObject([{ tool: 'read_card', card_ids: [card], account: { id: user.userId } }])
+})
+
+test('[GL11] what a guest shows ends with its link, and what a member shows with its token, on all nodes', async () => {
+  const boardId = await newBoard()
+  const link = await makeLink(user, boardId)
+  const [guest, other] = [await guestOf(there, link.token), await here.token(user, { scopes: ['write'] })]
+  const put = (token: string) => ({ state: { by: token }, ttl_seconds: 300 })
+  for (const token of [guest.token, other.token, user.token])
+    await request(there, 'PUT', `/boards/${boardId}/presence`, put(token.slice(-4)), { ...user, token })
+  const shown = async (service: TestService) => (await present(service, boardId)).length
+  await until(async () => (await shown(here)) === 3, 'all are shown')
+  await user.api.delete(`/boards/${boardId}/links/${link.id}`)
+  await here.admin`update tokens set revoked_at = now() where id = ${other.tokenId}`
+  await until(async () => (await shown(there)) === 1, 'two are gone', 2000)
+  await until(async () => (await shown(here)) === 1, 'also elsewhere', 2000)
 })

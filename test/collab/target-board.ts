@@ -5,30 +5,33 @@ import { leaveAll, until, type Editor } from '../support/editor.ts'
 import { disconnectAll, enter, syncFrame, type, updateFrame, type RawClient } from '../support/raw-client.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 
-export const { service, user } = await serviceOfFile({
-  debounceMs: 50,
-  bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
-})
-
-afterEach(() => {
-  leaveAll()
-  disconnectAll()
-})
-
-export async function newBoard(): Promise<string> {
-  return (await user.api.post('/boards', { name: 'Target' })).body.board.id
-}
-export const open = (boardId: string) => ({ boardId, token: user.token })
-export const enterBoard = (boardId: string) => enter(service.url, open(boardId))
-
-/** The editor goes on, others see it, and so does the API. */
-export async function expectUsable(boardId: string, editor: Editor): Promise<void> {
-  const id = `c${Math.random().toString(36).slice(2)}`
-  editor.addCard(id, { title: 'still here' })
-  await editor.saved()
-  const patched = await user.api.patch(`/boards/${boardId}/cards/${id}`, { title: 'renamed' })
-  expect(patched.status).toBe(200)
-  await until(() => editor.cards.get(id)?.get('title') === 'renamed', 'the editor sees the API’s change')
+/** Starts the service that the tests of a file attack. */
+export async function openTargets() {
+  const { service, user } = await serviceOfFile({
+    debounceMs: 50,
+    bounds: { maxPendingBytes: 20_000, maxDocumentBytes: 4 * 1024 * 1024 },
+  })
+  afterEach(() => {
+    leaveAll()
+    disconnectAll()
+  })
+  const open = (boardId: string) => ({ boardId, token: user.token })
+  return {
+    service,
+    user,
+    newBoard: async (): Promise<string> => (await user.api.post('/boards', { name: 'Target' })).body.board.id,
+    open,
+    enterBoard: (boardId: string) => enter(service.url, open(boardId)),
+    /** The editor goes on, others see it, and so does the API. */
+    async expectUsable(boardId: string, editor: Editor): Promise<void> {
+      const id = `c${Math.random().toString(36).slice(2)}`
+      editor.addCard(id, { title: 'still here' })
+      await editor.saved()
+      const patched = await user.api.patch(`/boards/${boardId}/cards/${id}`, { title: 'renamed' })
+      expect(patched.status).toBe(200)
+      await until(() => editor.cards.get(id)?.get('title') === 'renamed', 'the editor sees the API’s change')
+    },
+  }
 }
 
 const nothing = new Uint8Array([0, 0])

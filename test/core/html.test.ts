@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sanitizeHtml } from '../../core/html.ts'
+import { htmlAttacks } from '../support/html-attacks.ts'
 
 const ALLOWED_TAG = new RegExp(
   [
@@ -15,49 +16,6 @@ const ALLOWED_TAG = new RegExp(
 function expectSafe(html: string): void {
   for (const tag of html.match(/<[^>]*>?/g) ?? []) expect(tag).toMatch(ALLOWED_TAG)
 }
-
-const ATTACKS = [
-  '<script>alert(1)</script>',
-  '<SCRIPT SRC=//evil.example/x.js></SCRIPT>',
-  '<scr<script>ipt>alert(1)</scr</script>ipt>',
-  '<img src=x onerror=alert(1)>',
-  '<p onclick="alert(1)" style="background:url(javascript:alert(1))">x</p>',
-  '<b onmouseover=alert(1)//>x</b>',
-  '<svg onload=alert(1)><animate attributeName=href values=javascript:alert(1) /></svg>',
-  '<svg><style><img src=x onerror=alert(1)></style></svg>',
-  '<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>',
-  '<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
-  '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
-  '<textarea></textarea/><img src=x onerror=alert(1)></textarea>',
-  '<xmp><p title="</xmp><img src=x onerror=alert(1)>">',
-  '<iframe src="javascript:alert(1)"><img src=x onerror=alert(1)></iframe>',
-  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
-  '<object data="data:text/html,<script>alert(1)</script>"></object>',
-  '<embed src="javascript:alert(1)">',
-  '<link rel=stylesheet href="javascript:alert(1)">',
-  '<meta http-equiv="refresh" content="0;url=javascript:alert(1)">',
-  '<base href="javascript:alert(1)//">',
-  '<template><script>alert(1)</script></template>',
-  '<title><img src=x onerror=alert(1)></title>',
-  '<!--><img src=x onerror=alert(1)>-->',
-  '<![CDATA[<img src=x onerror=alert(1)>]]>',
-  '<plaintext><img src=x onerror=alert(1)>',
-  '<option>&lt;script&gt;alert(1)&lt;/script&gt;</option>',
-  '&lt;script&gt;alert(1)&lt;/script&gt;',
-  '<a href="javascript:alert(1)">x</a>',
-  '<a href="JaVaScRiPt:alert(1)">x</a>',
-  '<a href="java\tscript:alert(1)">x</a>',
-  '<a href=" &#14; javascript:alert(1)">x</a>',
-  '<a href="&#106;avascript&colon;alert(1)">x</a>',
-  '<a href="data:text/html;base64,PHNjcmlwdD4=">x</a>',
-  '<a href="vbscript:msgbox(1)">x</a>',
-  '<a href="//evil.example">x</a>',
-  '<a href="/api/v1/boards">x</a>',
-  '<a href="https://example.com" onclick="alert(1)" target="_blank" rel="opener">x</a>',
-  '<a href=\'https://example.com/"onmouseover="alert(1)\'>x</a>',
-  '<table background="javascript:alert(1)"><tr><td style="x:expression(alert(1))">x</td></tr></table>',
-  '<p id="__proto__" class="x" data-x="1" constructor="y">x</p>',
-]
 
 describe('what stays', () => {
   test.each([
@@ -104,7 +62,7 @@ describe('what stays', () => {
 })
 
 describe('what goes', () => {
-  test.each(ATTACKS)('[H2] %s', (attack) => {
+  test.each(htmlAttacks)('[H2] %s', (attack) => {
     for (const html of [
       attack,
       `<p>${attack}</p>`,
@@ -149,7 +107,7 @@ describe('what goes', () => {
     ]
     const part = fc.oneof(
       fc.constantFrom(...[...tags, ...raw].flatMap((tag) => [`<${tag}>`, `</${tag}>`, `<${tag}/>`])),
-      fc.constantFrom(...ATTACKS),
+      fc.constantFrom(...htmlAttacks),
       fc.constantFrom(
         '<!--',
         '-->',

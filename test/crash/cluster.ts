@@ -9,6 +9,7 @@ import { openDatabase, type Database } from '../../sql/database.ts'
 import { startEmbedded, type EmbeddedPostgres } from '../../sql/embedded/embedded.ts'
 import { startBalancer, type Balancer } from '../support/balancers.ts'
 import { until } from '../support/editor.ts'
+import { freePort } from '../support/free-port.ts'
 import { freezeServer } from '../support/freeze.ts'
 import { runningRedis, type RedisServer } from '../support/redis-server.ts'
 import { ServiceProcess } from '../support/service-process.ts'
@@ -44,6 +45,7 @@ export class Cluster implements Site {
   readonly #options: ClusterOptions
   readonly #dataDir: string
   readonly #postgres: EmbeddedPostgres
+  readonly #port: number
   /** Null: messages between nodes go over NOTIFY. */
   readonly redis: RedisServer | null
 
@@ -51,12 +53,14 @@ export class Cluster implements Site {
     options: ClusterOptions,
     dataDir: string,
     postgres: EmbeddedPostgres,
+    port: number,
     redis: RedisServer | null,
     events: EventWatch,
   ) {
     this.#options = options
     this.#dataDir = dataDir
     this.#postgres = postgres
+    this.#port = port
     this.redis = redis
     this.events = events
   }
@@ -66,7 +70,7 @@ export class Cluster implements Site {
     await chmod(dataDir, 0o755) // PostgreSQL may run as another user
     const postgres = await startEmbedded({ dataDir })
     const redis = options.withRedis ? await runningRedis() : null
-    const cluster = new Cluster(options, dataDir, postgres, redis, await EventWatch.open())
+    const cluster = new Cluster(options, dataDir, postgres, await freePort(), redis, await EventWatch.open())
     try {
       for (let n = 0; n < options.nodes; n++) {
         const node = await cluster.#make()
@@ -76,7 +80,7 @@ export class Cluster implements Site {
       }
       cluster.#spare = await cluster.#make()
       const ports = [...cluster.nodes, cluster.#spare].map(({ service }) => Number(new URL(service.url).port))
-      cluster.#balancer = await startBalancer('haproxy', ports)
+      cluster.#balancer = await startBalancer('haproxy', ports, { port: cluster.#port })
     } catch (error) {
       await cluster.remove()
       throw error
@@ -89,6 +93,7 @@ export class Cluster implements Site {
     const service = await ServiceProcess.make({
       ...webhookSettings,
       DATABASE_URL: proxy.through(this.#postgres.url),
+      PUBLIC_URL: `http://127.0.0.1:${this.#port}`,
       TRUST_PROXY: '1',
       DRAIN_SECONDS: String(drainSeconds),
       ...(this.redis ? { REDIS_URL: this.redis.url } : {}),

@@ -241,7 +241,9 @@ export class Load {
         ...(body ? { 'content-type': 'application/json', 'idempotency-key': key } : {}),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(this.#site.answersWithinMs),
+    }).catch((error: unknown) => {
+      throw new Error(`${method} ${path} got no answer`, { cause: error })
     })
   }
 }

@@ -192,6 +192,9 @@ async function nodeRounds(nodes: number): Promise<number> {
       `${rounds} rounds on ${nodes} nodes in ${took} s: ${faults} lost, doubled, drifted, wrong or without event`,
     )
     return faults > 0 ? 1 : 0
+  } catch (error) {
+    print(run.output)
+    throw error
   } finally {
     await run.end()
   }

@@ -74,6 +74,10 @@ export class NodeRun {
     return new NodeRun(await Cluster.start({ nodes, maxPauseMs, withRedis: redis, pastBalancer }), options)
   }
 
+  get cluster(): Cluster {
+    return this.#cluster
+  }
+
   get #faults(): readonly NodeFault[] {
     const { only, redis } = this.#options
     const all = Object.keys(nodeFaults) as NodeFault[]

@@ -31,7 +31,7 @@ test(
   { timeout: 120_000 },
   async () => {
     const dataDir = await testDataDir()
-    const instance = await startInstance(dataDir)
+    const instance = await startInstance(dataDir, { DEMO: 'on' })
     await until(() => /boards\/[^/]+\//.test(instance.stderr()), 'the demo is printed')
     const [, token = ''] = /Bearer ([^']+)'/.exec(instance.stderr()) ?? []
     const [, demo = ''] = /boards\/([^/]+)\//.exec(instance.stderr()) ?? []

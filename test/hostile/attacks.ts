@@ -3,6 +3,7 @@ import { boardAttacks } from './attacks/boards.ts'
 import { bodyAttacks } from './attacks/bodies.ts'
 import { databaseAttacks } from './attacks/database.ts'
 import { fileAttacks } from './attacks/files.ts'
+import { listAttacks } from './attacks/lists.ts'
 import { socketAttacks } from './attacks/sockets.ts'
 import { strangerAttacks } from './attacks/strangers.ts'
 import { textAttacks } from './attacks/texts.ts'
@@ -17,5 +18,6 @@ export const attacks: Attack[] = [
   ...fileAttacks,
   ...databaseAttacks,
   ...strangerAttacks,
+  ...listAttacks,
   ...boardAttacks,
 ].sort((a, b) => a.point - b.point)

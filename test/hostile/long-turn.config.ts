@@ -1,4 +1,4 @@
-/** Runs the sample that `hostile.test.ts` expects to fail. */
+/** Runs the sample that `hostile.alone.test.ts` expects to fail. */
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({ test: { include: ['test/hostile/long-turn.sample.ts'], testTimeout: 60_000 } })

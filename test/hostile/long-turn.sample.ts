@@ -1,4 +1,4 @@
-/** Two tests under a bound of CPU time, of which the second has a turn that is too long. Run by `hostile.test.ts`. */
+/** Two tests under a bound of CPU time, of which the second has a turn that is too long. Run by `hostile.alone.test.ts`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'vitest'
 import { failOnLongTurn } from '../support/long-turn.ts'

@@ -6,12 +6,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { openPasswords } from '../../platform/secrets/passwords.ts'
 import { makeLink } from '../../sql/accounts/sign-in-links.ts'
 import { recordReads } from '../../sql/requests/audit.ts'
-import { run as runProgram } from '../../server/cli/program.ts'
 import { version } from '../../server/version.ts'
 import { makeBoard } from '../api/board.ts'
 import { upload } from '../api/file.ts'
 import { connect, refresh, refusal } from '../api/oauth.ts'
 import { person, quickCost, signIn } from '../api/sign-in.ts'
+import { runHere } from '../support/command.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import type { Outcome } from '../support/instance.ts'
@@ -31,23 +31,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** Runs a command in this process, which takes a hundredth of the time of a process of its own. */
-async function run(...args: string[]): Promise<Outcome> {
-  Object.assign(process.env, {
-    ...{ DATABASE_URL: service.databaseUrl, SECRET_KEY: testSecretKey, DATA_DIR: dataDir },
-  })
-  const printed = { stdout: '', stderr: '' }
-  const streams = ['stdout', 'stderr'] as const
-  const writes = streams.map((name) => process[name].write)
-  for (const name of streams)
-    process[name].write = (text: string | Uint8Array) => Boolean((printed[name] += text.toString()))
-  try {
-    const code = await runProgram(args)
-    return { code, ...printed }
-  } finally {
-    for (const [at, name] of streams.entries()) process[name].write = writes[at]!
-  }
-}
+const run = (...args: string[]): Promise<Outcome> =>
+  runHere(args, { DATABASE_URL: service.databaseUrl, SECRET_KEY: testSecretKey, DATA_DIR: dataDir })
 
 /** Runs a command that has to succeed, and reads its one line. */
 async function answerOf(...args: string[]): Promise<any> {

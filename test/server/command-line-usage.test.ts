@@ -4,9 +4,11 @@ import { afterAll, expect, test } from 'vitest'
 import type { Command } from 'commander'
 import { program } from '../../server/cli/program.ts'
 import { showProgress } from '../../server/cli/progress.ts'
+import { runHere } from '../support/command.ts'
 import { corkboard, makeDataDir } from '../support/instance.ts'
 
 const dataDir = await makeDataDir(afterAll)
+const nowhere = { DATABASE_URL: 'postgres://cork@127.0.0.1:1/cork' }
 
 test.each([
   [['user', 'add', '--name', 'A'], "required option '--email <email>' not specified"],
@@ -36,11 +38,16 @@ test.each([
   [['verify', '--repiar'], "unknown option '--repiar' (Did you mean --repair?)"],
   [['usre'], "unknown command 'usre' (Did you mean user?)"],
 ])('[O25] %j is refused in one line, before a database is looked for', async (args, message) => {
-  const nowhere = { DATABASE_URL: 'postgres://cork@127.0.0.1:1/cork' }
-  const { code, stdout, stderr } = await corkboard(dataDir, args, nowhere)
+  const { code, stdout, stderr } = await runHere(args, { ...nowhere, DATA_DIR: dataDir })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(/^corkboard: [^\n]+\n$/)
   expect(stderr).toContain(message)
+})
+
+test('[O25] so it is as a process', async () => {
+  const { code, stdout, stderr } = await corkboard(dataDir, ['verify', '--board', 'all'], nowhere)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^corkboard: [^\n]*Use a UUID\.\n$/)
 })
 
 test('[O27] each command shows how, with an example', () => {

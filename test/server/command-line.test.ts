@@ -5,15 +5,23 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import postgres, { type Sql } from 'postgres'
 import { findEmbedded } from '../../sql/embedded/embedded.ts'
 import { png } from '../api/file.ts'
+import { runHere } from '../support/command.ts'
 import { until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
-import { corkboard, makeDataDir, startInstance, testDataDir, type Instance } from '../support/instance.ts'
+import {
+  corkboard,
+  makeDataDir,
+  startInstance,
+  testDataDir,
+  type Instance,
+  type Outcome,
+} from '../support/instance.ts'
 
 let instance: Instance
 let admin: Sql
 
 beforeAll(async () => {
-  instance = await startInstance(await makeDataDir(afterAll), { DEMO: 'off' })
+  instance = await startInstance(await makeDataDir(afterAll))
   const running = await findEmbedded(instance.dataDir)
   admin = postgres(running!.adminUrl.replace(/postgres$/, 'corkboard'), {
     max: 1,
@@ -34,9 +42,13 @@ interface Account {
   token_id: string
 }
 
+/** Runs a command on the running instance, from this process. `[O28]` runs commands as processes. */
+const run = (...args: string[]): Promise<Outcome> =>
+  runHere(args, { DATABASE_URL: '', DATA_DIR: instance.dataDir })
+
 /** Runs a command that has to succeed, and reads its one line. */
 async function answerOf<Answer>(...args: string[]): Promise<Answer> {
-  const { code, stdout, stderr } = await instance.corkboard(...args)
+  const { code, stdout, stderr } = await run(...args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^[^\n]+\n$/)
   return JSON.parse(stdout) as Answer
@@ -82,7 +94,7 @@ test('[O21] token add makes a token that reads, and token revoke ends it within 
   expect(revoked).toEqual({ token_id: added.token_id, revoked: true })
   await until(async () => (await api.get('/me')).status === 401, 'the token is refused', 2000)
   expect((await apiOf(account).get('/me')).status).toBe(200)
-  const again = await instance.corkboard('token', 'revoke', '--id', added.token_id)
+  const again = await run('token', 'revoke', '--id', added.token_id)
   expect(again.code).toBe(1)
   expect(again.stderr).toBe(`corkboard: Token ${added.token_id} does not exist or is already revoked.\n`)
 })
@@ -179,21 +191,19 @@ test('[Y9] board publish and board cancel act as an account, and refuse what it 
   expect(cancelled).toEqual({ ...published, sched_status: 'cancelled' })
 
   await answerOf('board', 'share', '--board', id, '--email', 'reader@example.com', '--role', 'viewer')
-  const refused = await instance.corkboard(...act('publish', 'reader@example.com'))
+  const refused = await run(...act('publish', 'reader@example.com'))
   expect([refused.code, refused.stderr]).toEqual([
     1,
     'corkboard: Only a writer of the workspace publishes and cancels its boards.\n',
   ])
   await answerOf('board', 'share', '--board', id, '--email', 'reader@example.com', '--role', 'none')
-  const missing = await instance.corkboard(...act('cancel', 'reader@example.com'))
+  const missing = await run(...act('cancel', 'reader@example.com'))
   expect([missing.code, missing.stderr]).toEqual([
     1,
     `corkboard: There is no board ${id} that this account can see.\n`,
   ])
-  expect((await instance.corkboard(...act('publish', 'nobody@example.com'))).code).toBe(1)
-  expect(
-    (await instance.corkboard('board', 'publish', '--board', 'x', '--email', 'planner@example.com')).code,
-  ).toBe(2)
+  expect((await run(...act('publish', 'nobody@example.com'))).code).toBe(1)
+  expect((await run('board', 'publish', '--board', 'x', '--email', 'planner@example.com')).code).toBe(2)
   expect((await read()).sched_version).toBe(1)
 })
 
@@ -207,7 +217,7 @@ test(
     const cards = ['a', 'b'].map((title, at) => ({ kind: 'note', title, x: at * 300, y: 0 }))
     const created = (await api.post(`/boards/${board}/cards`, { cards })).body.cards as { id: string }[]
     const [stale, missing] = created.map(({ id }) => id)
-    const verify = (...more: string[]) => instance.corkboard('verify', '--board', board, ...more)
+    const verify = (...more: string[]) => run('verify', '--board', board, ...more)
     const equal = { code: 0, stdout: '1 board: the index equals the documents.\n', stderr: '' }
     expect(await verify()).toEqual(equal)
 
@@ -227,7 +237,7 @@ test(
       ]),
     )
 
-    const all = await instance.corkboard('verify')
+    const all = await run('verify')
     expect(all.code).toBe(1)
     const lines = all.stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^board +what +id +fault +detail$/)
@@ -245,7 +255,7 @@ test(
     expect(repaired.stdout).toMatch(/1 board: [23] differences, all repaired\.\n/)
     expect(await verify()).toEqual(equal)
     const unknown = randomUUID()
-    const none = await instance.corkboard('verify', '--board', unknown)
+    const none = await run('verify', '--board', unknown)
     expect([none.code, none.stderr]).toEqual([1, `corkboard: There is no board ${unknown}.\n`])
   },
 )
@@ -264,12 +274,10 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
   const [lost, kept] = [await upload(), await upload()]
   const pathOf = (key: string) => join(instance.dataDir, 'files', 'objects', key.slice(0, 2), key)
   const stray = `f${'x'.repeat(24)}.png`
-  expect((await instance.corkboard('verify')).stdout).toMatch(
-    /2 files: the stored files equal their rows\.\n$/,
-  )
+  expect((await run('verify')).stdout).toMatch(/2 files: the stored files equal their rows\.\n$/)
   await mkdir(dirname(pathOf(stray)), { recursive: true })
   await rename(pathOf(lost), pathOf(stray))
-  const found = await instance.corkboard('verify')
+  const found = await run('verify')
   expect(found.code).toBe(1)
   expect(found.stdout).toMatch(
     new RegExp(`${lost} +missing +the ${png.length} bytes of this file are missing`),
@@ -277,12 +285,10 @@ test('[RC6] verify tells rows without bytes and bytes without rows, and --repair
   expect(found.stdout).toMatch(
     new RegExp(`${stray} +extra +${png.length} bytes are stored, but no file has them`),
   )
-  const repaired = await instance.corkboard('verify', '--repair')
+  const repaired = await run('verify', '--repair')
   expect(repaired.stdout).toMatch(/2 files: 2 differences, 1 not repaired\.\n$/)
   await admin`delete from images where image_key = ${lost}`
-  expect((await instance.corkboard('verify')).stdout).toMatch(
-    /1 file: the stored files equal their rows\.\n$/,
-  )
+  expect((await run('verify')).stdout).toMatch(/1 file: the stored files equal their rows\.\n$/)
   expect(await readdir(dirname(pathOf(kept)))).toContain(kept)
 })
 
@@ -316,7 +322,7 @@ test('[O26] what cannot be done is refused in one line', async () => {
     ],
   ]
   for (const [args, message] of refusals) {
-    expect(await instance.corkboard(...args)).toEqual({
+    expect(await run(...args)).toEqual({
       code: 1,
       stdout: '',
       stderr: `corkboard: ${message}\n`,

@@ -10,6 +10,7 @@ import { makeBoard } from '../api/board.ts'
 import { png, upload } from '../api/file.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { openEvents } from '../support/event-client.ts'
+import { openList } from '../support/list-client.ts'
 import { holdLock } from '../support/held-lock.ts'
 import { repository } from '../support/instance.ts'
 import type { Scrape } from '../support/metrics.ts'
@@ -62,6 +63,13 @@ const moves: Move[] = [
     async act() {
       const stream = await openEvents(here.homeUrl, user)
       return () => stream.cut()
+    },
+  },
+  {
+    metric: 'corkboard_lists',
+    async act() {
+      const list = await openList(here.homeUrl, { name: 'account', token: user.token })
+      return () => list.leave()
     },
   },
   { metric: 'corkboard_socket_closes_total', act: async () => (await open()).leave() },

@@ -15,7 +15,7 @@ import {
 let instance: Instance
 
 beforeAll(async () => {
-  instance = await startInstance(await makeDataDir(afterAll))
+  instance = await startInstance(await makeDataDir(afterAll), { DEMO: 'on' })
 })
 
 afterAll(async () => {

@@ -26,7 +26,7 @@ test(
   async () => {
     const dataDir = await testDataDir()
     const began = performance.now()
-    const first = await startInstance(dataDir)
+    const first = await startInstance(dataDir, { DEMO: 'on' })
     expect(performance.now() - began).toBeLessThan(15_000)
     await until(() => first.stderr().includes('first card'), 'the demo is printed')
     const demo = demoOf(first.stderr())
@@ -54,7 +54,7 @@ test(
   '[O3] a start for others to reach makes no account, and says how to make the first',
   runsFor,
   async () => {
-    const instance = await startInstance(await testDataDir(), { HOST: '0.0.0.0' })
+    const instance = await startInstance(await testDataDir(), { HOST: '0.0.0.0', DEMO: 'on' })
     await until(() => instance.stderr().includes('user add'), 'the first account is explained')
     expect(instance.stderr()).not.toContain('cork_')
     const running = await findEmbedded(instance.dataDir)
@@ -86,7 +86,7 @@ test(
   '[O5, WB14] the embedded start keeps its key under DATA_DIR; with DEMO=off it makes no account',
   runsFor,
   async () => {
-    const instance = await startInstance(await testDataDir(), { DEMO: 'off' })
+    const instance = await startInstance(await testDataDir())
     await until(() => instance.stderr().includes('There is no account yet'), 'the first account is explained')
     expect(instance.stderr()).not.toContain('cork_')
     const file = join(instance.dataDir, 'secret-key')
@@ -175,7 +175,7 @@ test(
   '[O10] SIGTERM answers what runs, closes sockets with 1012, indexes, and ends the database server',
   runsFor,
   async () => {
-    const instance = await startInstance(await testDataDir())
+    const instance = await startInstance(await testDataDir(), { DEMO: 'on' })
     await until(() => instance.stderr().includes('first card'), 'the demo is printed')
     const { token, boardId } = demoOf(instance.stderr())
     const api = new ApiClient(instance.url, token)

@@ -73,7 +73,7 @@ test('[A9] every function pins its search path with pg_temp last, those of the d
   expect(new Set(definers.map(({ owner }) => owner))).toEqual(new Set(['corkboard_system']))
 })
 
-test('[A10] a request’s role writes boards, files, webhooks and names of versions alone, by the columns that are its own, and creates nothing', async () => {
+test('[A10] a request’s role writes boards, files, webhooks, names of versions and what is read alone, by the columns that are its own, and creates nothing', async () => {
   const grants = await testDatabase.admin<{ table_name: string; privilege_type: string }[]>`
     select table_name, privilege_type from information_schema.table_privileges
     where table_schema = 'corkboard' and grantee = 'corkboard_app' and privilege_type <> 'SELECT'`
@@ -121,6 +121,7 @@ test('[A10] a request’s role writes boards, files, webhooks and names of versi
     },
     { privilege_type: 'UPDATE', table_name: 'board_versions', columns: ['name'] },
     { privilege_type: 'UPDATE', table_name: 'boards', columns: [...common, 'deleted_at'].toSorted() },
+    { privilege_type: 'UPDATE', table_name: 'notifications', columns: ['read_at'] },
     { privilege_type: 'UPDATE', table_name: 'webhooks', columns: ['active', 'events', 'name', 'url'] },
   ])
   const [may] = await testDatabase.admin`

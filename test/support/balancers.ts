@@ -80,10 +80,10 @@ export const balancerNames = Object.keys(commands) as (keyof typeof commands)[]
 export async function startBalancer(
   name: keyof typeof commands,
   nodes: readonly number[],
-  { tls = false } = {},
+  { tls = false, port }: { tls?: boolean; port?: number } = {},
 ): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), `corkboard-${name}-`))
-  const address = `127.0.0.1:${await freePort()}`
+  const address = `127.0.0.1:${port ?? (await freePort())}`
   const settings = {
     CORKBOARD_BIND: address,
     ...Object.fromEntries(nodes.map((port, n) => [`CORKBOARD_NODE_${n + 1}`, `127.0.0.1:${port}`])),

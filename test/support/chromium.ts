@@ -12,9 +12,20 @@ import {
 import type { Browser } from './browser.ts'
 import { forFile } from './test-file.ts'
 
+const withoutFeatures = [
+  // As Playwright sets them. A second switch of the same name replaces the first.
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'AvoidCorsURLLoaderRestartOnRedirect', 'PaintHolding'],
+  ...['HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'ThirdPartyStoragePartitioning'],
+  ...['DestroyProfileOnBrowserClose', 'LensOverlay', 'MediaRouter', 'OptimizationHints'],
+  ...['NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
+  // The popups of the address bar. They are two more pages for each window, with more work than a simple page.
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+]
+
 const flags = [
   '--no-sandbox',
   '--no-first-run',
+  `--disable-features=${withoutFeatures.join(',')}`,
   ...['gpu', 'background-networking', 'component-update', 'sync'].map((feature) => `--disable-${feature}`),
 ]
 
@@ -33,6 +44,8 @@ export interface Watched {
 /** Opens a new page, and records the messages of its console. */
 export async function openPage(context: BrowserContext): Promise<Watched> {
   const page = await context.newPage()
+  // Less than a test may take, so that a failure names its step.
+  page.setDefaultTimeout(25_000)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
@@ -58,12 +71,16 @@ export async function contextOf(
 
 const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns accessibility violations of serious and critical impact, one line each: `rule: element`. */
-export async function violationsOf(page: Page): Promise<string[]> {
+/**
+ * Returns accessibility violations of serious and critical impact, one line each: `rule: element`.
+ *
+ * @param part selector of the part of the page that is checked
+ */
+export async function violationsOf(page: Page, part = 'html'): Promise<string[]> {
   // The debugger's protocol is not subject to the page's content security policy.
   await page.evaluate(`${await axeSource}; undefined`)
   const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, { resultTypes: ['violations'], preload: false })`,
+    `axe.run(${JSON.stringify(part)}, { resultTypes: ['violations'], preload: false })`,
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -56,8 +56,7 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
   const description = (await (await fetch(`${serviceUrl}/api/v1/openapi.json`)).json()) as Described
   if (!description.paths) return () => undefined // the service can't return its description now, and every answer is an error
   describedBy(description)
-  const compile = schemaCompiler(description)
-  const validators = new Map<object, ValidateFunction>()
+  const validatorOf = validatorsOf(description)
   const find = operationFinder(Object.keys(description.paths))
   return (method, path, answer) => {
     const template = find(path)
@@ -71,8 +70,7 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
     holdHeaders(`${method} ${path}`, described, answer)
     const schema = described.content?.['application/json']?.schema
     if (schema) {
-      let validate = validators.get(schema)
-      if (!validate) validators.set(schema, (validate = compile(schema)))
+      const validate = validatorOf(schema)
       if (!validate(answer.body)) {
         throw new Error(
           `${method} ${path} answered ${answer.status} other than described: ${errorsText(validate)}\n${answer.text.slice(0, 500)}`,
@@ -82,6 +80,20 @@ async function readDescription(serviceUrl: string): Promise<Hold> {
     const code = answer.status >= 400 ? ((answer.body as { code?: string } | null)?.code ?? '') : ''
     observed({ how: 'held', operation: `${method} ${template}`, status: answer.status, code })
   }
+}
+
+const byComponents = new Map<string, (schema: object) => ValidateFunction>()
+
+/** Schemas are compiled once for all services whose descriptions have the same components. */
+function validatorsOf(description: object): (schema: object) => ValidateFunction {
+  return byComponents.getOrInsertComputed(
+    JSON.stringify((description as { components?: object }).components),
+    () => {
+      const compile = schemaCompiler(description)
+      const compiled = new Map<string, ValidateFunction>()
+      return (schema) => compiled.getOrInsertComputed(JSON.stringify(schema), () => compile(schema))
+    },
+  )
 }
 
 /** Checks that each header sent is described for this answer, if the description has this header anywhere. */

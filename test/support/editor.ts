@@ -20,7 +20,7 @@ export interface Editor {
 const open = new Set<Editor>()
 
 /** The provider stops listening before it closes a socket. Closing one that is still connecting is an 'error'. */
-class TestSocket extends WebSocket {
+export class TestSocket extends WebSocket {
   constructor(url: string) {
     super(url)
     this.on('error', () => undefined)
@@ -104,7 +104,10 @@ export async function openEditor(
   }
   open.add(editor)
   if (options.expectRefusal) await until(() => failed !== null || closes.length > 0, 'the editor is refused')
-  else await until(() => provider.isSynced || failed !== null, 'the editor is synced')
+  else
+    await until(() => provider.isSynced || failed !== null, 'the editor is synced').catch((error: Error) => {
+      throw new Error(`${error.message}; its socket was closed: ${JSON.stringify(closes)}`)
+    })
   if (failed !== null && !options.expectRefusal) throw new Error(`the editor was refused: ${String(failed)}`)
   return editor
 }

@@ -8,4 +8,5 @@ const note = (error: unknown) => {
 process.on('uncaughtException', note)
 process.on('unhandledRejection', note)
 
-export const processFaults = (): readonly unknown[] => faults
+/** @returns the errors since the last call */
+export const processFaults = (): readonly unknown[] => faults.splice(0)

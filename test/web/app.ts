@@ -1,6 +1,6 @@
 /** The app in real browsers: people who sign in by a link, each in a browser of their own. */
 import { expect } from 'vitest'
-import type { Locator, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { linkUrl } from '../../server/link-url.ts'
 import { makeLink } from '../../sql/accounts/sign-in-links.ts'
 import { chromiumOfFile, openPage } from '../support/chromium.ts'
@@ -16,8 +16,9 @@ export interface Window {
   requests: string[]
 }
 
-export async function openWindow(url: string): Promise<Window> {
-  const context = await forFile(chromium.newContext({ viewport: { width: 1280, height: 800 } }))
+export async function openWindow(url: string, options: BrowserContextOptions = {}): Promise<Window> {
+  const context = await forFile(chromium.newContext({ viewport: { width: 1280, height: 800 }, ...options }))
+  await context.addInitScript(noteFirstCard)
   const { page, complaints } = await openPage(context)
   const requests: string[] = []
   context.on('request', (request) => requests.push(request.url()))
@@ -28,15 +29,30 @@ export async function openWindow(url: string): Promise<Window> {
   return { page, complaints, requests }
 }
 
+const noteFirstCard = `
+  new MutationObserver(() => {
+    if (document.querySelector('.react-flow__node-card')) globalThis.firstCardAt ??= performance.now()
+  }).observe(document, { childList: true, subtree: true })`
+
+/** The scripts that the page began to load before it showed a card. */
+export const scriptsBeforeCards = (page: Page): Promise<string[]> =>
+  page.evaluate(`
+    performance.getEntriesByType('resource')
+      .filter(({ name, startTime }) => name.endsWith('.js') && startTime < firstCardAt)
+      .map(({ name }) => name)`)
+
 /** Opens a board as an account without a password. */
 export async function openAs(
-  service: TestService,
+  service: Pick<TestService, 'database' | 'homeUrl'>,
   user: Pick<TestUser, 'userId'>,
   boardId: string,
+  options: BrowserContextOptions = {},
 ): Promise<Window> {
   const { code } = await service.database.asSystem((tx) => makeLink(tx, { userId: user.userId, hours: 1 }))
-  const opened = await openWindow(linkUrl(service.homeUrl, code, `/app/boards/${boardId}`))
+  const opened = await openWindow(linkUrl(service.homeUrl, code, `/app/boards/${boardId}`), options)
   await opened.page.locator('.react-flow').waitFor()
+  // What is loaded after the first cards: without it nothing can be dropped yet.
+  await opened.page.getByRole('button', { name: 'Fit View' }).waitFor()
   return opened
 }
 
@@ -47,6 +63,38 @@ export const card = (page: Page, title: string): Locator =>
 export async function placeOf(page: Page, title: string): Promise<{ x: number; y: number }> {
   const box = await card(page, title).boundingBox()
   return { x: Math.round(box!.x), y: Math.round(box!.y) }
+}
+
+export interface Typing {
+  /** What has been typed until now. */
+  typed: string
+  /** Resolves when the last letter is typed. */
+  stop(): Promise<void>
+}
+
+/**
+ * Types letter after letter into a field, as a person does, until it is stopped.
+ *
+ * @param afterEach called after each letter
+ */
+export function keepTyping(field: Locator, afterEach?: () => Promise<void>): Typing {
+  const ending = new AbortController()
+  const typing: Typing = {
+    typed: '',
+    stop() {
+      ending.abort()
+      return ended
+    },
+  }
+  const ended = (async () => {
+    while (!ending.signal.aborted) {
+      const letter = 'abcdefghijklmnopqrstuvwxyz'[typing.typed.length % 26]!
+      await field.pressSequentially(letter, { delay: 100 })
+      typing.typed += letter
+      await afterEach?.()
+    }
+  })()
+  return typing
 }
 
 export const state = (page: Page) => page.locator('.state')

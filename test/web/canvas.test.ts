@@ -11,7 +11,7 @@ import { openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { repository } from '../support/instance.ts'
 import { startService } from '../support/service.ts'
-import { card, eventually, openAs, openWindow, placeOf, saved, state } from './app.ts'
+import { card, eventually, openAs, openWindow, placeOf, saved, scriptsBeforeCards, state } from './app.ts'
 
 const service = await startService({ workers: false, config: { logLevel: 'error' } })
 afterAll(() => service.stop())
@@ -34,7 +34,7 @@ async function member(name: string, role: 'editor' | 'viewer') {
 const benUser = await member('Ben Ito', 'editor')
 const ben = await openAs(service, benUser, demo.boardId)
 await card(ben.page, 'Try it').waitFor()
-const firstScripts = new Set(ben.requests.filter((url) => url.endsWith('.js')))
+const firstScripts = new Set(await scriptsBeforeCards(ben.page))
 
 const cardsOf = async (boardId: string): Promise<any[]> =>
   (await api.get(`/boards/${boardId}/cards`)).body.cards
@@ -48,7 +48,8 @@ test('[WB9] web/dist is built from the present sources', async () => {
     return Math.max(...(await Promise.all(times)))
   }
   const built = (await stat(join(repository, 'web/dist/index.html'))).mtimeMs
-  expect(built, 'run npm run web:build').toBeGreaterThan(await newest('web'))
+  for (const sources of ['web', 'client/editor', 'client/react'])
+    expect(built, 'run npm run web:build').toBeGreaterThan(await newest(sources))
 })
 
 test('[WB1] the printed link leads to the demo board in the app, with its picture, its group and its cards', async () => {
@@ -187,6 +188,30 @@ test('[WB7] a viewer sees the board and changes nothing; the end of the access i
   expect(await titled('Try it')).toMatchObject({ x: 0, y: 128 })
   await service.admin`delete from workspace_members where user_id <> ${me.user_id} and user_id <> ${benUser.userId}`
   await page.getByRole('alert').filter({ hasText: 'Your access to this board has ended' }).waitFor()
+})
+
+test('[WM11] a file that is dropped where nothing takes it leaves the page as it is', async () => {
+  const dora = await openAs(service, await member('Dora', 'viewer'), demo.boardId)
+  const { page } = dora
+  await eventually(() => state(page).textContent()).toBe('Read-only')
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [join(repository, 'package.json')], dragOperationsMask: 1 }
+  const before = page.url()
+  for (const [x, y] of [
+    [500, 400], // the board
+    [300, 20], // its bar
+  ] as const)
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await session.send('Input.dispatchDragEvent', { type, x, y, data })
+  await page.waitForTimeout(500) // for the browser to open the file
+  expect(page.url()).toBe(before)
+  expect(
+    page
+      .context()
+      .pages()
+      .map((one) => one.url()),
+  ).toEqual([before])
+  await card(page, 'Try it').waitFor()
 })
 
 test('[WB8] the policy has no unsafe source, nothing is requested from elsewhere, and no token is kept or in an address', async () => {

@@ -65,16 +65,8 @@ test('[RC1] an upload that nothing refers to goes after 30 days, with its smalle
 })
 
 test('[RC2] what a card refers to stays: by each field, in what only an editor knows, and in the trash', async () => {
-  const keys = await Promise.all(Array.from({ length: 7 }, uploaded))
-  const [image, file, poster, nested, linked, trashed, unused] = keys as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  const keys = await Promise.all(Array.from({ length: 9 }, uploaded))
+  const [image, file, poster, nested, linked, embedded, formatted, trashed, unused] = keys
   await user.api.post(`/boards/${boardId}/cards`, {
     cards: [
       { kind: 'image', image_key: image },
@@ -89,7 +81,10 @@ test('[RC2] what a card refers to stays: by each field, in what only an editor k
   editor.document.transact(() => {
     const card = new Y.Map<unknown>()
     card.set('kind', 'grid')
-    card.set('body', new Y.Text())
+    const body = new Y.Text('words')
+    body.insertEmbed(0, { picture: embedded })
+    body.format(2, 2, { link: `/api/v1/images/${formatted}` })
+    card.set('body', body)
     card.set('grid', { rows: [[{ picture: nested }]] })
     const content = new Y.XmlFragment()
     const picture = new Y.XmlElement('img')
@@ -100,9 +95,9 @@ test('[RC2] what a card refers to stays: by each field, in what only an editor k
   })
   await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
   await days(35)
-  for (const key of [image, file, poster, nested, linked, trashed])
-    expect([key, await isThere(key)]).toEqual([key, true])
-  expect(await isThere(unused)).toBe(false)
+  for (const key of [image, file, poster, nested, linked, embedded, formatted, trashed])
+    expect([key, await isThere(key!)]).toEqual([key, true])
+  expect(await isThere(unused!)).toBe(false)
   await agree()
 })
 

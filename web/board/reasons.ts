@@ -1,47 +1,55 @@
 /** Why a board is not open, in words for the person who works on it. docs/editors.md has the tables. */
+import type { Reason } from '../../client/editor/index.ts'
 
-export interface Reason {
-  /** Whether the app comes back by itself. */
-  comesBack: boolean
+export interface Words {
   says: string
   /** What the person can do. Null: wait. */
-  offers: 'sign in' | 'reload' | 'other board' | null
+  offers: 'sign in' | 'reload' | 'restore' | 'other board' | null
 }
 
-const later = (says: string): Reason => ({ comesBack: true, says, offers: null })
-const ended = (says: string, offers: Reason['offers']): Reason => ({ comesBack: false, says, offers })
+const wait = (says: string): Words => ({ says, offers: null })
 
-/** What the service answers when it refuses to open a board. */
-const refusals: Record<string, Reason> = {
-  'token-invalid': ended(
-    'You are signed out. Sign in to go on; what is not saved stays in this window.',
-    'sign in',
-  ),
-  'permission-denied': ended(
-    'This board does not exist, it is in the trash, or you may not see it.',
-    'other board',
-  ),
-  'try-later': later('This board has too many visitors at the moment. Trying again.'),
+/** By the names of the reasons. Other reasons are losses of the connection. */
+const words: Record<string, Words> = {
+  'token-invalid': {
+    says: 'You are signed out. Sign in to go on. Changes that are not saved stay on this device.',
+    offers: 'sign in',
+  },
+  'permission-denied': {
+    says: 'This board does not exist, or you may not see it. Ask the person who sent you here for access.',
+    offers: 'other board',
+  },
+  'access-ended': {
+    says: 'Your access to this board has ended. Ask the owner of the board for access.',
+    offers: 'other board',
+  },
+  'too-big': {
+    says: 'A change is too large for the service. Copy what you need, and reload.',
+    offers: 'reload',
+  },
+  'refused-change': {
+    says: 'The service can’t take a change. Copy what you need, and reload.',
+    offers: 'reload',
+  },
+  unauthorized: { says: 'The service did not accept this connection. Reload the page.', offers: 'reload' },
+  'wrong-address': { says: 'This connection is for another board. Reload the page.', offers: 'reload' },
+  'service-restart': wait('The service restarts. Your changes are kept, and sent when it is back.'),
+  reset: wait('The service could not read a message. Connecting again.'),
+  'too-slow': wait('The connection is too slow. Connecting again.'),
 }
 
-/** The codes with which the service closes a socket. */
-const closings: Record<number, Reason> = {
-  1009: ended('A change is too large for the service. Copy what you need, and reload.', 'reload'),
-  1012: later('The service restarts. Your changes are kept, and sent when it is back.'),
-  1013: later('The service can not save at the moment. Your changes are kept, and sent again.'),
-  4205: later('The service could not read a message. Connecting again.'),
-  4400: ended('The service can not take a change. Copy what you need, and reload.', 'reload'),
-  4401: ended('The service did not accept this connection. Reload the page.', 'reload'),
-  4403: ended(
-    'Your access to this board has ended: you signed out, your rights changed, or the board is in the trash.',
-    'sign in',
-  ),
-  4404: ended('This connection is for another board. Reload the page.', 'reload'),
-  4408: later('The connection is too slow. Connecting again.'),
+export const inTrash: Words = {
+  says: 'This board is in the trash. Nobody can change it. It can be restored for 30 days after it was deleted.',
+  offers: 'restore',
 }
 
-export const refusalReason = (reason: string): Reason =>
-  refusals[reason] ?? later('The board can not be opened at the moment. Trying again.')
+const lost = wait('The connection is lost. Your changes are kept, and sent when it is back.')
 
-export const closeReason = (code: number): Reason =>
-  closings[code] ?? later('The connection is lost. Your changes are kept, and sent when it is back.')
+/** @param wasOpen whether the person has seen the board in this window */
+export function wordsOf({ name, code }: Reason, wasOpen: boolean): Words {
+  if (name === 'permission-denied' && wasOpen) return words['access-ended']!
+  if (name !== 'try-later') return words[name] ?? lost
+  return code === undefined
+    ? wait('This board has too many visitors at the moment. Trying again.')
+    : wait('The service can’t save at the moment. Your changes are kept, and sent again.')
+}

@@ -1,13 +1,21 @@
 /** What every card on the canvas may use. */
 import { createContext, useContext } from 'react'
-import type { OpenBoard } from '../board/board.ts'
+import type { OpenBoard } from '../../client/editor/index.ts'
+import type { Frames } from './geometry.ts'
 
 export interface Surface {
   board: OpenBoard
   canEdit: boolean
   /** The id of the card that is being edited. */
   editing: string | null
+  /** Whether cards are too small to read. */
+  isFar: boolean
   edit(id: string | null): void
+  select(ids: Iterable<string>): void
+  /** Shows cards in other places, here alone. */
+  preview(frames: Frames): void
+  /** Shows the history of a card. Null: this person has no account, and sees none. */
+  showHistory: ((cardId: string) => void) | null
 }
 
 export const SurfaceContext = createContext<Surface | null>(null)

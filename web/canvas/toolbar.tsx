@@ -1,17 +1,19 @@
 /** The buttons of the canvas, and the keys for undo and redo. */
 import { useEffect, type ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
-import type { OpenBoard } from '../board/board.ts'
-import { useStore } from './use-store.ts'
+import type { OpenBoard } from '../../client/editor/index.ts'
+import { useStore } from '../../client/react/index.ts'
+import { AddFiles } from '../files/add-files.tsx'
 
 interface ToolbarProps {
   board: OpenBoard
   canEdit: boolean
   /** Adds a card at a place of the screen. */
   addCard(at: { x: number; y: number }): void
+  addFiles(files: File[]): void
 }
 
-export function Toolbar({ board, canEdit, addCard }: ToolbarProps): ReactNode {
+export function Toolbar({ board, canEdit, addCard, addFiles }: ToolbarProps): ReactNode {
   const { canUndo, canRedo } = useStore(board.history)
   useUndoKeys(board, canEdit)
   if (!canEdit) return null
@@ -25,6 +27,7 @@ export function Toolbar({ board, canEdit, addCard }: ToolbarProps): ReactNode {
         >
           Add card
         </button>
+        <AddFiles take={addFiles} />
         <button type="button" disabled={!canUndo} onClick={board.undo}>
           Undo
         </button>
@@ -41,6 +44,8 @@ function useUndoKeys(board: OpenBoard, canEdit: boolean): void {
   useEffect(() => {
     if (!canEdit) return
     const onKeyDown = (event: globalThis.KeyboardEvent) => {
+      // A text field that is bound to a card's text has done it.
+      if (event.defaultPrevented) return
       const key = event.key.toLowerCase()
       if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== 'z' && key !== 'y')) return
       event.preventDefault()

@@ -1,87 +1,120 @@
 /** Turns what the person does on the canvas into changes of the board. */
-import { useCallback, useRef, useState } from 'react'
-import type { NodeChange } from '@xyflow/react'
-import type { OpenBoard } from '../board/board.ts'
-import type { BoardNode, Frame } from './nodes.ts'
-
-type Frames = ReadonlyMap<string, Frame>
-const nothing: Frames = new Map()
+import { useCallback, useMemo, useRef, useState, type RefObject } from 'react'
+import { useStoreApi, type NodeChange, type NodePositionChange } from '@xyflow/react'
+import type { OpenBoard, Place } from '../../client/editor/index.ts'
+import { noFrames, type Frames } from './geometry.ts'
+import { groupIdOf, type BoardNode } from './nodes.ts'
 
 export interface Changes {
   own: Frames
   selected: ReadonlySet<string>
   select(ids: Iterable<string>): void
+  /** Shows cards in other places, here alone. */
+  preview(frames: Frames): void
   onNodesChange(changes: NodeChange<BoardNode>[]): void
 }
 
+type Selected = ReadonlySet<string>
+
+interface Dragging {
+  /** The node under the pointer, and where it was. */
+  nodeId: string
+  from: Place
+  /** All cards that move with it, and where they were. */
+  cards: ReadonlyMap<string, Place>
+}
+
 /**
- * A drag and a resizing are shown here at once, a drag to others by awareness, and both are written when they end: each
- * position that is written stays in the document's history.
+ * A drag is shown here at once, to others by awareness, and written when it ends: each position that is written stays in
+ * the document's history.
+ *
+ * @param nodes the nodes that are shown
  */
-export function useChanges(board: OpenBoard): Changes {
-  const [own, setOwn] = useState(nothing)
-  const shown = useRef(nothing)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+export function useChanges(board: OpenBoard, nodes: RefObject<BoardNode[]>): Changes {
+  const [own, preview] = useState(noFrames)
+  const { selected, chosen, select, onSelect } = useSelected(nodes)
+  const drag = useRef<Dragging | null>(null)
   const onNodesChange = useCallback(
     (changes: NodeChange<BoardNode>[]) => {
-      setSelected((before) => selectedAfter(before, changes))
-      const { moving, ended } = framesOf(changes, (id) => shown.current.get(id) ?? board.cards.find(id))
-      if (moving.size === 0 && ended.size === 0) return
-      if (moving.size > 0) board.showDrag(moving)
-      if (ended.size > 0) {
-        write(board, ended)
-        board.showDrag(null)
-      }
-      shown.current = moving.size > 0 ? new Map([...shown.current, ...moving]) : nothing
-      setOwn(shown.current)
+      onSelect(changes)
+      const moved = changes.find(isMove)
+      if (!moved) return
+      const placeOf = (id: string) => nodes.current.find((node) => node.id === id)?.position
+      drag.current ??= beginDrag(board, moved.id, placeOf(moved.id) ?? moved.position!, chosen.current)
+      const frames = movedTo(drag.current, changes.filter(isMove))
+      const isOver = moved.dragging === false
+      if (isOver) write(board, frames)
+      board.showDrag(isOver ? null : frames)
+      preview(isOver ? noFrames : frames)
+      if (isOver) drag.current = null
     },
-    [board],
+    [board, nodes, onSelect, chosen],
   )
-  const select = useCallback((ids: Iterable<string>) => setSelected(new Set(ids)), [])
-  return { own, selected, select, onNodesChange }
+  return useMemo(
+    () => ({ own, selected, select, preview, onNodesChange }),
+    [own, selected, select, onNodesChange],
+  )
 }
 
-/** @param placeOf where a card is shown now */
-function framesOf(changes: NodeChange<BoardNode>[], placeOf: (id: string) => Frame | undefined) {
-  const moving = new Map<string, Frame>()
-  const ended = new Map<string, Frame>()
-  for (const change of changes) {
-    if (change.type === 'position' && change.position) {
-      // A resizing that moves the card says nothing of dragging. It ends with a change of the size.
-      const into = change.dragging === false ? ended : moving
-      into.set(change.id, change.position)
-    } else if (change.type === 'dimensions' && change.resizing !== undefined && change.dimensions) {
-      const into = change.resizing ? moving : ended
-      const place = into.get(change.id) ?? placeOf(change.id)
-      const { width: w, height: h } = change.dimensions
-      if (place) into.set(change.id, { x: place.x, y: place.y, w, h })
-    }
-  }
-  return { moving, ended }
+const isMove = (change: NodeChange<BoardNode>): change is NodePositionChange =>
+  change.type === 'position' && change.dragging !== undefined && change.position !== undefined
+
+/** What moves with a node: the cards of a group, the whole selection, or the card alone. */
+function beginDrag(board: OpenBoard, nodeId: string, { x, y }: Place, selected: Selected): Dragging {
+  const groupId = groupIdOf(nodeId)
+  const ids = groupId === null ? (selected.has(nodeId) ? selected : [nodeId]) : membersOf(board, groupId)
+  const cards = [...ids].flatMap((id) => board.cards.find(id) ?? [])
+  return { nodeId, from: { x, y }, cards: new Map(cards.map((card) => [card.id, { x: card.x, y: card.y }])) }
 }
 
-function selectedAfter(before: ReadonlySet<string>, changes: NodeChange<BoardNode>[]): ReadonlySet<string> {
-  const chosen = changes.filter((change) => change.type === 'select')
-  if (chosen.length === 0) return before
-  const after = new Set(before)
-  for (const { id, selected } of chosen) {
-    if (selected) after.add(id)
-    else after.delete(id)
-  }
-  return after
+export const membersOf = (board: OpenBoard, groupId: string): string[] =>
+  board.cards.get().flatMap((card) => (card.group_id === groupId ? [card.id] : []))
+
+function movedTo({ nodeId, from, cards }: Dragging, moves: NodePositionChange[]): Frames {
+  const { x, y } = (moves.find(({ id }) => id === nodeId) ?? moves[0]!).position!
+  return new Map([...cards].map(([id, place]) => [id, { x: place.x + x - from.x, y: place.y + y - from.y }]))
+}
+
+function useSelected(nodes: RefObject<BoardNode[]>) {
+  const store = useStoreApi()
+  const [selected, setSelected] = useState<Selected>(new Set())
+  /** The same, for changes that come before the next render. */
+  const chosen = useRef(selected)
+  const select = useCallback((ids: Iterable<string>) => {
+    chosen.current = new Set(ids)
+    setSelected(chosen.current)
+  }, [])
+  const onSelect = useCallback(
+    (changes: NodeChange<BoardNode>[]) => {
+      const selections = changes.filter((change) => change.type === 'select')
+      if (selections.length === 0) return
+      // xyflow knows the cards in the region. Others are not selected any more, unless this adds to the selection.
+      const shown = new Set(nodes.current.map(({ id }) => id))
+      const adds = store.getState().multiSelectionActive
+      const after = new Set([...chosen.current].filter((id) => adds || shown.has(id)))
+      for (const { id, selected } of selections) {
+        if (selected) after.add(id)
+        else after.delete(id)
+      }
+      select(after)
+    },
+    [nodes, select, store],
+  )
+  return { selected, chosen, select, onSelect }
 }
 
 /** Writes what has changed, as one step of undo. */
-function write(board: OpenBoard, frames: Frames): void {
+export function write(board: OpenBoard, frames: Frames): void {
   const changed = [...frames].flatMap(([id, frame]) => {
     const card = board.cards.find(id)
-    const fields = Object.entries(frame).filter(
-      ([name, value]) => value !== undefined && card?.[name] !== Math.round(value as number),
-    )
+    const fields = Object.entries(frame)
+      .map(([name, value]) => [name, Math.round(value as number)] as const)
+      .filter(([name, value]) => Number.isFinite(value) && card?.[name] !== value)
     return fields.length > 0 ? [[id, Object.fromEntries(fields)] as const] : []
   })
-  if (changed.length > 0)
-    board.transact(() => {
-      for (const [id, fields] of changed) board.cards.change(id, fields)
-    })
+  if (changed.length === 0) return
+  board.newStep()
+  board.transact(() => {
+    for (const [id, fields] of changed) board.cards.change(id, fields)
+  })
 }

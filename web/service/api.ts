@@ -13,21 +13,15 @@ export class Refused extends Error {
   }
 }
 
-export interface TreeBoard {
-  id: string
-  parent_board_id: string | null
-  name: string
-  depth: number
-}
-
+/** A workspace of the account. */
 export interface Workspace {
   id: string
   name: string
-  boards: TreeBoard[]
+  role: 'owner' | 'editor' | 'viewer'
 }
 
 /** @throws Refused, SignedOut */
-async function request(
+export async function request(
   path: string,
   init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
 ): Promise<Response> {
@@ -48,56 +42,34 @@ async function request(
   return answer
 }
 
-const read = async <T>(path: string): Promise<T> => (await (await request(path)).json()) as T
+export const read = async <T>(path: string): Promise<T> => (await (await request(path)).json()) as T
 
-/** All workspaces that the account sees, each with the tree of its boards, parents before children. */
-export async function readBoards(): Promise<Workspace[]> {
-  const { workspaces } = await read<{ workspaces: Omit<Workspace, 'boards'>[] }>('/workspaces')
-  return Promise.all(
-    workspaces.map(async (workspace) => {
-      const { boards } = await read<{ boards: TreeBoard[] }>(
-        `/boards/tree?workspace=${workspace.id}&depth=10`,
-      )
-      return { ...workspace, boards: inOrder(boards) }
-    }),
-  )
+export const readWorkspaces = async (): Promise<Workspace[]> =>
+  (await read<{ workspaces: Workspace[] }>('/workspaces?limit=500')).workspaces
+
+/** The id of the account that is signed in. */
+export async function readAccountId(): Promise<string> {
+  const { user_id } = await read<{ user_id: string }>('/me')
+  return user_id
 }
 
-/** Each board with those below it. The service answers level by level. */
-function inOrder(boards: TreeBoard[]): TreeBoard[] {
-  const below = (parent: string | null): TreeBoard[] =>
-    boards.filter((board) => board.parent_board_id === parent).flatMap((board) => [board, ...below(board.id)])
-  return below(null)
+/** @returns the body of the answer */
+export async function write<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T> {
+  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  return (await (await request(path, { method, ...(body && json) })).json()) as T
 }
 
-export async function readBoardName(id: string): Promise<string> {
-  const { board } = await read<{ board: { name: string } }>(`/boards/${id}`)
-  return board.name
+/** @returns the id of a board's workspace. Null when the account does not own it */
+export async function readOwnWorkspace(boardId: string): Promise<string | null> {
+  const [{ board }, workspaces] = await Promise.all([
+    read<{ board: { workspace_id: string } }>(`/boards/${boardId}`),
+    readWorkspaces(),
+  ])
+  const own = workspaces.find(({ id, role }) => id === board.workspace_id && role === 'owner')
+  return own?.id ?? null
 }
 
-/** @returns the id of the new board */
-export async function createBoard(workspaceId: string, name: string): Promise<string> {
-  const answer = await request('/boards', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ workspace_id: workspaceId, name }),
-  })
-  const { board } = (await answer.json()) as { board: { id: string } }
-  return board.id
+/** The bytes of a file, to save them on this device. */
+export async function readFile(key: string): Promise<Blob> {
+  return (await request(`/images/${encodeURIComponent(key)}`)).blob()
 }
-
-const widths = [160, 320, 640, 960, 1280, 1920]
-
-/** @param width in pixels of the screen; null: the file itself. @returns a URL for `img` and links, until the page ends */
-export function fileUrl(key: string, width: number | null): Promise<string> {
-  const fitting = width === null ? null : (widths.find((one) => one >= width) ?? widths.at(-1)!)
-  const path = `/images/${encodeURIComponent(key)}${fitting === null ? '' : `?w=${fitting}`}`
-  const known = files.get(path)
-  if (known) return known
-  const url = request(path).then(async (answer) => URL.createObjectURL(await answer.blob()))
-  files.set(path, url)
-  url.catch(() => files.delete(path))
-  return url
-}
-
-const files = new Map<string, Promise<string>>()

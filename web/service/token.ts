@@ -19,9 +19,18 @@ interface Token {
 }
 
 let current: Promise<Token> | null = null
+/** The token of a guest, who came by a link and has no session. */
+let guest: string | null = null
+
+export const guestToken = (): string | null => guest
+
+export function beGuest(token: string): void {
+  guest = token
+}
 
 /** @throws SignedOut, or Error when the service can't be reached */
 export async function accessToken(): Promise<string> {
+  if (guest !== null) return guest
   current ??= requestToken()
   try {
     const { value, renewAt } = await current
@@ -87,6 +96,6 @@ export async function moveToOwnOrigin(): Promise<boolean> {
   const { issuer } = (await answer.json()) as { issuer: string }
   const { origin } = new URL(issuer)
   if (origin === location.origin) return false
-  location.replace(origin + location.pathname)
+  location.replace(origin + location.pathname + location.hash)
   return true
 }

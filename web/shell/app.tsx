@@ -1,75 +1,134 @@
-/** The app: the boards at the side, and the one that is open. */
-import { useCallback, useEffect, useState, type ReactNode } from 'react'
-import { readBoards, type Workspace } from '../service/api.ts'
-import { signIn, SignedOut } from '../service/token.ts'
-import { BoardList } from './board-list.tsx'
+/** The app: the side, the board that is open, and what is shown over both. */
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  type ComponentType,
+  type ReactNode,
+} from 'react'
+import { boardsOf, DeskContext, type Desk, type Notice, type Panel, type Shared } from '../boards/desk.ts'
+import { showSearch } from '../boards/show-search.ts'
 import { BoardPage } from './board-page.tsx'
-import { go, useBoardId } from './route.ts'
+import { NoticeBar } from './notice-bar.tsx'
+import { addressOf, follow, go, settingsOf, useBoardId, useSettingsId } from './route.ts'
+import { useRecent } from './use-recent.ts'
+
+const WorkspaceSettings = lazy(async () => ({
+  default: (await import('./workspace-settings.tsx')).WorkspaceSettings,
+}))
 
 export function App(): ReactNode {
-  const boardId = useBoardId()
-  const { workspaces, fault, reload } = useWorkspaces()
+  const { desk, share, notice, panel: Panel, close } = useDeskOfApp()
+  const { boardId, places } = desk
+  const settingsId = useSettingsId()
   const [isListOpen, setListOpen] = useState(false)
-  const boards = workspaces?.flatMap((workspace) => workspace.boards)
-  const first = boards?.find(({ id }) => id === lastBoard()) ?? boards?.[0]
+  const { Side, loadSide } = useSide(desk)
+  const boards = boardsOf(places)
+  const first = desk.recent.find((id) => boards.some((board) => board.id === id)) ?? boards[0]?.id
   useEffect(() => {
-    if (boardId === null && first) go(first.id, 'replace')
-    if (boardId !== null) localStorage.setItem(lastBoardKey, boardId)
-    setListOpen(false)
-  }, [boardId, first])
-  useEffect(() => {
-    const name = boards?.find(({ id }) => id === boardId)?.name
-    document.title = name === undefined ? 'Corkboard' : `${name} · Corkboard`
-  }, [boards, boardId])
-  const list = (
-    <BoardList {...{ workspaces, boardId, isOpen: isListOpen, reload, close: () => setListOpen(false) }} />
-  )
+    if (boardId === null) loadSide()
+    if (boardId === null && settingsId === null && first !== undefined) go(first, undefined, 'replace')
+  }, [boardId, settingsId, first, loadSide])
+  useEffect(() => setListOpen(false), [boardId, settingsId])
+  const listButton = { isListOpen, toggleList: () => setListOpen((isOpen) => !isOpen) }
   return (
-    <div className="app">
-      {list}
-      {boardId === null ? (
-        <main className="message">
-          <Waiting fault={fault} isEmpty={workspaces !== null && boards?.length === 0} />
-        </main>
-      ) : (
-        <BoardPage
-          key={boardId}
-          boardId={boardId}
-          known={boards?.find(({ id }) => id === boardId)?.name}
-          isListOpen={isListOpen}
-          toggleList={() => setListOpen((isOpen) => !isOpen)}
-        />
-      )}
-    </div>
+    <DeskContext value={desk}>
+      <div className="app">
+        <nav id="boards" className={isListOpen ? 'boards open' : 'boards'} aria-label="Boards">
+          <div className="brand">
+            <img src="/icon.svg" alt="" width="24" height="24" />
+            <span>Corkboard</span>
+            <button type="button" className="plain narrow-only" onClick={() => setListOpen(false)}>
+              Close
+            </button>
+          </div>
+          {Side && <Side share={share} />}
+        </nav>
+        {settingsId !== null ? (
+          <Suspense>
+            <WorkspaceSettings workspaceId={settingsId} {...listButton} />
+          </Suspense>
+        ) : boardId === null ? (
+          <main className="message">
+            <p>{places ? 'There is no board yet. Create the first one at the side.' : 'Opening…'}</p>
+          </main>
+        ) : (
+          <BoardPage
+            key={boardId}
+            boardId={boardId}
+            known={boards.find(({ id }) => id === boardId)?.name}
+            shown={loadSide}
+            listButton={listButton}
+          />
+        )}
+      </div>
+      {Panel && <Panel close={close} />}
+      <NoticeBar notice={notice} say={desk.say} />
+    </DeskContext>
   )
 }
 
-function Waiting({ fault, isEmpty }: { fault: string | null; isEmpty: boolean }): ReactNode {
-  if (fault !== null) return <p role="alert">{fault}</p>
-  return <p>{isEmpty ? 'There is no board yet. Create the first one at the side.' : 'Opening…'}</p>
-}
+const notYet: Shared = { places: null, notifications: null, reload: () => Promise.resolve() }
 
-const lastBoardKey = 'corkboard: last board'
-const lastBoard = () => localStorage.getItem(lastBoardKey)
-
-/** The boards that the account sees. They are read again when the window is shown again. */
-function useWorkspaces() {
-  const [workspaces, setWorkspaces] = useState<Workspace[] | null>(null)
-  const [fault, setFault] = useState<string | null>(null)
-  const reload = useCallback(async () => {
+function useDeskOfApp() {
+  const boardId = useBoardId()
+  const [shared, share] = useState(notYet)
+  const recent = useRecent(boardId)
+  const [notice, say] = useState<Notice | null>(null)
+  const [panel, setPanel] = useState<Panel | null>(null)
+  const show = useCallback(async (load: () => Promise<Panel>) => {
     try {
-      setWorkspaces(await readBoards())
-      setFault(null)
-    } catch (error) {
-      if (error instanceof SignedOut) signIn()
-      else setFault((error as Error).message)
+      const loaded = await load()
+      setPanel(() => loaded)
+    } catch {
+      say(notLoaded)
     }
   }, [])
+  const desk = useMemo<Desk>(
+    () => ({
+      ...{ ...shared, boardId, recent, addressOf, say },
+      open: (id, cardId) => go(id, cardId),
+      settingsOf,
+      follow,
+      show: (load) => void show(load),
+    }),
+    [shared, boardId, recent, show],
+  )
+  useSearchKey(desk)
+  return { desk, share, notice, panel, close: () => setPanel(null) }
+}
+
+const notLoaded: Notice = {
+  text: 'This part of the app could not be loaded. Check the connection, or reload the page.',
+  isFault: true,
+}
+
+/** The first look at a board needs no side: it is loaded when the board is shown. */
+function useSide({ say }: Desk) {
+  const [Side, setSide] = useState<ComponentType<{ share(shared: Shared): void }> | null>(null)
+  const [isWanted, setWanted] = useState(false)
   useEffect(() => {
-    const onShown = () => document.visibilityState === 'visible' && void reload()
-    void reload()
-    document.addEventListener('visibilitychange', onShown)
-    return () => document.removeEventListener('visibilitychange', onShown)
-  }, [reload])
-  return { workspaces, fault, reload }
+    if (!isWanted) return
+    const loading = import('../boards/side.tsx')
+    loading.then(
+      ({ Side: loaded }) => setSide(() => loaded),
+      () => say(notLoaded),
+    )
+  }, [isWanted, say])
+  return { Side, loadSide: useCallback(() => setWanted(true), []) }
+}
+
+function useSearchKey(desk: Desk): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+      event.preventDefault()
+      showSearch(desk)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [desk])
 }

@@ -1,117 +1,191 @@
 /** One board: its name, who is here, whether all is saved, and the canvas. */
-import { useEffect, useState, type ReactNode } from 'react'
-import { openBoard, type OpenBoard } from '../board/board.ts'
-import type { BoardStatus } from '../board/connection.ts'
-import type { Reason } from '../board/reasons.ts'
+import { lazy, Suspense, use, useCallback, useEffect, useState, type ReactNode } from 'react'
+import { openBoard, type BoardStatus, type OpenBoard } from '../../client/editor/index.ts'
+import { useBoard, useSaveStatus } from '../../client/react/index.ts'
+import { keptFor } from '../board/offline.ts'
+import { DeskContext } from '../boards/desk.ts'
 import { Canvas } from '../canvas/canvas.tsx'
-import { colorOf } from '../canvas/person-color.ts'
-import { useStore } from '../canvas/use-store.ts'
-import { readBoardName } from '../service/api.ts'
-import { signIn } from '../service/token.ts'
+import { useIntake } from '../files/intake.ts'
+import { readAccountId } from '../service/api.ts'
+import { readBoard, type Board } from '../service/boards.ts'
+import { guestToken } from '../service/token.ts'
+import { Later } from './later.tsx'
+import { useCardGoal } from './route.ts'
+import { useHistory, type BoardHistory } from './use-history.tsx'
+import { useView, type View } from './view.ts'
+
+const BoardBar = lazy(async () => ({ default: (await import('./board-bar.tsx')).BoardBar }))
+/** Loaded when the board is shown: when the connection is lost it is too late. */
+const loadNotices = () => import('./notices.tsx')
+const Why = lazy(async () => ({ default: (await loadNotices()).Why }))
+const Full = lazy(async () => ({ default: (await loadNotices()).Full }))
+const List = lazy(async () => ({ default: (await import('../list/list.tsx')).List }))
 
 interface BoardPageProps {
   boardId: string
   /** The name, when the list of boards has it. */
   known: string | undefined
-  isListOpen: boolean
-  toggleList(): void
+  /** Called when the board is shown, or will not be. */
+  shown?(): void
+  /** Guests have no list. */
+  listButton?: { isListOpen: boolean; toggleList(): void }
 }
 
-export function BoardPage({ boardId, known, isListOpen, toggleList }: BoardPageProps): ReactNode {
-  const board = useBoard(boardId)
-  const shared = useSharedName(boardId, known === undefined)
+export function BoardPage({ boardId, known, shown, listButton }: BoardPageProps): ReactNode {
+  const board = useBoard({ ...placeOf(boardId), ...(guestToken() === null ? { store } : {}) })
+  const openAt = useCallback((asOf: string) => openBoard({ ...placeOf(boardId), asOf }), [boardId])
+  const past = useHistory(boardId, openAt)
+  const [following, follow] = useState<string | null>(null)
+  const [row, setRow] = useBoardRow(boardId)
+  const name = known ?? row?.name
+  const [view, show] = useView(boardId, row?.view)
+  const [isShown, setShown] = useState(false)
+  const noteShown = useCallback(() => {
+    setShown(true)
+    loadNotices().catch(() => undefined) // it is tried again when there is something to say
+    shown?.()
+  }, [shown])
+  useEffect(() => {
+    document.title = name === undefined ? 'Corkboard' : `${name} · Corkboard`
+  }, [name])
   return (
     <main className="board-page">
       <header>
-        <button
-          type="button"
-          className="plain narrow-only"
-          aria-expanded={isListOpen}
-          aria-controls="boards"
-          onClick={toggleList}
-        >
-          Boards
-        </button>
-        <h1>{known ?? shared ?? 'Board'}</h1>
+        {listButton && (
+          <button
+            type="button"
+            className="plain narrow-only"
+            aria-expanded={listButton.isListOpen}
+            aria-controls="boards"
+            onClick={listButton.toggleList}
+          >
+            Boards
+          </button>
+        )}
+        <h1>{name ?? 'Board'}</h1>
         {board && <State board={board} />}
-        {board && <People board={board} />}
+        <ViewSwitch view={view} show={show} />
+        {past.button}
+        {board && isShown && (
+          <Later>
+            <BoardBar
+              {...{ board, boardId, view, following, follow }}
+              row={listButton ? row : null}
+              changed={setRow}
+              name={name ?? 'Board'}
+            />
+          </Later>
+        )}
       </header>
-      {board && <Open board={board} />}
+      {board && <Open {...{ board, boardId, past, view, following, follow }} shown={noteShown} />}
     </main>
   )
 }
 
-function useBoard(boardId: string): OpenBoard | null {
-  const [board, setBoard] = useState<OpenBoard | null>(null)
+/** Without a token: a page of the service opens sockets by its session. Guests have none. */
+const placeOf = (board: string) => ({ url: location.origin, board, token: guestToken() ?? sessionToken })
+/** A function is asked once more when a socket ends. So the service tells whether the session ended, or the access. */
+const sessionToken = () => ''
+const store = keptFor(readAccountId)
+
+/** What the lists of boards don't tell: the schedule, and the name of a board that is in none of them. */
+function useBoardRow(boardId: string): [Board | null, (board: Board) => void] {
+  const [row, setRow] = useState<Board | null>(null)
+  const notifications = use(DeskContext)?.notifications
+  /** The newest notification about this board: its dates have changed. */
+  const told = notifications?.list?.find((one) => one.board_id === boardId)?.id
   useEffect(() => {
-    // Without a token: a page of the service opens sockets by its session.
-    const opened = openBoard({ url: location.origin, board: boardId, token: '' })
-    setBoard(opened)
-    return () => opened.close()
-  }, [boardId])
-  return board
+    // Without it the page still works, and the board's connection says what is wrong.
+    readBoard(boardId).then(setRow, () => undefined)
+  }, [boardId, told])
+  return [row, setRow]
 }
 
-/** The name of a board that is in no workspace of the account, because it was shared. */
-function useSharedName(boardId: string, isWanted: boolean): string | null {
-  const [name, setName] = useState<string | null>(null)
-  useEffect(() => {
-    if (!isWanted) return
-    // Without a name the page still works, and the board's connection says what is wrong.
-    readBoardName(boardId).then(setName, () => undefined)
-  }, [boardId, isWanted])
-  return name
+interface OpenProps {
+  board: OpenBoard
+  boardId: string
+  past: BoardHistory
+  view: View
+  /** Called when the board is shown, or will not be. */
+  shown(): void
+  /** The account whose view this window follows. */
+  following: string | null
+  follow(who: string | null): void
 }
 
-function Open({ board }: { board: OpenBoard }): ReactNode {
-  const status = useStore(board.status)
-  const { connection, wasOpen, readOnly, saved, reason } = status
+function Open({ board, boardId, past, view, shown, ...following }: OpenProps): ReactNode {
+  const goal = useCardGoal()
+  const status = useSaveStatus(board)
+  const { connection, loaded, kept, readOnly, saved, reason } = status
   useEffect(() => {
-    if (saved) return
+    // The canvas draws its cards within the next frames.
+    if (loaded || reason) requestAnimationFrame(() => requestAnimationFrame(shown))
+  }, [loaded, reason, shown])
+  useEffect(() => {
+    if (saved || kept) return
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', ask)
     return () => removeEventListener('beforeunload', ask)
-  }, [saved])
-  if (!wasOpen)
+  }, [saved, kept])
+  const canEdit = loaded && !readOnly && connection !== 'closed'
+  const intake = useIntake(board, canEdit ? boardId : null)
+  const showHistory = guestToken() === null ? past.showCard : null
+  if (!loaded)
     return (
       <div className="message">
-        {reason ? <Why reason={reason} /> : <p role="status">Opening the board…</p>}
+        {reason ? (
+          <Later>
+            <Why {...{ board, boardId, reason }} wasOpen={false} />
+          </Later>
+        ) : (
+          <p role="status">Opening the board…</p>
+        )}
       </div>
     )
   return (
     <>
       {reason && (
-        <div className={reason.comesBack ? 'banner passing' : 'banner'}>
-          <Why reason={reason} />
+        <div className={connection === 'connecting' ? 'banner passing' : 'banner'}>
+          <Later>
+            <Why {...{ board, boardId, reason }} wasOpen />
+          </Later>
         </div>
       )}
-      <Canvas board={board} canEdit={!readOnly && connection !== 'closed'} />
+      {status.full && (
+        <Later>
+          <Full status={status} />
+        </Later>
+      )}
+      <div className={past.past ? 'stage past' : 'stage'}>
+        {view === 'canvas' ? (
+          <Canvas
+            {...{ ...following, goal, intake, showHistory }}
+            board={past.past ?? board}
+            canEdit={canEdit && !past.past}
+          />
+        ) : (
+          <Suspense fallback={<p className="message">Opening the list…</p>}>
+            <List {...{ intake, showHistory }} board={past.past ?? board} canEdit={canEdit && !past.past} />
+          </Suspense>
+        )}
+        {past.panel(board, canEdit)}
+      </div>
     </>
   )
 }
 
-function Why({ reason: { says, offers } }: { reason: Reason }): ReactNode {
+function ViewSwitch({ view, show }: { view: View; show(view: View): void }): ReactNode {
+  const other = view === 'canvas' ? 'list' : 'canvas'
   return (
-    <>
-      <p role="alert">{says}</p>
-      {offers === 'sign in' && (
-        <button type="button" className="main" onClick={signIn}>
-          Sign in
-        </button>
-      )}
-      {offers === 'reload' && (
-        <button type="button" className="main" onClick={() => location.reload()}>
-          Reload
-        </button>
-      )}
-      {offers === 'other board' && <a href="/app/">Go to your boards</a>}
-    </>
+    <button type="button" className="plain view-switch" onClick={() => show(other)}>
+      <span className="hidden">Show the board as </span>
+      {other === 'list' ? 'List' : 'Canvas'}
+    </button>
   )
 }
 
 function State({ board }: { board: OpenBoard }): ReactNode {
-  const status = useStore(board.status)
-  const { name, says } = stateOf(status)
+  const { name, says } = stateOf(useSaveStatus(board))
   return (
     <p className={`state ${name}`} role="status">
       {says}
@@ -119,44 +193,17 @@ function State({ board }: { board: OpenBoard }): ReactNode {
   )
 }
 
-function stateOf({ connection, wasOpen, saved, readOnly, full }: BoardStatus): {
+function stateOf({ connection, loaded, kept, saved, readOnly, full }: BoardStatus): {
   name: string
   says: string
 } {
   if (connection === 'closed') return { name: 'offline', says: saved ? 'Closed' : 'Closed, not all is saved' }
-  if (connection === 'connecting' && wasOpen)
-    return { name: 'offline', says: saved ? 'Offline' : 'Offline, not all is saved' }
+  if (connection === 'connecting' && loaded)
+    return {
+      name: 'offline',
+      says: saved ? 'Offline' : kept ? 'Offline, kept on this device' : 'Offline, not all is saved',
+    }
   if (connection === 'connecting') return { name: 'saving', says: 'Opening' }
   if (readOnly) return { name: 'read-only', says: full ? 'Read-only: the storage is full' : 'Read-only' }
   return saved ? { name: 'saved', says: 'Saved' } : { name: 'saving', says: 'Saving' }
 }
-
-/** Each account once, however many windows it has. This window is the first. */
-function People({ board }: { board: OpenBoard }): ReactNode {
-  const people = useStore(board.people)
-  const accounts = new Map(people.filter(({ isMe }) => !isMe).map((person) => [person.who, person]))
-  return (
-    <ul className="people" aria-label="Who is here">
-      <li className="me">You</li>
-      {[...accounts.values()].map(({ who, name, agent }) => (
-        <li
-          key={who}
-          className={agent ? 'agent' : undefined}
-          style={{ '--person': colorOf(who) }}
-          title={agent ? `${name} (agent)` : name}
-        >
-          <span aria-hidden="true">{initials(name)}</span>
-          <span className="hidden">{agent ? `${name} (agent)` : name}</span>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-const initials = (name: string) =>
-  name
-    .split(/\s+/)
-    .slice(0, 2)
-    .map((word) => Array.from(word)[0] ?? '')
-    .join('')
-    .toUpperCase()

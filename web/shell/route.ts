@@ -1,19 +1,55 @@
-/** The address of the page: `/app/`, or `/app/boards/{id}`. */
-import { useSyncExternalStore } from 'react'
+/** The address of the page: `/app/`, `/app/boards/{id}` with `?card={id}` to lead to a card, or `/app/workspaces/{id}/settings`. */
+import { useSyncExternalStore, type MouseEvent } from 'react'
 
 const moved = 'corkboard:moved'
 
-export const addressOf = (boardId: string): string => `/app/boards/${boardId}`
+/** Guest links lead here. Their token is in the fragment, which browsers send to no server. */
+export const guestPath = '/app/open'
 
-export function go(boardId: string, how: 'push' | 'replace' = 'push'): void {
-  history[`${how}State`](null, '', addressOf(boardId))
+export const addressOf = (boardId: string, cardId?: string): string =>
+  `/app/boards/${boardId}${cardId === undefined ? '' : `?card=${encodeURIComponent(cardId)}`}`
+
+export function go(boardId: string, cardId?: string, how: 'push' | 'replace' = 'push'): void {
+  visit += 1
+  goTo(addressOf(boardId, cardId), how)
+}
+
+function goTo(address: string, how: 'push' | 'replace' = 'push'): void {
+  history[`${how}State`](null, '', address)
   dispatchEvent(new Event(moved))
 }
+
+/** For a link to a page of the app: the page opens without loading the app again. */
+export const follow =
+  (path: string) =>
+  (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return // a new tab or window
+    event.preventDefault()
+    goTo(path)
+  }
 
 /** The board that the address names. */
 export const useBoardId = (): string | null => useSyncExternalStore(subscribe, boardId)
 
+/** Counts the visits, so that a card is shown again when it is asked for again. */
+let visit = 0
+
+/** The card that the address names, and the visit: `{visit} {cardId}`. */
+export const useCardGoal = (): string | null => useSyncExternalStore(subscribe, cardGoal)
+
+/** The workspace whose settings the address names. */
+export const useSettingsId = (): string | null => useSyncExternalStore(subscribe, settingsId)
+
+export const settingsOf = (workspaceId: string): string => `/app/workspaces/${workspaceId}/settings`
+
+const settingsId = () =>
+  /^\/app\/workspaces\/([\w-]+)\/settings$/.exec(location.pathname)?.[1]?.toLowerCase() ?? null
+
 const boardId = () => /^\/app\/boards\/([\w-]+)$/.exec(location.pathname)?.[1]?.toLowerCase() ?? null
+const cardGoal = () => {
+  const cardId = new URLSearchParams(location.search).get('card')
+  return cardId === null ? null : `${visit} ${cardId}`
+}
 
 function subscribe(listener: () => void): () => void {
   for (const type of [moved, 'popstate']) addEventListener(type, listener)

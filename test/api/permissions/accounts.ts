@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   anyone,
   guests,
@@ -26,6 +27,10 @@ export const accounts: Record<string, Operation[]> = {
     { query: ({ workspaceId }) => `?workspace=${workspaceId}`, expect: readers },
   ],
   'GET /notifications': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
+  'POST /notifications/read': [
+    { body: () => ({ before: '2030-01-01T00:00:00Z' }), expect: anyone },
+    { body: () => ({ ids: [randomUUID()] }), expect: anyone },
+  ],
   'GET /audit': [{ expect: anyone }, { query: () => '?since=2026-01-01T00:00:00Z', expect: anyone }],
   'GET /service-accounts': [
     {

@@ -65,6 +65,7 @@ export const boards: Record<string, Operation[]> = {
       expect: table([201, 201, 201, 201, 201], [201, 201]),
       guest: { 'guest editor': 403 }, // it has no workspace of its own
       sessions: { 'editor session of the board': 403 }, // it has no workspace of its own
+      past: 403,
     },
     {
       body: ({ workspaceId, boardId }) => ({
@@ -157,27 +158,32 @@ export const boards: Record<string, Operation[]> = {
     { query: ({ boardId }) => `?root=${boardId}`, trashed: true, expect: readers },
   ],
   'GET /boards/:id': [{ expect: readers }, { trashed: true, expect: readers }],
-  'GET /boards/:id/history': [{ expect: membersOnly }, { trashed: true, expect: membersOnly }],
+  'GET /boards/:id/history': [
+    { expect: membersOnly, past: 200 },
+    { trashed: true, expect: membersOnly, past: 200 },
+  ],
   'GET /boards/:id/presence': [{ expect: readers }, { trashed: true, expect: readers }],
   'PUT /boards/:id/presence': [
     { body: () => ({ state: { at: 'a card' } }), expect: readers },
     { body: () => ({}), trashed: true, expect: table([409, 409, 409, 409, 409]) },
   ],
   'DELETE /boards/:id/presence': [{ expect: readers }],
-  'GET /boards/:id/diff': [{ query: () => '?from=0', expect: membersOnly }],
+  'GET /boards/:id/diff': [{ query: () => '?from=0', expect: membersOnly, past: 404 }],
   // A guest writes on the board, but does not see its past.
   'POST /boards/:id/restore-to': [
-    { sessions: withoutPast, body: () => ({ as_of: '1' }), expect: writersOfTheWorkspace() },
+    { sessions: withoutPast, body: () => ({ as_of: '1' }), expect: writersOfTheWorkspace(), past: 404 },
     {
       sessions: withoutPast,
       body: ({ cardIds }) => ({ as_of: '0', card_ids: cardIds }),
       expect: writersOfTheWorkspace(),
+      past: 404,
     },
     {
       sessions: withoutPast,
       body: () => ({ as_of: '1' }),
       trashed: true,
       expect: table([409, 409, 403, 403, 403]),
+      past: 409,
     },
   ],
   'POST /boards/:id/undo': [
@@ -185,25 +191,28 @@ export const boards: Record<string, Operation[]> = {
       sessions: withoutPast,
       body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }),
       expect: writersOfTheWorkspace(),
+      past: 200,
     },
     {
       sessions: withoutPast,
       body: () => ({ actor: 'me', since: '2020-01-01T00:00:00Z' }),
       trashed: true,
       expect: table([409, 409, 403, 403, 403]),
+      past: 409,
     },
   ],
   'GET /boards/:id/versions': [
     {
       version: true,
       expect: membersOnly,
+      past: 200,
       holds: ({ versions }) => versions.length,
-      sees: toAll([members, 1]),
+      sees: { ...toAll([members, 1]), 'guest with history': 0, 'session with history': 0 },
     },
-    { trashed: true, expect: membersOnly },
+    { trashed: true, expect: membersOnly, past: 200 },
   ],
   'POST /boards/:id/versions': [
-    { sessions: withoutPast, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace(201) },
+    { sessions: withoutPast, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace(201), past: 201 },
     {
       body: () => ({ name: 'New' }),
       trashed: true,
@@ -211,18 +220,25 @@ export const boards: Record<string, Operation[]> = {
     },
   ],
   'PATCH /boards/:id/versions/:versionId': [
-    { sessions: withoutPast, version: true, body: () => ({ name: 'New' }), expect: writersOfTheWorkspace() },
+    {
+      sessions: withoutPast,
+      version: true,
+      body: () => ({ name: 'New' }),
+      expect: writersOfTheWorkspace(),
+      past: 404,
+    },
     {
       sessions: withoutPast,
       version: true,
       body: () => ({ name: 'New' }),
       trashed: true,
       expect: writersOfTheWorkspace(409),
+      past: 404,
     },
   ],
   'DELETE /boards/:id/versions/:versionId': [
-    { sessions: withoutPast, version: true, expect: writersOfTheWorkspace() },
-    { sessions: withoutPast, version: true, trashed: true, expect: writersOfTheWorkspace(409) },
+    { sessions: withoutPast, version: true, expect: writersOfTheWorkspace(), past: 404 },
+    { sessions: withoutPast, version: true, trashed: true, expect: writersOfTheWorkspace(409), past: 404 },
   ],
   'PATCH /boards/:id': [
     { body: () => ({ name: 'New', view: 'list', day_label: 'a' }), expect: writersOfTheBoard() },

@@ -20,13 +20,16 @@ export const cards: Record<string, Operation[]> = {
     },
     { query: () => '?source=index&since=2026-01-01T00:00:00Z&deleted=1', expect: readers },
     { trashed: true, expect: readers },
-    { query: () => '?as_of=0', expect: membersOnly },
+    { query: () => '?as_of=0', expect: membersOnly, past: 404 },
   ],
   'DELETE /boards/:id/cards/:cardId/history': [
     { expect: table([200, 403, 403, 403, 403]) },
     { trashed: true, expect: table([409, 409, 403, 409, 403]) },
   ],
-  'GET /boards/:id/cards/:cardId/history': [{ expect: membersOnly }, { trashed: true, expect: membersOnly }],
+  'GET /boards/:id/cards/:cardId/history': [
+    { expect: membersOnly, past: 200 },
+    { trashed: true, expect: membersOnly, past: 200 },
+  ],
   'POST /boards/:id/cards': [
     { body: () => ({ kind: 'note', x: 0, y: 0 }), expect: writersOfTheBoard(201) },
     { body: () => ({ kind: 'note' }), expect: writersOfTheBoard(201) },

@@ -1,4 +1,4 @@
-import { ownerCreates, ownerOfTheBoard, ownerOfTheWorkspace, roles, type Operation } from './roles.ts'
+import { ownerCreates, ownerOfTheBoard, ownerOfTheWorkspace, roles, table, type Operation } from './roles.ts'
 
 export const people: Record<string, Operation[]> = {
   'GET /workspaces/:id/members': [
@@ -36,6 +36,15 @@ export const people: Record<string, Operation[]> = {
     },
   ],
   'DELETE /workspaces/:id/invitations/:invitationId': [{ people: 'workspace', expect: ownerOfTheWorkspace }],
+  // Nobody has the code of an invitation by a role.
+  'POST /invitations/accept': [
+    {
+      people: 'workspace',
+      body: () => ({ code: 'none' }),
+      expect: table([404, 404, 404, 404, 404]),
+      guest: { 'guest editor': 403, 'guest viewer': 403 },
+    },
+  ],
   'GET /boards/:id/shares': [
     {
       people: 'board',

@@ -5,7 +5,8 @@ import { routes } from '../../../api/routes.ts'
 /**
  * *owner*, *editor*, *viewer* of the workspace; *shared …* have the one board alone; *removed* was an editor once.
  * The revoked and the expired token belong to the owner. *guest …* came by a link of the board: they may what the shared
- * ones may, if the scopes of their tokens allow it.
+ * ones may, if the scopes of their tokens allow it. Those *with history* are editors of the board, and see its past since
+ * they have access.
  */
 export const roles = [
   'owner',
@@ -19,18 +20,20 @@ export const roles = [
   'expired token',
   'guest editor',
   'guest viewer',
+  'guest with history',
 ] as const
 export type Role = (typeof roles)[number]
 
 /**
  * Sessions that a service account mints: of the board alone, and of the workspace. Editors have all scopes, viewers only
- * `read`.
+ * `read`. The one with history is minted by the owner.
  */
 export const sessionRoles = [
   'editor session of the board',
   'viewer session of the board',
   'editor session of the workspace',
   'viewer session of the workspace',
+  'session with history',
 ] as const
 export type SessionRole = (typeof sessionRoles)[number]
 
@@ -63,7 +66,7 @@ export interface Scene {
   linkId: string
   linkToken: string
   /** Somebody who comes by a link of the board; there when asked for. */
-  guest(role: 'editor' | 'viewer'): Promise<Caller>
+  guest(role: 'editor' | 'viewer', history?: boolean): Promise<Caller>
 }
 
 export interface Caller {
@@ -94,6 +97,8 @@ export interface Operation {
   expect: Record<Role, number>
   /** What guests of links get, where it is not what those with a share get. */
   guest?: { 'guest editor'?: number; 'guest viewer'?: number }
+  /** What those get who see the past since they have access, where it is not what others get on the board. */
+  past?: number
   /** Where a session gets something else than the role that it is like (permissions.ts). */
   sessions?: Partial<Record<SessionRole, number>>
   /** Of a list: whether what it holds of the scene is what the role may see. */
@@ -116,6 +121,7 @@ export const table = (
   ...tokenless,
   'guest editor': sharedEditor,
   'guest viewer': sharedViewer,
+  'guest with history': sharedEditor,
 })
 
 export const anyone = table([200, 200, 200, 200, 200], [200, 200])
@@ -143,7 +149,7 @@ export const toAll = (...groups: [Role[], unknown][]) =>
 
 /** What sessions get that don't see the past. */
 export const withoutPast: Partial<Record<SessionRole, number>> = Object.fromEntries(
-  sessionRoles.map((role) => [role, 403]),
+  sessionRoles.filter((role) => role !== 'session with history').map((role) => [role, 403]),
 )
 
 const likeRole: Record<SessionRole, Role> = {
@@ -151,6 +157,7 @@ const likeRole: Record<SessionRole, Role> = {
   'viewer session of the board': 'shared viewer',
   'editor session of the workspace': 'editor',
   'viewer session of the workspace': 'viewer',
+  'session with history': 'shared editor',
 }
 
 /** Fills in what sessions get: what a role like theirs gets, without the past, and the scopes and routes that they lack. */
@@ -162,7 +169,8 @@ export function withSessions(route: string, operation: Operation): FullOperation
   const sees = { ...operation.sees }
   for (const role of sessionRoles) {
     const like = likeRole[role]
-    expect[role] = operation.sessions?.[role] ?? (isClosed || lacksScope(role) ? 403 : operation.expect[like])
+    const given = role === 'session with history' ? operation.past : operation.sessions?.[role]
+    expect[role] = given ?? (isClosed || lacksScope(role) ? 403 : operation.expect[like])
     if (!(role in sees) && like in sees) sees[role] = sees[like]
   }
   return { ...operation, expect, sees }

@@ -16,6 +16,17 @@ export async function startInsertHandler(databaseUrl: string): Promise<CardServe
   return { ...server, api: { root: `http://127.0.0.1:${port}`, token: 'anyone' } }
 }
 
+/** @param databaseUrl database in which it makes its table */
+export async function startDatabasePeer(databaseUrl: string): Promise<EditorServer & CardServer> {
+  const file = 'test/bench/peers/hocuspocus-database.ts'
+  const { port, ...server } = await startPeer('hocuspocus', file, { BENCH_DATABASE_URL: databaseUrl })
+  return {
+    ...server,
+    editors: { protocol: 'hocuspocus', url: `ws://127.0.0.1:${port}`, token: 'anyone' },
+    api: { root: `http://127.0.0.1:${port}`, token: 'anyone' },
+  }
+}
+
 export async function startReceiver(): Promise<ReceiverServer> {
   const { port, ...server } = await startPeer('receiver', 'test/bench/peers/receiver.ts', {})
   return { ...server, url: `http://127.0.0.1:${port}/` }
@@ -48,6 +59,7 @@ async function startPeer(
       memory: () => child.memory(),
       cpuMs: () => child.cpuMs(),
       peakBytes: (work) => child.peakBytes(work),
+      turns: (work) => child.turns(work),
       stop: () => child.stop(),
     }
   } catch (error) {

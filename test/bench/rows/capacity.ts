@@ -45,7 +45,9 @@ async function onNode<Result>(
   const { nodes, databaseUrl, stop } = await bench.startNodes(1)
   try {
     await warmUp(bench, nodes[0]!)
-    return await work(nodes[0]!, databaseUrl)
+    const result = await work(nodes[0]!, databaseUrl)
+    await bench.load.run('release', null)
+    return result
   } finally {
     await stop()
   }

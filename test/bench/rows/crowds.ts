@@ -8,6 +8,10 @@ const editsPerSecond = 25
 /** For how long an edit or a cursor is measured in each run. */
 const seconds = 6
 
+/** People who are each alone on a board, and how often their cursors move: fewer frames than an account may send. */
+const loneBoards = 40
+const lonePerSecond = 25
+
 const fanOuts = [
   { name: 'a lone edit', observers: 0, atMost: 2 },
   { name: 'an edit to 10 observers', observers: 10, atMost: 2 },
@@ -40,6 +44,8 @@ export const crowdRows: Measure = {
         await row(bench, sides, `CPU of ${name}`, atMost, (server) => editMs(bench, server, observers, 1)),
       )
     rows.push(...(await busyBoard(bench, sides)))
+    const frameIn = 'CPU of an awareness frame in'
+    rows.push(await row(bench, sides, frameIn, 0.25, (server) => frameInMs(bench, server)))
     for (const { name, atMost, ...shape } of crowds)
       rows.push(await row(bench, sides, `CPU of ${name}`, atMost, (server) => cursorMs(bench, server, shape)))
     return rows
@@ -133,6 +139,27 @@ async function busyBoard(bench: Bench, { subject, reference }: Sides): Promise<R
       ...{ ...about, name: `${name}: until acknowledged`, unit: 'ms p50', target: { atMost: 1.5 } },
     }),
   ]
+}
+
+/** @returns ms of CPU time for reading one frame of somebody who is alone on a board */
+async function frameInMs(bench: Bench, server: EditorServer): Promise<number> {
+  const boards = await server.createBoards(loneBoards)
+  await settled(server)
+  const send = (seconds: number) =>
+    bench.load.run('broadcast', {
+      ...{ server: server.editors, boards, what: 'cursors', perSecond: lonePerSecond, seconds },
+    })
+  const measured = async (seconds: number) => {
+    let sent = 0
+    const cpuMs = await cpuOf(server, async () => {
+      ;({ sent } = await send(seconds))
+    })
+    await settled(server)
+    return { sent, cpuMs }
+  }
+  const joining = await measured(0.01)
+  const moving = await measured(seconds)
+  return (moving.cpuMs - joining.cpuMs) / (moving.sent - joining.sent)
 }
 
 /** @returns ms of CPU time in a second */

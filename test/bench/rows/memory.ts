@@ -66,6 +66,7 @@ async function growthPerEditor(
     return {
       rss: (after.rss - before.rss) / editors,
       heapUsed: (after.heapUsed - before.heapUsed) / editors,
+      external: (after.external - before.external) / editors,
     }
   } finally {
     await server.stop()

@@ -116,7 +116,7 @@ async function fill(sql: Sql, boardIds: string[], from: number, to: number): Pro
     )
     await tx`
       insert into search_index (board_id, card_id, workspace_id, title, body, changed_at)
-      select board_id, card_id, workspace_id, title, body, updated_at from card_index
+      select board_id, card_id, workspace_id, title, body, updated_at from card_index where card_id like 'bench%'
       on conflict do nothing`
     await tx`reset role`
     await tx`alter table card_index enable trigger user`

@@ -1,0 +1,2 @@
+-- Signed URLs that a session asked for end with it: signed_session_file() and sessions_ended().
+-- Works with: 0025

@@ -1,0 +1,3 @@
+-- Only functions changed: the commit skips statements that have nothing to do, and writes its audit entries without JSON
+-- in between.
+-- Works with: 0025

@@ -1,0 +1,2 @@
+-- Only functions changed: one reads the bytes of an account's boards, and those of their history.
+-- Works with: 0025

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bench, EditorServer, Measure, MemoryBytes, Row } from '../bench.ts'
+import { compare, rowOf } from '../compare.ts'
+import { formatNumber } from '../table.ts'
+import { cpuOf, settled } from './cpu.ts'
+import { settledMemory } from './memory.ts'
+
+const sockets = 2000
+const boards = 20
+/** Each with one editor. */
+const emptyBoards = 500
+const filledBoards = 3
+const filledMegabytes = 1.7
+/** About 170 bytes each. */
+const cardsOfFilled = 10_000
+/** Quiet sockets get a keep-alive in this time. */
+const idleSeconds = 20
+
+interface Figures {
+  socketBytes: number
+  idleMs: number
+  boardBytes: number
+  filledBytes: number
+}
+
+const about = {
+  socketBytes: { name: `memory of an idle socket, of ${formatNumber(sockets)}`, unit: 'KB', atMost: 1.5 },
+  idleMs: { name: `${formatNumber(sockets)} idle sockets, each second`, unit: 'ms CPU', atMost: 1.5 },
+  boardBytes: { name: 'memory of an empty open board', unit: 'KB', atMost: 0.2 },
+  filledBytes: {
+    name: `memory of an open board of ${formatNumber(cardsOfFilled)} cards`,
+    unit: 'KB',
+    atMost: 0.2,
+  },
+} as const
+
+/** What is open and idle. Memory is heap and buffers after a collection. Each run uses a new process. */
+export const idleSockets: Measure = {
+  name: 'sockets',
+  summary: `memory and CPU of ${formatNumber(sockets)} idle sockets, and memory of open boards, against bare Hocuspocus`,
+  needsCorkboard: false,
+  async run(bench) {
+    const side = (start: () => Promise<EditorServer>) => () => figures(bench, start)
+    const compared = await compare(
+      bench,
+      'idle sockets and boards',
+      { subject: side(bench.crowdSubject), reference: side(() => bench.freshEditorPeer('hocuspocus')) },
+      ({ socketBytes, idleMs, boardBytes, filledBytes }) =>
+        `a socket ${kilobytes(socketBytes)}, idle ${formatNumber(idleMs)} ms/s, a board ${kilobytes(boardBytes)}, ` +
+        `a filled one ${kilobytes(filledBytes)}`,
+    )
+    return (Object.keys(about) as (keyof Figures)[]).map((field): Row => {
+      const { name, unit, atMost } = about[field]
+      return rowOf(compared, (figures) => figures[field] / (unit === 'KB' ? 1024 : 1), {
+        ...{ name, unit, referenceName: 'bare Hocuspocus', target: { atMost } },
+      })
+    })
+  },
+}
+
+const kilobytes = (bytes: number) => `${formatNumber(bytes / 1024)} KB`
+
+async function figures(bench: Bench, start: () => Promise<EditorServer>): Promise<Figures> {
+  const server = await start()
+  const hold = (boards: string[], editorsPerBoard: number) =>
+    bench.load.run('hold', { server: server.editors, boards, editorsPerBoard })
+  try {
+    // The first connections also compile code, and allocate memory that all connections share.
+    const [warmUp, ...shared] = await server.createBoards(1 + boards)
+    const own = await server.createBoards(emptyBoards)
+    const filled = await server.createBoards(filledBoards)
+    await hold([...own.slice(0, 20), warmUp!], 10)
+    await fill(bench, server, warmUp!)
+    await bench.load.run('release', null)
+    await settled(server)
+
+    const before = await settledMemory(server)
+    const startCpu = await cpuOf(server, () => delay(idleSeconds * 1000))
+    await hold(shared, sockets / boards)
+    await settled(server)
+    const held = await settledMemory(server)
+    const idleCpu = await cpuOf(server, () => delay(idleSeconds * 1000))
+    const socketBytes = (bytesOf(held) - bytesOf(before)) / sockets
+
+    await hold(own, 1)
+    await settled(server)
+    const opened = await settledMemory(server)
+    await hold(filled, 1)
+    for (const board of filled) await fill(bench, server, board)
+    await settled(server)
+    const full = await settledMemory(server)
+    return {
+      socketBytes,
+      idleMs: (idleCpu - startCpu) / idleSeconds,
+      boardBytes: (bytesOf(opened) - bytesOf(held)) / emptyBoards - socketBytes,
+      filledBytes: (bytesOf(full) - bytesOf(opened)) / filledBoards - socketBytes,
+    }
+  } finally {
+    await bench.load.run('release', null).catch(() => undefined)
+    await server.stop()
+  }
+}
+
+const bytesOf = ({ heapUsed, external }: MemoryBytes) => heapUsed + external
+
+function fill(bench: Bench, server: EditorServer, board: string): Promise<null> {
+  return bench.load.run('fill', {
+    ...{ server: server.editors, board },
+    ...{ bytes: filledMegabytes * 1_000_000, textChars: 60 },
+  })
+}

@@ -1,0 +1,67 @@
+/** Boards that the app keeps on the device, while the service is away. */
+import { expect, onTestFinished, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { makeBoard } from '../api/board.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/editor.ts'
+import { freePort } from '../support/free-port.ts'
+import { testDataDir } from '../support/instance.ts'
+import { startService } from '../support/service.ts'
+import { card, eventually, openAs, saved, state } from './app.ts'
+
+const stored = (page: Page): Promise<string[]> =>
+  page.evaluate('indexedDB.databases().then((all) => all.map(({ name }) => name))')
+
+/** How many changes a store has. */
+const updatesIn = (page: Page, name: string): Promise<number> =>
+  page.evaluate(`new Promise((resolve) => {
+    const opening = indexedDB.open('${name}')
+    opening.onsuccess = () => {
+      const counting = opening.result.transaction('updates').objectStore('updates').count()
+      counting.onsuccess = () => (opening.result.close(), resolve(counting.result))
+    }
+  })`)
+
+test('[WC1] what is typed while the service is away survives the window, and is sent later; a store ends with the access and the session', async () => {
+  const testDatabase = await cloneDatabase()
+  onTestFinished(() => testDatabase.drop())
+  const [port, dataDir] = await Promise.all([freePort(), testDataDir()])
+  const config = { logLevel: 'error', port, dataDir } as const
+  const first = await startService({ workers: false, testDatabase, config })
+  const user = await first.user({ name: 'Ada Byron' })
+  const [board, shared] = [await makeBoard(user), await makeBoard(await first.user())]
+  await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: 'Plan', body: 'We ' })
+  await first.share(shared.id, user, 'editor')
+  const { page, complaints } = await openAs(first, user, board.id)
+  const name = (id: string) => `corkboard:${id}:${user.userId}`
+  await eventually(() => stored(page)).toEqual([name(board.id)])
+  await card(page, 'Plan').dblclick()
+  await first.stop()
+  await eventually(() => state(page).textContent()).toContain('Offline')
+  await page.keyboard.type('sail at noon')
+  await eventually(() => state(page).textContent()).toBe('Offline, kept on this device')
+  await eventually(() => updatesIn(page, name(board.id))).toBeGreaterThan('sail at noon'.length)
+  const context = page.context()
+  await page.close()
+
+  const second = await startService({ workers: false, testDatabase, config })
+  onTestFinished(() => second.stop())
+  const again = await context.newPage()
+  await again.goto(`${second.homeUrl}/app/boards/${board.id}`)
+  await again.getByText('We sail at noon').waitFor()
+  await saved(again)
+  const api = async () => (await user.api.get(`/boards/${board.id}/cards`)).body.cards[0].body
+  await until(async () => (await api()) === 'We sail at noon', 'the service has it')
+
+  await again.goto(`${second.homeUrl}/app/boards/${shared.id}`)
+  await eventually(() => stored(again)).toContain(name(shared.id))
+  await second.share(shared.id, user, 'none')
+  await again.getByRole('alert').filter({ hasText: 'Your access to this board has ended' }).waitFor()
+  await eventually(() => stored(again)).toEqual([name(board.id)])
+  await again.goto(`${second.homeUrl}/settings`)
+  await again.getByRole('button', { name: 'Log out', exact: true }).click()
+  await again.waitForURL('**/login')
+  await eventually(() => stored(again)).toEqual([])
+  // Chromium tells of each attempt to reach the service while it is away.
+  expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([])
+})

@@ -1,0 +1,40 @@
+/** Something secret that is shown once, to be copied. */
+import { useId, useRef, useState, type ReactNode } from 'react'
+
+interface OnceProps {
+  /** What it is, such as `Link`. */
+  label: string
+  value: string
+  /** What to do with it. */
+  children: ReactNode
+  close(): void
+}
+
+export function Once({ label, value, children, close }: OnceProps): ReactNode {
+  const [isCopied, setCopied] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const id = useId()
+  const copy = async () => {
+    field.current!.select()
+    // Browsers have no clipboard for pages by http, except on this machine. Then the text is selected.
+    await navigator.clipboard?.writeText(value).then(
+      () => setCopied(true),
+      () => undefined,
+    )
+  }
+  return (
+    <div className="once">
+      <p role="status">{children}</p>
+      <label htmlFor={id}>{label}</label>
+      <div className="button-row">
+        <input ref={field} id={id} readOnly value={value} onFocus={({ target }) => target.select()} />
+        <button type="button" className="main" onClick={() => void copy()}>
+          {isCopied ? 'Copied' : 'Copy'}
+        </button>
+        <button type="button" onClick={close}>
+          Done
+        </button>
+      </div>
+    </div>
+  )
+}

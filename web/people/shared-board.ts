@@ -1,0 +1,4 @@
+export interface SharedBoard {
+  boardId: string
+  workspaceId: string
+}

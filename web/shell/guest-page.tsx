@@ -1,0 +1,21 @@
+/** The page of a guest link: asks who comes, and then shows the one board. */
+import { lazy, useState, type ReactNode } from 'react'
+import { BoardPage } from './board-page.tsx'
+import { Later } from './later.tsx'
+
+const Welcome = lazy(() => import('./welcome.tsx'))
+
+export function GuestPage(): ReactNode {
+  const [boardId, setBoardId] = useState<string | null>(null)
+  if (boardId === null)
+    return (
+      <Later>
+        <Welcome open={setBoardId} />
+      </Later>
+    )
+  return (
+    <div className="app alone">
+      <BoardPage boardId={boardId} known={undefined} />
+    </div>
+  )
+}
