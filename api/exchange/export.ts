@@ -8,6 +8,7 @@ import { inTurns } from '../../platform/work/loop-turn.ts'
 import { cardTimes } from '../../collab/boards/read.ts'
 import { presentBoard, readBoard, type BoardRow } from '../boards/board.ts'
 import { asOf, momentOf, pastMoment, pastReader, presentMoment } from '../boards/past.ts'
+import { readInTime } from '../http/read-in-time.ts'
 import { route, type ApiContext } from '../http/route.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { Board, boardParams, Card, Group } from '../http/schemas.ts'
@@ -16,11 +17,6 @@ import { omcExport } from './omc-export.ts'
 
 /** An export keeps a board in memory until its client has read it. */
 export const exports = new FairQueue({ atOnce: Infinity, atOncePerAccount: 2 })
-
-/**
- * Timeouts for reading the whole export and one chunk. A slow client holds memory and one of the account's two exports.
- */
-const limitsMs = { toRead: 5 * 60_000, chunk: 30_000 }
 
 const omcEntity = Type.Object(
   {
@@ -78,9 +74,10 @@ export const exportBoard = route('GET /boards/:id/export', 'read', {
         exportedAt: new Date(context.clock.now()).toISOString(),
       }
       const chunks = query.format === 'omc' ? omcExport(exported) : jsonExport(exported)
+      const body = readInTime(Readable.from(chunks, { objectMode: false, highWaterMark: 64 * 1024 }))
       return {
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: watched(Readable.from(chunks, { objectMode: false, highWaterMark: 64 * 1024 }), end),
+        body: body.once('close', end),
       }
     } catch (error) {
       end()
@@ -118,22 +115,4 @@ function readRows({ database }: ApiContext, userId: string, boardId: string) {
       select id from boards where parent_board_id = ${boardId} and deleted_at is null order by created_at, id`
     return { row, children }
   })
-}
-
-function watched(body: Readable, end: () => void): Readable {
-  const cutOff = () => body.destroy(new Error('The client did not read the export in time.'))
-  const whole = setTimeout(cutOff, limitsMs.toRead)
-  let stalled = setTimeout(cutOff, limitsMs.chunk)
-  const push = body.push.bind(body)
-  body.push = (...given) => {
-    clearTimeout(stalled)
-    stalled = setTimeout(cutOff, limitsMs.chunk)
-    return push(...given)
-  }
-  body.once('close', () => {
-    clearTimeout(whole)
-    clearTimeout(stalled)
-    end()
-  })
-  return body
 }

@@ -5,43 +5,46 @@ import { LoopTurn } from '../../platform/work/loop-turn.ts'
 const shortList = 8
 const pieceCharacters = 64 * 1024
 
-/** The pieces of `JSON.stringify(value)`. The value itself must not have `toJSON`. */
-export async function jsonPieces(value: unknown): Promise<string[]> {
-  if (!hasLongList(value)) return [JSON.stringify(value)]
+/** The pieces of `JSON.stringify(value)`, made when they are asked for. The value itself must not have `toJSON`. */
+export async function* jsonPieces(value: unknown): AsyncGenerator<string, void> {
+  if (!hasLongList(value)) return yield JSON.stringify(value)
   const turn = new LoopTurn()
-  const pieces: string[] = []
   let piece = ''
-  const add = async (text: string) => {
+  for (const text of textsOf(value)) {
     piece += text
     if (piece.length >= pieceCharacters) {
-      pieces.push(piece)
+      yield piece
       piece = ''
     }
     if (turn.isOver()) await turn.next()
   }
+  yield piece
+}
+
+function* textsOf(value: Record<string, unknown>): Generator<string> {
   let before = '{'
   for (const [name, field] of Object.entries(value)) {
     if (field === undefined) continue
-    await add(`${before}${JSON.stringify(name)}:`)
+    yield `${before}${JSON.stringify(name)}:`
     before = ','
-    if (!isLongList(field)) await add(JSON.stringify(field))
+    if (!isLongList(field)) yield JSON.stringify(field)
     else {
       let beforeEntry = '['
       for (const entry of field) {
         // As in `JSON.stringify`, an entry without JSON, such as undefined, becomes null.
-        await add(`${beforeEntry}${(JSON.stringify(entry) as string | undefined) ?? 'null'}`)
+        yield `${beforeEntry}${(JSON.stringify(entry) as string | undefined) ?? 'null'}`
         beforeEntry = ','
       }
-      await add(']')
+      yield ']'
     }
   }
-  pieces.push(`${piece}}`)
-  return pieces
+  yield '}'
 }
 
 const isLongList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > shortList
 
-const hasLongList = (value: unknown): value is Record<string, unknown> =>
+/** Whether a field of the value is a list that is serialised in several steps. */
+export const hasLongList = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&

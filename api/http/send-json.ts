@@ -1,20 +1,39 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { limits } from '../../core/limits.ts'
-import { jsonPieces } from './json-pieces.ts'
+import { hasLongList, jsonPieces } from './json-pieces.ts'
+import { readInTime } from './read-in-time.ts'
+
+/** Characters of an answer that are sent at once. Of a longer one as many are ready at most before the client reads. */
+const readyCharacters = 256 * 1024
 
 /**
- * Sends an answer. A large one is sent as a stream, because one write would copy it several times while the loop waits.
+ * Sends an answer. A large one is sent as a stream: its text is made while the client reads, so that many of them, and
+ * slow clients, hold little memory.
  */
 export async function sendJson(reply: FastifyReply, body: unknown): Promise<FastifyReply> {
   if (!isPlain(body)) return reply.send(body)
-  const pieces = await jsonPieces(body)
   reply.header('content-type', 'application/json; charset=utf-8')
-  if (pieces.length === 1) return reply.send(pieces[0])
+  if (!hasLongList(body)) return reply.send(JSON.stringify(body))
+  // The answer to a request with a key is stored, and therefore made whole, up to the size that is stored.
+  const isKept = reply.request.headers['idempotency-key'] !== undefined
+  const most = isKept ? limits.idempotency.answerCharacters : readyCharacters
+  const pieces = jsonPieces(body)
+  const ready: string[] = []
   let characters = 0
-  for (const piece of pieces) characters += piece.length
-  if (characters <= limits.idempotency.answerCharacters) return reply.send(pieces.join(''))
-  return reply.send(Readable.from(pieces, { objectMode: false, highWaterMark: 1024 * 1024 }))
+  while (characters <= most) {
+    const { done, value } = await pieces.next()
+    if (done) return reply.send(ready.join(''))
+    ready.push(value)
+    characters += value.length
+  }
+  const text = Readable.from(followedBy(ready, pieces), { objectMode: false, highWaterMark: readyCharacters })
+  return reply.send(readInTime(text))
+}
+
+async function* followedBy(ready: string[], pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  while (ready.length > 0) yield ready.shift()!
+  yield* pieces
 }
 
 /** Whether the body is a value to send as JSON, not bytes, a stream or text. */

@@ -146,7 +146,7 @@ function validKey(request: FastifyRequest): string | null {
 
 async function contentOf(body: unknown): Promise<Content> {
   if (body instanceof Uint8Array) return ['bytes', body]
-  return ['json', await jsonPieces(body ?? null)]
+  return ['json', await Array.fromAsync(jsonPieces(body ?? null))]
 }
 
 /** Whether the body is a stream, as for uploads. Before it is read, only its size and type are known. */
