@@ -232,3 +232,26 @@ test('[Q24] a search that catches up waits no longer than its time, and nothing 
   expect([await indexedCards(owner), await pendingRows(), indexer.setAside]).toEqual([1, 0, 0])
   expect(await count('select count(*) from search_set_aside')).toBe(0)
 }, 60_000)
+
+test('[Q27] a search waits for what is pending when it comes, not for what is written meanwhile', async () => {
+  const owner = await makeAccount()
+  await addCards(
+    owner,
+    numbered(300, () => ({ title: 'word' })),
+  )
+  await openIndexer().catchUp([owner.boardId], { account: owner.id, timeoutMs: 60_000 })
+  expect([await indexedCards(owner), await pendingRows()]).toEqual([300, 0])
+  // Somebody who writes all the time: whenever something has been indexed, more is pending.
+  await testDatabase.admin.unsafe(`
+    create function write_more() returns trigger language plpgsql as $$
+    begin
+      insert into search_pending (board_id, workspace_id, changed_at) values (old.board_id, old.workspace_id, now());
+      return old;
+    end $$;
+    create trigger write_more after delete on search_pending for each row execute function write_more()`)
+  await addCards(owner, [{ id: 'late', title: 'word' }])
+  const startMs = performance.now()
+  await openIndexer().catchUp([owner.boardId], { account: owner.id, timeoutMs: 10_000 })
+  expect(performance.now() - startMs).toBeLessThan(8000)
+  expect([await indexedCards(owner), await pendingRows()]).toEqual([301, 1])
+}, 90_000)

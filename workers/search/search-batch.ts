@@ -22,6 +22,8 @@ export interface PendingBoard {
   readonly next: Position | null
   /** Entries of the batch that are not written yet. */
   left: number
+  /** Whether another process has indexed the batch, or a part of it. */
+  isTaken: boolean
 }
 
 /** A position after the card with this time and id. */
@@ -222,6 +224,7 @@ function entriesOf(row: BoardRow, cards: CardRow[], more: boolean): Entry[] {
     rows: row.rows,
     next: more && last ? { changedAt: last.changed_at, after: last.card_id } : null,
     left: 0,
+    isTaken: false,
   }
   const changed = cards.filter((card) => card.set_aside !== 'this version')
   const entries: Entry[] = [
@@ -344,7 +347,8 @@ async function claim(tx: Transaction, entries: Entry[]): Promise<Entry[]> {
     ) p
     group by board_id`
   const rowsOf = new Map(locked.map((row) => [row.board_id, row.rows]))
-  return entries.filter(({ board }) => rowsOf.get(board.id) === board.rows.length)
+  for (const board of boards) if (rowsOf.get(board.id) !== board.rows.length) board.isTaken = true
+  return entries.filter(({ board }) => !board.isTaken)
 }
 
 /**

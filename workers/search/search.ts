@@ -10,7 +10,7 @@ import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import type { Logger } from '../../platform/log.ts'
 import { errorCode, isUnavailable, type Database } from '../../sql/database.ts'
 import { startLoop, type Loop } from '../loop.ts'
-import { readBatch, readWords, setAside, writeWords, type Entry } from './search-batch.ts'
+import { readBatch, readWords, setAside, writeWords, type Entry, type PendingBoard } from './search-batch.ts'
 
 export interface CatchUpOptions {
   /** The account that waits for it. */
@@ -47,17 +47,22 @@ export class SearchIndexer {
     return this.#setAside
   }
 
-  /** Indexes the pending changes of these boards, for at most `timeoutMs`. Accounts take turns. */
+  /**
+   * Indexes what is pending of these boards now, for at most `timeoutMs`. Changes that come meanwhile may wait: otherwise a
+   * search would take as long as somebody writes. Accounts take turns.
+   */
   async catchUp(boardIds: string[], { account, timeoutMs }: CatchUpOptions): Promise<void> {
     if (boardIds.length === 0) return
     const signal = AbortSignal.timeout(timeoutMs)
     const timeUp = new Promise<void>((resolve) =>
       signal.addEventListener('abort', () => resolve(), { once: true }),
     )
+    let left = boardIds
     const work = async () => {
-      while (!signal.aborted) {
-        const state = await this.queue.run(account, () => this.#turn(boardIds), { signal })
+      while (left.length > 0 && !signal.aborted) {
+        const { state, complete } = await this.queue.run(account, () => this.#turn(left), { signal })
         if (state === 'idle') return
+        left = left.filter((id) => !complete.has(id))
         if (state === 'busy') await pause(20)
       }
     }
@@ -72,14 +77,18 @@ export class SearchIndexer {
     return startLoop('search', 1000, this.#log, async (stopping) => {
       for (let state: State = 'done'; state === 'done' && !stopping.aborted;) {
         const startMs = performance.now()
-        state = await this.#turn(null)
+        ;({ state } = await this.#turn(null))
         if (state === 'done') await pause(Math.min(longestRestMs, performance.now() - startMs))
       }
     })
   }
 
-  /** Tries one half of a failed batch, then one batch of pending changes. */
-  async #turn(boardIds: string[] | null): Promise<State> {
+  /**
+   * Tries one half of a failed batch, then one batch of pending changes.
+   *
+   * @returns also the boards of which everything is indexed that was pending when the turn began
+   */
+  async #turn(boardIds: string[] | null): Promise<{ state: State; complete: Set<string> }> {
     try {
       const part = this.#takeFailed(boardIds)
       if (part) await this.#attempt(part)
@@ -89,8 +98,11 @@ export class SearchIndexer {
       this.#lastAccount = batch.lastAccount
       for (const { board } of batch.entries) this.#inHand.add(board.id)
       for (const entries of untriedFirst(batch.entries)) await this.#attempt(entries)
-      if (part || batch.entries.length > 0) return 'done'
-      return boardIds?.some((id) => this.#inHand.has(id)) ? 'busy' : 'idle'
+      const complete = new Set(
+        batch.entries.filter(({ board }) => isComplete(board)).map(({ board }) => board.id),
+      )
+      if (part || batch.entries.length > 0) return { state: 'done', complete }
+      return { state: boardIds?.some((id) => this.#inHand.has(id)) ? 'busy' : 'idle', complete }
     } catch (error) {
       // All entries are still pending in the database.
       this.#failed.length = 0
@@ -136,6 +148,9 @@ export class SearchIndexer {
     )
   }
 }
+
+/** Whether the batch reached the end of the board, and this process has written all of it. */
+const isComplete = ({ left, next, isTaken }: PendingBoard) => left === 0 && next === null && !isTaken
 
 /** Groups entries: all that never failed together, then one by one those with an earlier version set aside. */
 function untriedFirst(entries: Entry[]): Entry[][] {
