@@ -21,8 +21,9 @@ const failed = (file) => Math.max(count(file, 'failed'), file.status === 'failed
 const all = [...files.values()]
 
 if (what === 'failures')
-  for (const file of all) if (failed(file) > 0) console.log(relative(process.cwd(), file.name))
+  for (const file of all)
+    if (failed(file) > 0) process.stdout.write(`${relative(process.cwd(), file.name)}\n`)
 if (what === 'counts') {
   const sum = (of) => all.reduce((total, file) => total + of(file), 0)
-  console.log(sum((file) => count(file, 'passed')), sum(failed))
+  process.stdout.write(`${sum((file) => count(file, 'passed'))} ${sum(failed)}\n`)
 }
