@@ -2879,7 +2879,7 @@ export interface components {
              * @description Id of the notification.
              */
             id: string;
-            /** @description What happened: `schedule.changed`. */
+            /** @description What happened: `schedule.changed` or `webhook.disabled`. */
             type: string;
             /**
              * Format: uuid
@@ -2891,7 +2891,7 @@ export interface components {
              * @description Id of the board.
              */
             board_id: string | null;
-            /** @description For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`. */
+            /** @description For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`. For `webhook.disabled`: `webhook_id`, `name`, `url` and `reason`. */
             data: {
                 [key: string]: unknown;
             };

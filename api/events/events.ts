@@ -47,10 +47,10 @@ export const streamEvents = route('GET /events', 'read', {
     await database.asUser(principal.userId, (tx) => requireFilter(tx, { workspace, board }))
     if (request.method === 'HEAD') return { headers, body: '' }
     const wanted = { workspace: workspace?.toLowerCase(), board: board?.toLowerCase(), types }
-    const { userId: account, tokenId, session } = principal
+    const { userId: account, tokenId, session, guest } = principal
     const reader = { account, tokenId, session: session?.claims }
     const lastEventId = request.headers['last-event-id']
-    const streamed = { reader, payer: session?.ownerId ?? null, wanted }
+    const streamed = { reader, payer: session?.ownerId ?? guest?.ownerId ?? null, wanted }
     return { headers, body: await eventStreams.open(streamed, lastEventId as string | undefined) }
   },
 })

@@ -14,7 +14,10 @@ export interface SignedFile {
   by: string
   /** Unix seconds. */
   expires: number
-  /** Of the session that asked: the token of its minter, and when sessions of its user were last ended. Null: no session. */
+  /**
+   * Of the session that asked: the token of its minter, when sessions of its user were last ended, and its board when it
+   * has only one. Null: no session.
+   */
   session: string | null
 }
 
@@ -26,9 +29,13 @@ export function urlEnd(nowMs: number, { session }: Principal): number {
   return Math.floor(Math.min(rounded, session ? Date.parse(session.claims.expires) : Infinity) / 1000)
 }
 
-/** @param ended what sessions_ended() says of the file's board */
-export const signedSession = ({ session }: Principal, ended: string): string | null =>
-  session && `${session.claims.token}.${ended}`
+/** The only board of the caller's session. Null without a session, and when it has several: it ends with any of them. */
+export const onlyBoard = ({ session }: Principal): string | null =>
+  session?.claims.boards?.length === 1 ? session.claims.boards[0]! : null
+
+/** @param ended what sessions_ended() says of `onlyBoard` */
+export const signedSession = (principal: Principal, ended: string): string | null =>
+  principal.session && [principal.session.claims.token, ended, onlyBoard(principal) ?? []].flat().join('.')
 
 const textOf = ({ key, width, format, by, expires, session }: SignedFile) =>
   JSON.stringify([key, width, format, by, expires, session])

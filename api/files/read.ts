@@ -42,7 +42,7 @@ const signedQuery = {
   by: Type.Optional(id('Of a signed URL: the account for which it was signed.')),
   session: Type.Optional(
     text('Of a signed URL that a session asked for: what it ends with.', {
-      pattern: '^[0-9a-f-]{36}\\.[0-9]{1,17}$',
+      pattern: '^[0-9a-f-]{36}\\.[0-9]{1,17}(\\.[0-9a-f-]{36})?$',
     }),
   ),
   signature: Type.Optional(text('Of a signed URL: the signature. Such a request needs no token.')),
@@ -139,11 +139,11 @@ async function findSigned(
   { database }: ApiContext,
   { key, by, session }: SignedFile,
 ): Promise<FileRow & { reader: AuditedCaller }> {
-  const [token = null, ended = null] = session?.split('.') ?? []
+  const [token = null, ended = null, board = null] = session?.split('.') ?? []
   const [row] = await database.callAsSystem(
     (sql) => sql<(FileRow & { name: string | null; agent: string | null })[]>`
       select image_key, content_type, bytes, width, height, workspace_id, board_id, reader_name as name, agent_id as agent
-      from ${token === null ? sql`signed_file(${key}, ${by})` : sql`signed_session_file(${key}, ${by}, ${token}, ${ended})`}`,
+      from ${token === null ? sql`signed_file(${key}, ${by})` : sql`signed_session_file(${key}, ${by}, ${token}, ${ended}, ${board})`}`,
   )
   if (!row) throw noFile()
   const { name, agent, ...file } = row

@@ -4,7 +4,7 @@ import { resizeWidths } from '../../core/file.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import type { Transaction } from '../../sql/database.ts'
 import type { ApiContext, Call } from '../http/route.ts'
-import { signedSession, signedUrl, urlEnd } from './image-urls.ts'
+import { onlyBoard, signedSession, signedUrl, urlEnd } from './image-urls.ts'
 import { canBeResized, type FileRow } from './read.ts'
 
 type Card = Record<string, unknown>
@@ -20,7 +20,7 @@ export async function showUrls<Shown extends Card>(
   )
   const read = (tx: Transaction) => tx<(FileRow & { ended: string })[]>`
     select distinct on (image_key) image_key, content_type, bytes, width, height,
-      sessions_ended(${principal.userId}, board_id) as ended
+      sessions_ended(${principal.userId}, ${onlyBoard(principal)}) as ended
     from images
     where image_key = any (${keys}::text[])
     order by image_key`

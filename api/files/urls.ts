@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.ts'
 import { route } from '../http/route.ts'
 import { list, listOf, nullable, object, oneOf, text, time } from '../http/vocabulary.ts'
 import { fileKey } from './fields.ts'
-import { signedSession, signedUrl, urlEnd } from './image-urls.ts'
+import { onlyBoard, signedSession, signedUrl, urlEnd } from './image-urls.ts'
 
 const width = Type.Unsafe<(typeof resizeWidths)[number]>({
   enum: [...resizeWidths],
@@ -46,7 +46,7 @@ export const signUrls = route('POST /images/urls', 'read', {
       principal.userId,
       (tx) =>
         tx<{ key: string; ended: string }[]>`
-          select image_key as key, sessions_ended(${principal.userId}, board_id) as ended
+          select image_key as key, sessions_ended(${principal.userId}, ${onlyBoard(principal)}) as ended
           from images
           where image_key = any (${keys}::text[])`,
     )

@@ -5,16 +5,20 @@ import { LoopTurn } from '../../platform/work/loop-turn.ts'
 const shortList = 8
 const pieceCharacters = 64 * 1024
 
-/** The pieces of `JSON.stringify(value)`, made when they are asked for. The value itself must not have `toJSON`. */
+/**
+ * The pieces of `JSON.stringify(value)`, made when they are asked for. Each can be encoded by itself. The value itself must
+ * not have `toJSON`.
+ */
 export async function* jsonPieces(value: unknown): AsyncGenerator<string, void> {
   if (!hasLongList(value)) return yield JSON.stringify(value)
   const turn = new LoopTurn()
   let piece = ''
   for (const text of textsOf(value)) {
     piece += text
-    if (piece.length >= pieceCharacters) {
-      yield piece
-      piece = ''
+    while (piece.length >= pieceCharacters) {
+      const end = isHighSurrogate(piece, pieceCharacters - 1) ? pieceCharacters - 1 : pieceCharacters
+      yield piece.slice(0, end)
+      piece = piece.slice(end)
     }
     if (turn.isOver()) await turn.next()
   }
@@ -40,6 +44,8 @@ function* textsOf(value: Record<string, unknown>): Generator<string> {
   }
   yield '}'
 }
+
+const isHighSurrogate = (text: string, at: number) => (text.charCodeAt(at) & 0xfc00) === 0xd800
 
 const isLongList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > shortList
 

@@ -10,7 +10,7 @@ import { walkEnd, walkHorizon, walkOf, walkQuery, type Walk, type WalkedList } f
 
 const Notification = named('Notification', 'A message to the account about a change.', {
   id: id('Id of the notification.'),
-  type: text('What happened: `schedule.changed`.'),
+  type: text('What happened: `schedule.changed` or `webhook.disabled`.'),
   workspace_id: nullable(workspaceId),
   board_id: nullable(boardId),
   data: Type.Object(
@@ -18,7 +18,7 @@ const Notification = named('Notification', 'A message to the account about a cha
     {
       additionalProperties: true,
       description:
-        'For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`.',
+        'For `schedule.changed`: the board’s name and schedule, the schedule `before`, and the `actor`. For `webhook.disabled`: `webhook_id`, `name`, `url` and `reason`.',
     },
   ),
   created_at: createdAt,

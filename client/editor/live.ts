@@ -35,16 +35,22 @@ export interface LiveList {
 export function openLive({ name, onReset, onEvent, onPeople, ...options }: LiveOptions): LiveList {
   const people = new Map<string, number>()
   let last: unknown
+  // Until the service has answered `resume`, events that come are newer than those that are still missing.
+  let isResuming = false
   const told = (message: Message) => {
     const { type, id } = message
-    if (type === 'ready' && last !== undefined)
+    if (type === 'ready' && last !== undefined) {
+      isResuming = true
       connection.provider.sendStateless(JSON.stringify({ type: 'resume', id: last }))
-    else if (type === 'ready' || type === 'reset') {
+    } else if (type === 'ready' || type === 'reset') {
+      isResuming = false
       last = id
       onReset()
-    } else if (type === 'position') last = id
-    else if (type === 'event') {
-      last = id
+    } else if (type === 'resumed') isResuming = false
+    else if (type === 'position') {
+      if (!isResuming) last = id
+    } else if (type === 'event') {
+      if (!isResuming) last = id
       onEvent(message['event'] as LiveEvent, String(id))
     } else if (type === 'people') {
       if (message['all']) people.clear()

@@ -13,7 +13,7 @@ export interface StreamBounds {
 
 export interface StreamRequest {
   reader: Reader
-  /** For a minted session: the owner of its workspace, whose streams are bounded together. Null for other accounts. */
+  /** For a session or a guest of a link: the owner, whose streams are bounded together. Null for other accounts. */
   payer: string | null
   wanted: StreamFilter
 }

@@ -25,7 +25,7 @@ export const eventId = ({ at, place }: Position) => `${at.getTime()}-${place}`
 
 /** @returns null for a text that is no id of an event */
 export function positionOf(id: string): Position | null {
-  const [, ms, place] = /^(\d{13,15})-(\d{1,15})$/.exec(id) ?? []
+  const [, ms, place] = /^(\d{13})-(\d{1,15})$/.exec(id) ?? []
   return ms === undefined ? null : { at: new Date(Number(ms)), place: Number(place) }
 }
 

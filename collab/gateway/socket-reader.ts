@@ -250,13 +250,14 @@ export class SocketReader {
   }
 
   #keepAlive(now: number): void {
-    const { keepAliveMs, silentMs } = this.#options.bounds
-    const open = this.#openAddress
-    if (open === undefined) return
+    const { bounds, sockets } = this.#options
+    const { keepAliveMs, silentMs } = bounds
     // Hocuspocus would close a socket on which no board was ever open.
     if (this.#state.lists.size > 0) clearInterval(this.#client.pingInterval)
     const quietMs = now - this.#client.lastMessageReceivedAt
-    if (quietMs >= silentMs) closeSocket(this.#state, closeCodes.silent)
+    if (quietMs >= silentMs && !sockets.isStranger(this.#state)) closeSocket(this.#state, closeCodes.silent)
+    const open = this.#openAddress
+    if (open === undefined) return
     if (now - this.#socket.sentAt >= keepAliveMs) this.#socket.send(emptyAwareness(open))
     if (quietMs >= keepAliveMs) this.#newcomer.webSocket.ping()
   }
@@ -268,8 +269,9 @@ export class SocketReader {
   }
 }
 
-/** Whether a frame is metered. Updates are not: they wait for their commits. */
-const isMetered = ({ step }: Frame): boolean => step !== syncStep.missing && step !== syncStep.update
+/** Whether a frame is metered. Updates of boards are not: they wait for their commits. A list answers them at once. */
+const isMetered = ({ step, address }: Frame): boolean =>
+  (step !== syncStep.missing && step !== syncStep.update) || isListAddress(address)
 
 /** Whether a frame needs an answer, or passes through Hocuspocus' hooks. */
 const isQuestion = (frame: Frame): boolean => isMetered(frame) && frame.type !== frameType.awareness

@@ -37,7 +37,7 @@ export async function readMoved(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns those of the cards whose past at a position was expunged. So the past does not tell whether they were there. */
+/** Returns those of the cards whose past at a position was expunged. */
 export async function readExpunged(
   database: Database,
   boardId: string,
@@ -47,9 +47,7 @@ export async function readExpunged(
   if (ids.length === 0) return new Set()
   const rows = await database.asSystem(
     (tx) => tx<{ id: string }[]>`
-      select c.id
-      from board_history h, unnest(h.expunged_cards) as c(id)
-      where h.board_id = ${boardId} and h.to_seq >= ${position} and c.id = any (${ids})`,
+      select e.id from expunged_since(${boardId}, ${position}) as e(id) where e.id = any (${ids})`,
   )
   return new Set(rows.map(({ id }) => id))
 }

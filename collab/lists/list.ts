@@ -3,7 +3,8 @@
  *
  *   {"type":"ready","id":"…"}                                 what comes after this event follows
  *   {"type":"position","id":"…"}                              from time to time: the newest id to resume from
- *   {"type":"reset","id":"…"}                                 the answer to `resume`: events are missing, read anew
+ *   {"type":"resumed","id":"…"}                               the answer to `resume`: all events after this one follow
+ *   {"type":"reset","id":"…"}                                 the other answer: events are missing, read anew
  *   {"type":"event","id":"…","event":{…}}                     the same JSON as the event of `GET /events`
  *   {"type":"people","boards":{"<id>":2},"all":true}          how many people are on boards
  *   {"type":"notification","notification":{…}}                as on the sockets of boards
@@ -75,7 +76,7 @@ export class List implements Follower, ListPlace {
   }
 
   /** Tells the client up to where it knows all events. */
-  say(type: 'ready' | 'reset' | 'position'): void {
+  say(type: 'ready' | 'resumed' | 'reset' | 'position'): void {
     this.tell(JSON.stringify({ type, id: eventId(this.position) }))
   }
 
@@ -88,12 +89,14 @@ export class List implements Follower, ListPlace {
     if (!this.isOver) this.socket.send(statelessFrame(this.address, text))
   }
 
-  /** Sends the counts of the boards that its reader may see. */
-  tellPeople(counts: [board: string, people: number][]): void {
-    const all = this.owesPeople
-    if (counts.length === 0 && !all) return
-    this.owesPeople = false
-    this.tell(JSON.stringify({ type: 'people', boards: Object.fromEntries(counts), all }))
+  /**
+   * Sends the counts of the boards that its reader may see.
+   *
+   * @param all whether these are all: every other board has nobody
+   */
+  tellPeople(counts: [board: string, people: number][], all: boolean): void {
+    if (counts.length > 0 || all)
+      this.tell(JSON.stringify({ type: 'people', boards: Object.fromEntries(counts), all }))
   }
 
   /** The gateway keeps the socket open. The client learns a position to resume from. */

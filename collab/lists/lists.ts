@@ -124,7 +124,13 @@ export class Lists implements ListView {
     const id = resumedFrom(payload)
     if (id === null || list.stage !== 'open') return
     list.stage = 'resumed'
-    if (!(await this.#options.journal.rewind(list, id))) list.say('reset')
+    try {
+      // `resumed` comes before all that follows the position, because the journal is read later.
+      list.say((await this.#options.journal.rewind(list, id)) ? 'resumed' : 'reset')
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'a live list could not be resumed; its client comes back')
+      list.cutOff('fault')
+    }
   }
 
   #refuse(state: SocketState, address: string, reason: string): void {

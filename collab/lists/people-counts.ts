@@ -62,25 +62,25 @@ export class PeopleCounts {
     const changed = changesBetween(before, now)
     const lists = [...this.#lists].filter((list) => !list.isOver)
     const behind = new Set(lists.filter((list) => list.owesPeople || (changed.size > 0 && !list.hasRoom)))
-    for (const list of behind) list.owesPeople = true
+    const ready = [...behind].filter((list) => list.hasRoom)
+    // What a list owes is decided here: while the others are told, it may come to owe all counts once more.
+    for (const list of behind) list.owesPeople = !list.hasRoom
     this.#known = now
     await this.#tell(
       lists.filter((list) => !behind.has(list)),
       [...changed.values()],
+      false,
     )
-    await this.#tell(
-      [...behind].filter((list) => list.hasRoom),
-      [...now.values()],
-    )
+    await this.#tell(ready, [...now.values()], true)
   }
 
   /** Sends each list the counts of the boards that its reader may see. */
-  async #tell(lists: List[], counts: Count[]): Promise<void> {
-    if (lists.length === 0 || (counts.length === 0 && !lists.some(({ owesPeople }) => owesPeople))) return
+  async #tell(lists: List[], counts: Count[], all: boolean): Promise<void> {
+    if (lists.length === 0 || (counts.length === 0 && !all)) return
     const visible = await this.#visibleTo(lists, counts)
     for (const [at, list] of lists.entries()) {
       if (at % listsPerTurn === listsPerTurn - 1) await immediate()
-      if (!list.isOver) list.tellPeople(visible(list))
+      if (!list.isOver) list.tellPeople(visible(list), all)
     }
   }
 

@@ -7,13 +7,14 @@
  *   updates  first the short ones, column by column; then the long ones
  *
  * All of it is compressed with Zstandard, which is part of Node and decompresses much faster than gzip. The values of a
- * column are alike, so an update takes 3.4 bytes with who made it and when. Row by row it took 14.
+ * column are alike, so an update takes 3.4 bytes with who made it and when. Row by row it took 14. So it was in version 1,
+ * whose head has the rows, and whose updates are as they were in the log.
  */
 import { promisify } from 'node:util'
 import { constants, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { Cause } from '../../sql/commit-call.ts'
 import type { Changes } from './changes.ts'
-import { bytesOf } from './log.ts'
+import { bytesOf, unframe } from './log.ts'
 
 /** `unknown`: an older version wrote the row, and did not record how it was made. */
 export type RecordedCause = Omit<Cause, 'by'> & { by: Cause['by'] | 'unknown'; changes: Changes }
@@ -147,12 +148,13 @@ export function decodeSegment(file: Uint8Array): ReadRow[] {
   const bytes = Buffer.from(decompress(file))
   const from = 4 + bytes.readUInt32BE(0)
   const head = JSON.parse(bytes.subarray(4, from).toString()) as Head
+  if (head.version === 1) return rowsOfVersion1(bytes, from, head as unknown as { rows: SegmentRow[] })
   if (head.version !== version) throw new Error(`A segment of version ${head.version} can't be read.`)
   const { counts, distinct } = head
   const [lengths, causes] = [sums(head.lengths), sums(head.causes)]
   const ofTimes = counts.length * timeBytes
   if (from + ofTimes + lengths.reduce((sum, length) => sum + length, 0) !== bytes.byteLength)
-    throw new Error('A segment has another length than its rows.')
+    throw otherLength()
   const times = updatesOf(bytes.subarray(from, from + ofTimes), Array<number>(counts.length).fill(timeBytes))
   const updates = updatesOf(bytes.subarray(from + ofTimes), lengths)
   const seq = sums(head.seq)
@@ -164,3 +166,16 @@ export function decodeSegment(file: Uint8Array): ReadRow[] {
     return { ...row, bytes: bytesOf(some) + 4 * count }
   })
 }
+
+function rowsOfVersion1(bytes: Buffer, from: number, { rows }: { rows: SegmentRow[] }): ReadRow[] {
+  let at = from
+  const read = rows.map((row): ReadRow => {
+    const updates = unframe(bytes.subarray(at, at + row.bytes))
+    at += row.bytes
+    return { ...row, updates }
+  })
+  if (at !== bytes.byteLength) throw otherLength()
+  return read
+}
+
+const otherLength = () => new Error('A segment has another length than its rows.')

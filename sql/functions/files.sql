@@ -123,10 +123,10 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   limit 1
 $$;
 
--- The same for a URL that a session asked for. It works while the token of the minter does, and until sessions of the user
--- are ended, by user or by board, after `ended`. Later sessions of the user do not bring it back. `agent_id`: the service
+-- The same for a URL that a session asked for. It works while the token of the minter does, and until sessions of the user,
+-- or of its board, are ended after `ended`; see sessions_ended(). Later sessions of the user do not bring it back. `agent_id`: the service
 -- account that minted the session.
-create or replace function signed_session_file(key text, account uuid, minter_token uuid, ended bigint)
+create or replace function signed_session_file(key text, account uuid, minter_token uuid, ended bigint, board uuid)
 returns table (
   image_key text, content_type text, bytes bigint, width integer, height integer, workspace_id uuid, board_id uuid,
   reader_name text, agent_id uuid
@@ -141,7 +141,7 @@ language sql stable security definer set search_path = corkboard, pg_temp as $$
   join users m on m.id = t.user_id and m.disabled_at is null
   left join service_accounts a on a.id = m.id
   join images i on i.image_key = key and i.workspace_id = w.id and i.condemned_at is null
-  where s.id = account and w.id in (select readable_workspaces(m.id)) and sessions_ended(account, i.board_id) <= ended
+  where s.id = account and w.id in (select readable_workspaces(m.id)) and sessions_ended(account, board) <= ended
   limit 1
 $$;
 

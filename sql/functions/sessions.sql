@@ -184,13 +184,14 @@ begin
   return true;
 end $$;
 
--- When sessions of a user were last ended that open this board, in microseconds. 0: not within the life of a session.
+-- When sessions of a user were last ended, in microseconds. 0: not within the life of a session. A session of one board ends
+-- with those of that board. A session of several boards ends whole with any of them; board is null, and any board counts.
 create or replace function sessions_ended(account uuid, board uuid) returns bigint
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select coalesce(max(extract(epoch from e.ended_at) * 1000000), 0)::bigint
   from session_users s
   join ended_sessions e on e.workspace_id = s.workspace_id
-  where s.id = account and (e.external_id = s.external_id or (e.external_id is null and e.board_id = board))
+  where s.id = account and (e.external_id = s.external_id or (e.external_id is null and (board is null or e.board_id = board)))
 $$;
 
 -- An account has at most 100 live tokens, besides those of connected applications.

@@ -1,5 +1,15 @@
 -- Named versions of boards.
 
+-- The cards whose past at a position was expunged later. The past does not tell whether they were there.
+create or replace function expunged_since(p_board uuid, p_position bigint) returns setof text
+language sql stable security definer set search_path = corkboard, pg_temp as $$
+  select unnest(h.expunged_cards) from board_history h where h.board_id = p_board and h.to_seq >= p_position
+  union
+  select unnest(v.expunged_cards) from board_versions v where v.board_id = p_board and v.position >= p_position
+$$;
+
+grant execute on function expunged_since to corkboard_system;
+
 -- Inserts a version whose file is written. Locks the board's document.
 --   ok       inserted; `id` and `created_at` are set
 --   missing | forbidden | trashed   refused
@@ -51,8 +61,10 @@ begin
     outcome := 'late';
     return;
   end if;
-  insert into board_versions as v (board_id, workspace_id, name, position, at, changed_at, key, bytes, created_by)
-  values (p_board, board.workspace_id, p_name, p_position, p_at, p_changed_at, p_key, size, account)
+  insert into board_versions as v (board_id, workspace_id, name, position, at, changed_at, key, bytes, created_by, expunged_cards)
+  values (
+    p_board, board.workspace_id, p_name, p_position, p_at, p_changed_at, p_key, size, account, array(select expunged_since(p_board, p_position))
+  )
   returning v.id, v.created_at into id, created_at;
   insert into version_files (version_id, board_id, image_key)
   select name_version.id, p_board, k.key
@@ -109,6 +121,8 @@ begin
   from json_to_recordset(p_segments) as n(from_seq bigint, key text, bytes bigint, row_bytes bigint, base_key text, base_bytes bigint)
   where h.board_id = p_board and h.from_seq = n.from_seq;
   update board_history set expunged = true, expunged_cards = expunged_cards || p_card where board_id = p_board and to_seq = p_seq;
+  -- A version stays when the segments of its time have ended.
+  update board_versions set expunged_cards = expunged_cards || p_card where board_id = p_board and position <= p_seq;
   update board_versions v set key = n.key, bytes = n.bytes
   from json_to_recordset(p_versions) as n(id uuid, key text, bytes bigint)
   where v.id = n.id;

@@ -11,6 +11,7 @@ import { openEvents, requestEvents, type EventClient } from '../support/event-cl
 import { ApiClient } from '../support/http.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { nodesOfFile } from '../support/test-file.ts'
+import { guestOf, makeLink } from './links.ts'
 import { mint, serviceAccountOf } from './minting.ts'
 
 const resumptions = Number(process.env['RESUMPTIONS'] ?? 4)
@@ -154,7 +155,7 @@ test('[SE3] an event whose transaction is still running holds back those that co
 })
 
 test('[SE4] an id that is unknown, or older than seven days, gets a reset, and the stream goes on from there', async () => {
-  for (const lastEventId of ['1500000000000-1', 'mine', `${Date.now() + 3_600_000}-1`]) {
+  for (const lastEventId of ['1500000000000-1', 'mine', '999999999999999-1', `${Date.now() + 3_600_000}-1`]) {
     const client = await openEvents(here.url, user, { lastEventId })
     expect(client.first).toBe('reset')
     const card = await cardOn(await newBoard())
@@ -248,6 +249,30 @@ test('[SE7] streams are bounded by account and in all; a stream that ends makes 
   const card = await cardOn(await newBoard())
   const again = await openEvents(there.url, others[0]!, { lastEventId: third.lastId })
   expect([again.first, again.cards().includes(card)]).toEqual(['ready', false])
+})
+
+test('[SE7] the guests of an owner share his streams', async () => {
+  const board = await newBoard()
+  const { token } = await makeLink(user, board)
+  const one = await startService({
+    testDatabase: here.testDatabase,
+    eventStreams: { perAccount: 20, total: 100 },
+  })
+  onTestFinished(() => one.stop())
+  const guest = await guestOf(one, token)
+  for (let n = 0; n < 2; n++) await openEvents(one.url, guest)
+  expect((await requestEvents(one.url, guest)).status).toBe(429)
+  const openUntilFull = async (): Promise<number> => {
+    for (let open = 2; ; open += 2) {
+      const next = await guestOf(one, token)
+      for (let n = 0; n < 2; n++) {
+        const answer = await requestEvents(one.url, next)
+        if (answer.status !== 200) return open + n
+      }
+    }
+  }
+  expect(await openUntilFull()).toBe(20)
+  await openEvents(one.url, user) // their owner is not kept out
 })
 
 test(

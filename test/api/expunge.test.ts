@@ -205,3 +205,22 @@ test('[HX6] a restore to a moment before an expunge leaves the card as it is, an
   expect(restored.changes.map((one: Shown) => one.id)).toEqual([later.id])
   expect(await cardNow(id, card.id)).toMatchObject({ title: 'Harmless' })
 })
+
+test('[HX6] a restore to a version does so, too, when the segments of its time have ended', async () => {
+  const { id } = await makeBoard(user)
+  const card = await makeCard(user, id, { title: 'Secret' })
+  const named = async (fields: object) =>
+    succeeded(await user.api.post(`/boards/${id}/versions`, { name: 'Version', ...fields })).version.id
+  const early = await seqOf(id)
+  const before = await named({})
+  await user.api.patch(`${pathOf(id)}/${card.id}`, { title: 'Harmless' })
+  succeeded(await expunge(id, card.id))
+  const after = await named({ as_of: String(early) })
+  await admin`delete from board_history where board_id = ${id}`
+  for (const version of [before, after]) {
+    expect(await cardsAt(id, version)).toEqual([])
+    const restored = succeeded(await user.api.post(`/boards/${id}/restore-to`, { as_of: version }))
+    expect(restored.skipped).toEqual([{ type: 'card', id: card.id, fields: [], reason: 'expunged' }])
+    expect(await cardNow(id, card.id)).toMatchObject({ title: 'Harmless' })
+  }
+})

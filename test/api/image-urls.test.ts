@@ -133,8 +133,10 @@ test('[FR44] a URL of a session ends with it, and with the sessions of its user'
 
 test('[TM7] a URL of a session ends when its board, or the token that minted it, does; a later session does not revive it', async () => {
   const other = await makeBoard(user)
-  const asked = async (minter: Awaited<ReturnType<typeof serviceAccountOf>>, board_ids: string[]) => {
-    const session = await mint(service, minter, { board_ids })
+  const asked = async (minter: Awaited<ReturnType<typeof serviceAccountOf>>, boards: string[] | null) => {
+    const session = await mint(service, minter, {
+      ...(boards ? { board_ids: boards } : { workspace_id: user.workspaceId }),
+    })
     clock.ms = Date.parse(session.session.issued_at)
     return urlOf(session)
   }
@@ -150,6 +152,13 @@ test('[TM7] a URL of a session ends when its board, or the token that minted it,
   succeeded(await minter.api.delete('/sessions', { user_id: 'u-1' }))
   await mint(service, minter, { board_ids: [other.id] })
   expect(await statusOf(second)).toBe(404)
+  for (const boards of [[boardId, other.id], null]) {
+    const wide = await asked(minter, boards)
+    expect(await statusOf(wide)).toBe(200)
+    // The session ends whole, so its URLs do, too: also that of a file on another board.
+    succeeded(await minter.api.delete('/sessions', { board_id: other.id }))
+    expect(await statusOf(wide)).toBe(404)
+  }
   const third = await asked(minter, [boardId])
   await service.admin`update tokens set revoked_at = now() where id = ${minter.tokenId}`
   expect(await statusOf(third)).toBe(404)

@@ -309,6 +309,11 @@ test('[A201] what is written out in pieces is what is written out at once', asyn
   const odd = { a: undefined, b: [undefined, ...Array.from({ length: 20 }, () => new Date(0))], c: null }
   expect((await Array.fromAsync(jsonPieces(odd))).join('')).toBe(JSON.stringify(odd))
   expect(parseSmall('{"a":[1]}')).toEqual({ a: [1] })
+  // A long text is cut, and no cut is within a character.
+  const long = { a: Array.from({ length: 9 }, (_, n) => 'x'.repeat(n) + '😀'.repeat(100_000)) }
+  const pieces = await Array.fromAsync(jsonPieces(long))
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(64 * 1024)
+  expect(Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()).toBe(JSON.stringify(long))
 })
 
 test('[A205] large bodies take turns by account, within a bound for each account and for all', async () => {

@@ -301,10 +301,15 @@ test('[LB26] messages of the service are passed on, and a full storage is in the
 test('[LB28] a live list is read at the beginning, resumes after a lost connection, and counts people', async () => {
   const id = await newBoard()
   const sockets: WebSocket[] = []
+  const resumes = { areLost: false, lost: 0 }
   class Kept extends TestSocket {
     constructor(url: string) {
       super(url)
       sockets.push(this)
+    }
+    override send(data: any): void {
+      if (resumes.areLost && Buffer.from(data).includes('"resume"')) resumes.lost += 1
+      else super.send(data)
     }
   }
   const told: string[] = []
@@ -339,6 +344,17 @@ test('[LB28] a live list is read at the beginning, resumes after a lost connecti
     'renamed Three',
   ])
   expect(told.filter((one) => one === 'reset')).toHaveLength(1)
+  // A connection is lost before its resume arrives, but after a newer event has come.
+  resumes.areLost = true
+  sockets.at(-1)!.terminate()
+  await rename('Four')
+  await until(() => resumes.lost === 1, 'it wants to resume')
+  await rename('Five')
+  await until(() => told.includes('renamed Five'), 'what is new comes')
+  expect(told).not.toContain('renamed Four')
+  resumes.areLost = false
+  sockets.at(-1)!.terminate()
+  await until(() => told.includes('renamed Four'), 'what was missed comes')
   board.close()
   await until(() => people.size === 0, 'nobody is left')
   const refused = openLive({

@@ -1,7 +1,11 @@
 /** Live lists on sockets, by the stock provider, on two nodes. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { HocuspocusProvider } from '@hocuspocus/provider'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import * as encoding from 'lib0/encoding'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { Doc, encodeStateVector } from 'yjs'
+import { JournalReader } from '../../collab/events/journal-reader.ts'
+import { List } from '../../collab/lists/list.ts'
 import { succeeded } from '../api/board.ts'
 import { guestOf, makeLink } from '../api/links.ts'
 import { mint, serviceAccountOf } from '../api/minting.ts'
@@ -9,7 +13,7 @@ import { publishBoard } from '../../sql/boards/schedule.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { openEvents } from '../support/event-client.ts'
 import { openList, type ListClient } from '../support/list-client.ts'
-import { authFrame, connect, disconnectAll, syncFrame, type } from '../support/raw-client.ts'
+import { authFrame, connect, disconnectAll, enter, frame, syncFrame, type } from '../support/raw-client.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const { here, there, user } = await nodesOfFile({
@@ -155,17 +159,50 @@ test('[LL5] who comes back resumes after its last event, on another node, or is 
   first.leave()
   const missed = [await newBoard(), await newBoard()]
   const again = await openList(there.url, { name: 'account', token: user.token })
-  again.provider.sendStateless(JSON.stringify({ type: 'resume', id: first.events().at(-1)!.id }))
+  const last = first.events().at(-1)!.id
+  again.provider.sendStateless(JSON.stringify({ type: 'resume', id: last }))
   await tells(again, 2)
+  const answers = again.messages.filter(({ type }) => ['resumed', 'reset', 'event'].includes(type))
+  expect(answers.map(({ type }) => type)).toEqual(['resumed', 'event', 'event'])
+  expect(answers[0].id).toBe(last)
   const later = await newBoard()
   await tells(again, 3)
   expect(told(again).map(([, id]) => id)).toEqual([...missed, later])
   expect(told(again)).not.toContainEqual(['board.created', before])
-  for (const id of ['mine', '1500000000000-1']) {
+  for (const id of ['mine', '1500000000000-1', '999999999999999-1']) {
     const lost = await openList(there.url, { name: 'account', token: user.token })
     lost.provider.sendStateless(JSON.stringify({ type: 'resume', id }))
     await until(() => lost.messages.some(({ type }) => type === 'reset'), 'it is told to read anew')
   }
+})
+
+test('[LL5] a resume that fails closes the socket, so that its client tries again', async () => {
+  await settled()
+  const list = await openList(here.url, { name: 'account', token: user.token })
+  await newBoard()
+  await tells(list, 1)
+  const { id } = list.events()[0]!
+  vi.spyOn(JournalReader.prototype, 'rewind').mockRejectedValueOnce(new Error('the connection was lost'))
+  list.provider.sendStateless(JSON.stringify({ type: 'resume', id }))
+  await until(() => list.closes.length > 0, 'it is closed')
+  expect(list.closes).toEqual([1013])
+})
+
+test('[LL12] who floods a list waits; the others of its link are answered', async () => {
+  const board = await newBoard()
+  const { token } = await makeLink(user, board)
+  const [flooding, other] = [await guestOf(here, token), await guestOf(here, token, 'Eve')]
+  const raw = await enter(here.url, { boardId: board, token: flooding.token })
+  const update = syncFrame('account', 2, Uint8Array.of(0, 0))
+  for (let n = 0; n < 20_000; n++) raw.send(update)
+  await delay(500)
+  const startMs = performance.now()
+  await openEditor(here.url, { boardId: board, token: other.token })
+  expect(performance.now() - startMs).toBeLessThan(4000)
+  const stranger = await connect(here.url)
+  for (let n = 0; n < 2000; n++) stranger.send(update)
+  const newcomer = await openList(here.url, { name: 'account', token: user.token })
+  expect(newcomer.refusal).toBe(null)
 })
 
 test('[LL6] what is not the caller’s is refused as a board that is not there, and so is an unknown name', async () => {
@@ -245,6 +282,35 @@ test('[LL11] a socket with lists alone stays open while it is quiet, and is clos
   raw.socket.pause() // it answers no ping
   await until(() => here.lists.count === 1, 'it is closed', 15_000)
   expect(list.closes).toEqual([])
+})
+
+test('[LL11] a socket whose last list was closed is closed when it stays silent', async () => {
+  const raw = await connect(here.url)
+  raw.send(authFrame('account', user.token))
+  raw.send(syncFrame('account', 0, encodeStateVector(new Doc())))
+  await until(() => raw.received(type.stateless).length > 0, 'it is open')
+  await delay(1000) // the service has looked after it
+  raw.send(frame('account', type.close, (encoder) => encoding.writeVarString(encoder, 'done')))
+  expect(await raw.untilClosed(15_000)).toBe(4408)
+})
+
+test('[LL3] counts that are not all of them never say so', () => {
+  const told: any[] = []
+  const list = new List({
+    ...{
+      address: 'account',
+      payer: null,
+      reader: { account: user.userId, tokenId: user.tokenId, session: undefined },
+    },
+    socket: {
+      readyState: 1,
+      unreadBytes: 0,
+      send: (bytes: Uint8Array) => told.push(Buffer.from(bytes).toString()),
+    } as never,
+  })
+  expect(list.owesPeople).toBe(true)
+  list.tellPeople([['b', 1]], false)
+  expect([list.owesPeople, told.length, told[0].includes('"all":false')]).toEqual([true, 1, true])
 })
 
 test('[LL9] a notification comes once on each socket, on the list', async () => {

@@ -1,5 +1,6 @@
-import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises'
 import type { Options, Sql } from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../support/editor.ts'
@@ -25,6 +26,18 @@ test('[L20] a query, and one that waits behind it, fail when the server falls si
   proxy.silenceOpen()
   for (const { error } of await Promise.all(calls)) expect(error).toMatchObject(silence)
   await expectWorking(sql)
+})
+
+test('[L26] an answer that came while the process was busy is read, and its connection stays', async () => {
+  const sql = pool({ answer_timeout: 1, max: 1 })
+  const pid = await pidOf(sql)
+  const answered = settled(sql`select pg_sleep(0.3)`)
+  await delay(100)
+  await immediate() // so that the event loop runs its timers next, before it reads
+  const busyUntil = performance.now() + 1500
+  while (performance.now() < busyUntil); // longer than the server may be silent
+  expect((await answered).error).toBe(undefined)
+  expect(await pidOf(sql)).toBe(pid)
 })
 
 test('[L20] a connection that is never answered fails, and so does what waits for one', async () => {

@@ -4,6 +4,8 @@ import { onTestFinished } from 'vitest'
 import { until } from './editor.ts'
 import type { TestUser } from './service.ts'
 
+type Caller = Pick<TestUser, 'token'>
+
 export interface StreamedEvent {
   id: string
   type: string
@@ -59,7 +61,7 @@ interface Opening {
   lastEventId?: string
 }
 
-export const requestEvents = (url: string, user: TestUser, { query = '', lastEventId }: Opening = {}) =>
+export const requestEvents = (url: string, user: Caller, { query = '', lastEventId }: Opening = {}) =>
   fetch(`${url}/api/v1/events${query}`, {
     headers: {
       authorization: `Bearer ${user.token}`,
@@ -68,7 +70,7 @@ export const requestEvents = (url: string, user: TestUser, { query = '', lastEve
   })
 
 /** Opens a stream. It is cut at the end of the test. */
-export async function openEvents(url: string, user: TestUser, opening: Opening = {}): Promise<EventClient> {
+export async function openEvents(url: string, user: Caller, opening: Opening = {}): Promise<EventClient> {
   const answer = await requestEvents(url, user, opening)
   if (answer.status !== 200) throw new Error(`GET /events: ${answer.status} ${await answer.text()}`)
   const client = new EventClient(answer.body!)
