@@ -6,7 +6,7 @@ import { limits } from '../../core/limits.ts'
 import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
 import type { CompletedPart, ObjectStore } from '../../platform/storage/object-store.ts'
 import { withoutOperation } from '../../sql/operation.ts'
-import { route } from '../http/route.ts'
+import { route, type ApiContext } from '../http/route.ts'
 import { fileFields } from './fields.ts'
 import { finishUpload, giveUpUpload } from './reserve.ts'
 import { findSession, sessionFields, type Session } from './session.ts'
@@ -54,7 +54,7 @@ export const completeUpload = route('POST /uploads/multipart/complete', 'write',
     const recorded = await (session.state === 'stored' ? withoutOperation(finish) : finish())
     if (recorded.fault) {
       // The upload was aborted or has expired meanwhile. Nothing else would remove the assembled object.
-      if (recorded.fault === 'gone') await context.files.remove([body.key])
+      if (recorded.fault === 'gone') await removeUnlessStored(context, body.key)
       else await giveUpUpload(context, account, body.key)
       throw uploadRefused(recorded.fault, session.bytes)
     }
@@ -62,6 +62,12 @@ export const completeUpload = route('POST /uploads/multipart/complete', 'write',
     return { status: 201, body: { image_key: body.key, bytes, width, height } }
   },
 })
+
+/** Another request may have completed the upload, whose row is deleted when its time is over. */
+async function removeUnlessStored({ database, files }: ApiContext, key: string): Promise<void> {
+  const stored = await database.asSystem((tx) => tx`select from images where image_key = ${key} limit 1`)
+  if (stored.length === 0) await files.remove([key])
+}
 
 /** @throws ServiceError `bad_request` unless each part is listed once */
 function partsOf(

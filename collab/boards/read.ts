@@ -128,7 +128,7 @@ export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardD
     (tx) => tx<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
   )
   if (head) board.noticed(head.seq)
-  await board.caughtUp()
+  await board.caughtUpSoon()
   return board
 }
 

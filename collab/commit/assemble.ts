@@ -15,7 +15,8 @@ import { takeBoard } from './take-board.ts'
 export interface LargeCommit {
   queues: BoardQueue[]
   writes: PendingWrite[]
-  items(): BatchItem[] | Promise<BatchItem[]>
+  /** Its items, or what builds them. It never fails. */
+  items: BatchItem[] | (() => Promise<BatchItem[]>)
 }
 
 /** Time for assembling a commit. Further items go into the next commit. */
@@ -47,7 +48,7 @@ class Draft {
       this.#setAside(parts, [write], () => buildInTurns(taken, this.#quota))
     } else if (isLarge(taken) && !mustBeAlone) {
       const writes = taken.flatMap((item) => (item.kind === 'write' ? item.write : []))
-      this.#setAside(taken, writes, () => taken)
+      this.#setAside(taken, writes, taken)
     } else {
       this.batch.push(...taken)
       for (const item of taken) this.#bytes += itemBytes(item)

@@ -38,6 +38,7 @@ export class PendingWrite {
   readonly #queuedAt: number
   readonly #caller: Caller
   readonly #written: Written[] = []
+  readonly #end = Promise.withResolvers<void>()
   #isSettled = false
   #isSlow = false
 
@@ -73,6 +74,11 @@ export class PendingWrite {
     return this.#isSettled
   }
 
+  /** Resolves when its caller has an answer. */
+  get settled(): Promise<void> {
+    return this.#end.promise
+  }
+
   /** Whether building it takes longer than other boards may wait. Then it gets a commit of its own. */
   get isSlow(): boolean {
     return this.#isSlow
@@ -86,11 +92,13 @@ export class PendingWrite {
     this.#written[this.queues.indexOf(queue)] = written
     if (this.isPair && !(this.#written[0] && this.#written[1])) return
     this.#isSettled = true
+    this.#end.resolve()
     this.#caller.resolve(this.#written)
   }
 
   reject(error: unknown): void {
     this.#isSettled = true
+    this.#end.resolve()
     this.#caller.reject(error)
   }
 

@@ -77,7 +77,7 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
   const { write, parts, steps } = building
   const turn = new LoopTurn()
   try {
-    await building.awaits
+    if (building.awaits) await whileWanted(write, building.awaits)
     while (!write.isSettled) {
       const { done, value } = steps.next()
       if (done) {
@@ -86,7 +86,7 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
         for (const { queue } of parts) queue.putBack(write)
         break
       }
-      if (value) await value
+      if (value) await whileWanted(write, value)
       if (turn.isOver()) await turn.next()
     }
   } catch (error) {
@@ -95,6 +95,12 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
     steps.return([])
   }
   return []
+}
+
+/** Waits for what a step needs, for as long as somebody waits for the write. */
+function whileWanted(write: PendingWrite, value: Promise<unknown>): Promise<unknown> {
+  value.catch(() => undefined) // nobody awaits it when the write is settled
+  return Promise.race([value, write.settled])
 }
 
 /**

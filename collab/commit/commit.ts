@@ -14,6 +14,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { inTurns } from '../../platform/work/loop-turn.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 import { commitLanes } from '../../sql/database.ts'
@@ -75,8 +76,12 @@ export class CommitQueue {
   readonly #inFlight = new Set<BatchItem[]>()
   /** Large commits that are not in flight yet. */
   readonly #waiting = new Set<LargeCommit>()
-  /** Large commits run one after the other, beside the small ones. */
-  #large: Promise<void> = Promise.resolve()
+  /**
+   * Large commits run beside the small ones. They are built several at a time, and committed one after the other. In both,
+   * accounts take turns: slow writes of one account don't hold up the large commits of others.
+   */
+  readonly #building = new FairQueue({ atOnce: 4, atOncePerAccount: 1 })
+  readonly #committing = new FairQueue({ atOnce: 1 })
   #largeCount = 0
   readonly #gathering = new Gathering()
   /** The number of running lanes. A lane commits one batch after the other until nothing can go. */
@@ -268,19 +273,26 @@ export class CommitQueue {
     for (const { queue } of batch) queue.comeBack()
   }
 
-  /** Commits a large commit after the earlier large ones. Its boards wait for it, the others don't. */
+  /** Builds and commits a large commit. Its boards wait for it, the others don't. */
   #commitAside(large: LargeCommit): void {
     this.#largeCount += 1
     this.#waiting.add(large)
-    const turn = this.#large.then(async () => {
-      const batch = await large.items()
+    void this.#buildAndCommit(large)
+      .catch((error: unknown) => this.#options.log.error({ err: error }, 'settling a large commit failed'))
+      .finally(() => {
+        this.#largeCount -= 1
+        this.#schedule()
+      })
+  }
+
+  async #buildAndCommit(large: LargeCommit): Promise<void> {
+    const { items, writes, queues } = large
+    const account = writes[0]?.request.account ?? queues[0]!.boardId
+    const batch = Array.isArray(items) ? items : await this.#building.run(account, items)
+    await this.#committing.run(account, async () => {
       this.#waiting.delete(large)
       if (batch.length > 0) await this.#commit(batch, true)
-      else for (const queue of large.queues) queue.comeBack()
-    })
-    this.#large = turn.finally(() => {
-      this.#largeCount -= 1
-      this.#schedule()
+      else for (const queue of queues) queue.comeBack()
     })
   }
 

@@ -29,8 +29,8 @@ export interface DocumentContext {
 /** How long a broadcast may wait for more edits. */
 export const broadcastWindowMs = 4
 
-/** How long a canvas that opens waits for its document to catch up. */
-const reachWithinMs = 5000
+/** How long a canvas that opens, and a request, wait for the document to catch up. */
+const [reachWithinMs, caughtUpWithinMs] = [5000, 10_000]
 
 /**
  * Changes that are not indexed after this time are indexed here, whichever node took them. The node that took an edit
@@ -217,6 +217,13 @@ export class BoardDocument implements CommittingDocument {
     while (this.#state.kind === 'catching up') await this.#state.done
   }
 
+  /** @throws ServiceError `session_unavailable` when that takes too long */
+  async caughtUpSoon(): Promise<void> {
+    if (this.#state.kind !== 'catching up') return
+    await Promise.race([this.caughtUp(), delay(caughtUpWithinMs, undefined, { ref: false })])
+    if (this.#state.kind === 'catching up') throw outOfDate()
+  }
+
   /**
    * Catches up to this position, before a canvas is shown.
    *
@@ -226,8 +233,7 @@ export class BoardDocument implements CommittingDocument {
     this.noticed(seq)
     if (this.#appliedSeq >= seq) return
     await Promise.race([this.caughtUp(), delay(reachWithinMs, undefined, { ref: false })])
-    if (this.#appliedSeq < seq)
-      throw new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')
+    if (this.#appliedSeq < seq) throw outOfDate()
   }
 
   /** Records that a canvas was closed because it reads too slowly. */
@@ -373,6 +379,9 @@ export class BoardDocument implements CommittingDocument {
     this.#context.queue.edit(this.queue, { update, ...authorsOf(origin, update) })
   }
 }
+
+const outOfDate = () =>
+  new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')
 
 /**
  * Nobody is shown a document while it loads. So what is loaded need not be encoded again for them, and merged: that takes

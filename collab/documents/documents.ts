@@ -133,7 +133,7 @@ export class Documents {
         document.removeDirectConnection()
       }
       try {
-        await board.caughtUp()
+        await board.caughtUpSoon()
       } catch (error) {
         release()
         throw error

@@ -26,6 +26,9 @@ export interface AuthenticationOptions {
   isClosing(): boolean
 }
 
+/** Access that was asked for longer ago is asked for again, when the board has been loaded. */
+const askAgainMs = 500
+
 interface Attempt {
   boardId: string
   token: string
@@ -46,7 +49,9 @@ async function admitTo(
   const identity = await identify(tokens, token, state.findSession)
   if (!identity) throw denied(refusals.token)
   const { account, tokenId, isAgent, session } = identity
-  const access = await options.access.ask({ account, tokenId, boardId, session: session?.claims })
+  const question = { account, tokenId, boardId, session: session?.claims }
+  const askedAt = performance.now()
+  const access = await options.access.ask(question)
   if (access.may === 'none') throw denied(refusals.board)
   const board = documents.find(boardId)
   if (board && (board.queue.edits.isStalled || board.isDistrusted)) throw denied(temporaryRefusal)
@@ -63,6 +68,9 @@ async function admitTo(
   state.holds.add(hold)
   try {
     const isFull = (await open(options, boardId, may)) || may === 'full'
+    // The access may have ended while the board was loaded.
+    if (performance.now() - askedAt > askAgainMs && (await options.access.ask(question)).may !== may)
+      throw denied(temporaryRefusal)
     const room = isFull ? 'waits' : 'ok'
     const readOnly = may === 'read' || isFull
     const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, sessionUser, isAgent, readOnly })

@@ -270,11 +270,12 @@ export class Inbox {
         parts.splice(0, 1, ...result.parts)
         continue
       }
-      if (result.kind !== 'applied') return result
+      // Also what is refused or has to wait may have been applied in part. What was emitted is the limit of the count.
       if (isGuest) {
         origin.guests ??= new Map()
         origin.guests.set(account, (origin.guests.get(account) ?? 0) + byteLength)
       }
+      if (result.kind !== 'applied') return result
       if (parts.length === 1) return result
       parts.shift()
     } while (performance.now() <= until)

@@ -5,6 +5,7 @@ import * as Y from 'yjs'
 import { withPast } from '../../collab/history/past.ts'
 import { claimVersionFile, insertVersion, writeVersionFile } from '../../collab/history/versions.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
+import { endHistory } from '../../workers/upkeep/history.ts'
 import { reclaimFiles } from '../../workers/upkeep/reclaim.ts'
 import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
 import { openEditor, until } from '../support/editor.ts'
@@ -223,4 +224,45 @@ test('[HX6] a restore to a version does so, too, when the segments of its time h
     expect(restored.skipped).toEqual([{ type: 'card', id: card.id, fields: [], reason: 'expunged' }])
     expect(await cardNow(id, card.id)).toMatchObject({ title: 'Harmless' })
   }
+})
+
+test('[HX7] an expunge while segments end is not undone by the base that is made of the old files', async () => {
+  const secret = `password ${randomUUID()}`
+  const { id } = await makeBoard(user)
+  const [card, other] = await makeCards(user, id, [{ title: secret }, { title: 'Other' }])
+  for (let n = 0; n < 3; n++) {
+    await user.api.patch(`${pathOf(id)}/${other!.id}`, { title: `Other ${n}` })
+    await compactor.compact(id)
+  }
+  await user.api.patch(`${pathOf(id)}/${card!.id}`, { title: 'Harmless' })
+  await compactor.compact(id)
+  const [last] = await admin`select max(from_seq) as seq from board_history where board_id = ${id}`
+  await admin`update board_history set to_at = now() - interval '400 days' where board_id = ${id} and from_seq < ${last!['seq']}`
+  let expunged = 0
+  const slow = new Proxy(files, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (name !== 'put') return typeof value === 'function' ? value.bind(target) : value
+      return async (...given: Parameters<typeof files.put>) => {
+        if (String(given[0]).endsWith('-base') && (expunged += 1) === 1)
+          succeeded(await expunge(id, card!.id))
+        return target.put(...given)
+      }
+    },
+  })
+  const parts = {
+    ...{ database, files: slow, clock, log: service.app.log, pool: service.live.pool, auditDays: 365 },
+    historyDays: { free: 30, pro: 365 },
+    compact: () => undefined,
+  }
+  await endHistory(parts)
+  expect(expunged).toBeGreaterThan(0)
+  ahead = dayMs
+  await endHistory({ ...parts, files })
+  await endHistory({ ...parts, files })
+  ahead = 0
+  expect(await placesOf(service, secret)).toEqual([])
+  expect(await cardNow(id, card!.id)).toMatchObject({ title: 'Harmless' })
+  const { differences } = await verifyFiles(database, files)
+  expect(differences.filter((one) => JSON.stringify(one).includes(id))).toEqual([])
 })

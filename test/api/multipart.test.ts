@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { partBytes, planParts } from '../../core/file.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard } from './board.ts'
@@ -92,6 +92,21 @@ test('[MU3] completing again answers the same, also many at once, and makes one 
     await service.admin`select from events where type = 'image.created' and resource_id = ${key}`,
   ).toHaveLength(1)
   expect((await user.api.post('/uploads/multipart/abort', session)).status).toBe(409)
+  expect((await read(service, user, key)).status).toBe(200)
+})
+
+test('[MU3] one that is late, after the end of the upload that another has completed, leaves the file', async () => {
+  const file = pngOf(1000)
+  const { key, part_size, session } = await begun({ bytes: file.length })
+  const parts = await sendParts(user, session, file, part_size, [1])
+  const complete = () => user.api.post('/uploads/multipart/complete', { ...session, parts })
+  const real = service.files.complete.bind(service.files)
+  vi.spyOn(service.files, 'complete').mockImplementationOnce(async (...given) => {
+    expect((await complete()).status).toBe(201)
+    await service.admin`delete from uploads where image_key = ${key}` // as its end does
+    return real(...given)
+  })
+  expect((await complete()).status).toBe(404)
   expect((await read(service, user, key)).status).toBe(200)
 })
 

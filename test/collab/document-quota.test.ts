@@ -1,9 +1,13 @@
 /** Editors and guests of a board whose owner's storage of documents is full. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import type { TestUser } from '../support/service.ts'
 import { nodesOfFile } from '../support/test-file.ts'
+import * as Y from 'yjs'
+import { disconnectAll, enter } from '../support/raw-client.ts'
 import { makeBoard, succeeded, type Shown } from '../api/board.ts'
+
+afterEach(disconnectAll)
 
 const quota = 300_000
 const { here, there } = await nodesOfFile({
@@ -160,4 +164,20 @@ test('[DQ17] what a guest’s edits add is counted for the guest, not what other
     select bytes::integer from guest_bytes where user_id = ${guest.userId}`
   expect(row!.bytes).toBeGreaterThan(2000)
   expect(row!.bytes).toBeLessThan(4000)
+})
+
+test('[DQ17] what a guest sends in an update that is applied in part counts, too', async () => {
+  const [owner, guest] = [await here.user({ tier: 'free' }), await here.user()]
+  const board = await makeBoard(owner)
+  await here.share(board.id, guest, 'editor')
+  const [whole, cut] = [new Y.Doc(), new Y.Doc()]
+  whole.getText('hostile').insert(0, 'x'.repeat(20_000))
+  cut.getText('other').insert(0, 'first')
+  const before = Y.encodeStateVector(cut)
+  cut.getText('other').insert(5, 'second')
+  const raw = await enter(here.url, { boardId: board.id, token: guest.token })
+  raw.update(Y.mergeUpdates([Y.encodeStateAsUpdate(whole), Y.encodeStateAsUpdate(cut, before)]))
+  const counted = async () =>
+    (await here.admin`select bytes::integer from guest_bytes where user_id = ${guest.userId}`)[0]?.['bytes']
+  await until(async () => (await counted()) > 20_000, 'it is counted for the guest')
 })

@@ -1,10 +1,10 @@
 /** The index and the log when other processes write, or something has damaged the log. */
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { verifyBoard } from '../../collab/log/verify.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { gatedDatabase } from '../support/gated-database.ts'
+import { connectionLost, gatedDatabase } from '../support/gated-database.ts'
 import { startService } from '../support/service.ts'
 
 const testDatabase = await cloneDatabase()
@@ -42,6 +42,24 @@ test('[IX5] an edit that another process commits while the board loads gets its 
   }, 'the index has the own card')
   expect(await verifyBoard(near.database, boardId, { waitMs: 0 })).toEqual([])
   farDatabase.release()
+})
+
+test('[IX11] a document that can’t catch up is 503, and does not hang', { timeout: 40_000 }, async () => {
+  const { id: boardId } = await makeBoard(user)
+  await makeCards(user, boardId, [{ title: 'One' }])
+  await openEditor(near.url, { boardId, token: user.token })
+  // The log can't be read when another process commits.
+  const { callAsSystem } = nearDatabase
+  nearDatabase.callAsSystem = (call, pool) =>
+    pool === 'follow' ? Promise.reject(connectionLost()) : callAsSystem(call, pool)
+  onTestFinished(() => void (nearDatabase.callAsSystem = callAsSystem))
+  const elsewhere = await openEditor(far.url, { boardId, token: user.token })
+  elsewhere.addCard('two')
+  await elsewhere.saved()
+  const startMs = performance.now()
+  const answer = await user.api.get(`/boards/${boardId}/cards`)
+  expect([answer.status, answer.body['code']]).toEqual([503, 'session_unavailable'])
+  expect(performance.now() - startMs).toBeLessThan(15_000)
 })
 
 test('[IX4] a log that is damaged is not compacted, and the log of the service says so', async () => {

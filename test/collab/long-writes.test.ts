@@ -67,6 +67,33 @@ test('[S14] a write that is built with the result of a thread waits for it, also
   expect(results).toEqual(['places'])
 })
 
+test('[S15] slow writes of one account, also those that nobody waits for, hold up no large write of another', async () => {
+  const { promise: never, resolve: end } = Promise.withResolvers<void>()
+  const slow = await Promise.all(listOf(6, () => makeBoard(user)))
+  const other = await service.user()
+  const { id: boardId } = await makeBoard(other)
+  const waiting = slow.map(({ id }) =>
+    live.documents.withDocument(id, () =>
+      live.queue.write(id, {
+        account: user.userId,
+        reads: 'board',
+        *build(head) {
+          yield* awaited(() => never)
+          return new Draft(head).finish()
+        },
+      }),
+    ),
+  )
+  await delay(100)
+  const cards = listOf(3000, (n) => ({ change: { kind: 'note', title: `${n}`, x: n, y: 0 } }))
+  const startMs = performance.now()
+  const created = await createCards(live, { account: other.userId, boardId, cards })
+  expect(created.cards.length).toBe(3000)
+  expect(performance.now() - startMs).toBeLessThan(15_000)
+  end()
+  await Promise.all(waiting)
+})
+
 test('[WK20] creating, changing, moving, removing and restoring large cards takes no step of more than 50 ms', async () => {
   const [{ id: boardId }, { id: toBoardId }] = [await makeBoard(user), await makeBoard(user)]
   const target = { account: user.userId, boardId }

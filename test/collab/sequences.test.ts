@@ -1,4 +1,5 @@
 /** The sequences that lose acknowledged work in designs that look right. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { tail } from '../../collab/log/log.ts'
@@ -6,6 +7,7 @@ import { verifyBoard } from '../../collab/log/verify.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { connectionLost, type GatedDatabase } from '../support/gated-database.ts'
 import { lockBoard } from '../support/held-lock.ts'
+import { authFrame, connect, disconnectAll, syncFrame } from '../support/raw-client.ts'
 import { startService } from '../support/service.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 
@@ -82,6 +84,29 @@ test('[S3] a commit that lands while the document loads is in it before anybody 
   const editor = await openEditor(service.url, { boardId, token: user.token })
   expect(database.afterSystem).toBeNull()
   expect(editor.cards.size).toBe(2)
+})
+
+test('[X44] who lost access while a board was loaded is shown nothing of it', async () => {
+  const boardId = await newBoard()
+  await user.api.post(`/boards/${boardId}/cards`, positioned('secret'))
+  const guest = await service.user()
+  await service.share(boardId, guest, 'editor')
+  database.afterSystem = async (result) => {
+    if (!Array.isArray(result) || !result[0]?.head) return
+    database.afterSystem = null
+    await service.share(boardId, guest, 'none')
+    await delay(600)
+  }
+  const client = await connect(service.url)
+  client.send(authFrame(boardId, guest.token))
+  client.send(syncFrame(boardId, 0, Y.encodeStateVector(new Y.Doc())))
+  expect(await client.untilClosed()).toBe(1013)
+  expect(client.received(0)).toEqual([])
+  const again = await connect(service.url)
+  again.send(authFrame(boardId, guest.token))
+  await until(() => again.denials.length > 0, 'it is answered')
+  expect(again.denials).toEqual(['permission-denied'])
+  disconnectAll()
 })
 
 test('[S4] a document that stands between snapshot and newest position catches up after a compaction', async () => {

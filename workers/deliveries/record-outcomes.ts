@@ -22,7 +22,7 @@ interface Success {
   outcome: Outcome
 }
 
-/** Successes that one call records. `promise` resolves after the call, even if it failed. */
+/** Successes that one call records. `promise` resolves when they are recorded or given up. */
 interface Batch extends PromiseWithResolvers<void> {
   successes: Success[]
 }
@@ -80,18 +80,16 @@ export class OutcomeRecorder {
   }
 
   async #recordBatch(successes: Success[]): Promise<void> {
-    try {
-      const leftOut = new Set((await recordSuccesses(this.#options.database, successes)).map(({ id }) => id))
-      for (const success of successes) if (leftOut.has(success.delivery.id)) void this.#recordLeftOut(success)
-      this.#options.recorded(successes.length - leftOut.size)
-    } catch (error) {
-      const again = successes.filter(({ delivery }) => this.#mayRetry(delivery))
-      if (again.length < successes.length) this.#giveUp(error, successes.length - again.length)
-      if (again.length === 0) return
-      setTimeout(
-        () => again.forEach(({ delivery, outcome }) => this.succeeded(delivery, outcome)),
-        againAfterMs,
-      )
+    for (let left = successes; left.length > 0; await delay(againAfterMs)) {
+      try {
+        const leftOut = new Set((await recordSuccesses(this.#options.database, left)).map(({ id }) => id))
+        for (const success of left) if (leftOut.has(success.delivery.id)) void this.#recordLeftOut(success)
+        return this.#options.recorded(left.length - leftOut.size)
+      } catch (error) {
+        const again = left.filter(({ delivery }) => this.#mayRetry(delivery))
+        if (again.length < left.length) this.#giveUp(error, left.length - again.length)
+        left = again
+      }
     }
   }
 

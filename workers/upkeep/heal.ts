@@ -6,9 +6,21 @@
  * registered is indexed at once. The others get some time first. It counts from the first edit that is not indexed:
  * other nodes may go on writing. Compaction may have removed that edit from the log; then it is old.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LiveBoards } from '../../collab/boards/live.ts'
 import type { Logger } from '../../platform/log.ts'
 import { startLoop, type WakingLoop } from '../loop.ts'
+
+/** How long one board may delay the others. */
+const longestMs = 30_000
+
+async function inTime(work: Promise<void>): Promise<void> {
+  work.catch(() => undefined) // nobody awaits it when it takes too long
+  const late = delay(longestMs, undefined, { ref: false }).then(() => {
+    throw new Error(`Indexing it takes more than ${longestMs / 1000} s.`)
+  })
+  await Promise.race([work, late])
+}
 
 /** Boards that are healed in one round. */
 const batch = 50
@@ -47,7 +59,7 @@ export function startHealing(
     if (rows.length < batch) failed.clear()
     for (const { board_id: boardId } of rows) {
       try {
-        await live.documents.withDocument(boardId, () => live.queue.flush(boardId))
+        await inTime(live.documents.withDocument(boardId, () => live.queue.flush(boardId)))
         log.info({ boardId }, 'indexed a board that a crash had left unindexed')
       } catch (error) {
         log.warn({ err: error, boardId }, 'a board could not be indexed; it will be tried again')

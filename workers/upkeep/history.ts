@@ -7,6 +7,7 @@ import { claimFile, dropFiles, putFile, readFile, takeLeftovers } from '../../co
 import type { mergeSegments } from '../../collab/log/archive.ts'
 import { historyCutoff, type DaysByTier } from '../../core/limits.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
+import type { Transaction } from '../../sql/database.ts'
 import type { FileParts } from './end-uploads.ts'
 import { never, startLoop, type Loop } from '../loop.ts'
 
@@ -105,22 +106,26 @@ interface SegmentKeys {
   base_key: string | null
 }
 
+const readSegments = (tx: Transaction, boardId: string) => tx<SegmentKeys[]>`
+  select from_seq, to_at, key, base_key from board_history where board_id = ${boardId} order by from_seq`
+
 /** Deletes the segments that ended before `cutoff`. The first one that is kept gets a base, unless it has one. */
 async function endSegmentsOf(parts: HistoryParts, board: BoardHistory, cutoff: Date): Promise<void> {
   const { database } = parts
   const boardId = board.board_id
   const baseKey = `history/${boardId}/${randomUUID().slice(0, 8)}-base`
   await claimFile(database, baseKey)
-  const segments = await database.asSystem(
-    (tx) => tx<SegmentKeys[]>`
-      select from_seq, to_at, key, base_key from board_history where board_id = ${boardId} order by from_seq`,
-  )
+  const segments = await database.asSystem((tx) => readSegments(tx, boardId))
   const kept = segments.findIndex(({ to_at }) => to_at > cutoff)
   const ended = kept < 0 ? segments : segments.slice(0, kept)
   const first = segments[kept]
   const base = first && !first.base_key ? await writeBase(parts, board, ended, baseKey) : null
-  await database.asSystem(async (tx) => {
+  const isDone = await database.asSystem(async (tx) => {
     await tx`select from board_documents where board_id = ${boardId} for update`
+    const now = await readSegments(tx, boardId)
+    // The base was made of files that an expunge has replaced meanwhile, or another process has ended the segments.
+    if (segments.some(({ key, base_key: base }, n) => now[n]?.key !== key || now[n]?.base_key !== base))
+      return false
     if (base && first) {
       await tx`
         update board_history set base_key = ${base.key}, base_bytes = ${base.bytes}, base_at = ${ended.at(-1)!.to_at}
@@ -130,8 +135,11 @@ async function endSegmentsOf(parts: HistoryParts, board: BoardHistory, cutoff: D
     await tx`
       delete from board_history
       where board_id = ${boardId} and from_seq = any (${ended.map(({ from_seq }) => from_seq)}::bigint[])`
+    return true
   }, 'background')
-  if (!base) await dropFiles(database, [baseKey])
+  // An expunge has deleted the row of the file before the file was written. So nothing else would delete it.
+  if (!isDone) await parts.files.remove([baseKey])
+  if (!base || !isDone) await dropFiles(database, [baseKey])
 }
 
 /** Writes the document after these segments to a file. */
