@@ -16,8 +16,9 @@ for (const type of ['dragover', 'drop'] as const)
 
 const root = createRoot(document.getElementById('app')!)
 
-// The page is about to be left when it was opened by another address of the service.
-if (!(await moveToOwnOrigin())) root.render(location.pathname === guestPath ? <GuestPage /> : <App />)
+// The page is about to be left when it was opened by another address of the service. Without an answer it stays.
+if (!(await moveToOwnOrigin().catch(() => false)))
+  root.render(location.pathname === guestPath ? <GuestPage /> : <App />)
 
 declare module 'react' {
   /** Styles may set the custom properties of `style/`. */

@@ -21,6 +21,8 @@ export interface OfflineStore {
   destroy(): unknown
   /** Called when the service says that this account may not see the board. */
   clearData?(): unknown
+  /** Gets a function to call when the store ends by itself, and keeps nothing any more. */
+  onEnd?(listener: () => void): unknown
 }
 
 export interface BoardOptions extends ConnectionOptions {
@@ -102,15 +104,21 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
 
 function keep(offline: OfflineStore, connection: Connection, document: Y.Doc): void {
   const { status } = connection
+  let isOver = false
+  const over = () => {
+    isOver = true
+    connection.notKept()
+  }
+  offline.onEnd?.(over)
   offline.whenSynced.then(
-    () => connection.keptHere({ hasBoard: document.store.clients.size > 0 }),
+    () => isOver || connection.keptHere({ hasBoard: document.store.clients.size > 0 }),
     // The board can be opened without a store, too.
     () => undefined,
   )
   const end = status.subscribe(() => {
     if (status.get().reason?.name !== 'permission-denied') return
     end()
-    connection.notKept()
+    over()
     void offline.clearData?.()
   })
 }

@@ -45,8 +45,19 @@ export const inTrash: Words = {
 
 const lost = wait('The connection is lost. Your changes are kept, and sent when it is back.')
 
-/** @param wasOpen whether the person has seen the board in this window */
-export function wordsOf({ name, code }: Reason, wasOpen: boolean): Words {
+interface Circumstances {
+  /** Whether the person has seen the board in this window. */
+  wasOpen: boolean
+  isGuest: boolean
+  /** Whether this device keeps what is not saved. */
+  kept: boolean
+}
+
+export function wordsOf({ name, code }: Reason, { wasOpen, isGuest, kept }: Circumstances): Words {
+  if (name === 'token-invalid' && isGuest)
+    return wait('This guest link has ended. Copy what you need, and ask for another link.')
+  if (name === 'token-invalid' && !kept)
+    return { says: 'You are signed out. Copy what is not saved, then sign in to go on.', offers: 'sign in' }
   if (name === 'permission-denied' && wasOpen) return words['access-ended']!
   if (name !== 'try-later') return words[name] ?? lost
   return code === undefined

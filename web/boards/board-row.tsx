@@ -1,5 +1,5 @@
 /** A row of the tree of boards. */
-import { useEffect, useRef, type MouseEvent, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
 import { placeFor } from '../controls/menu.tsx'
 import type { ListedBoard } from '../service/boards.ts'
 import { PeopleHere } from './people-here.tsx'
@@ -107,25 +107,27 @@ export function BoardLink({ board, name, desk }: LinkProps): ReactNode {
 
 function Rename({ board, state }: { board: ListedBoard; state: TreeState }): ReactNode {
   const field = useRef<HTMLInputElement>(null)
+  // Meanwhile somebody else may rename the board.
+  const [before] = useState(board.name)
   useEffect(() => {
     field.current!.focus()
     field.current!.select()
   }, [])
   const end = (isKept: boolean) => {
     const name = field.current!.value.trim()
-    if (isKept && name !== '' && name !== board.name) void state.actions.rename(board.id, name)
+    if (isKept && name !== '' && name !== before) void state.actions.rename(board.id, name)
     state.rename(null)
   }
   return (
     <input
       ref={field}
       aria-label={`Name of ${board.name}`}
-      defaultValue={board.name}
+      defaultValue={before}
       maxLength={200}
       onBlur={() => end(true)}
       onKeyDown={({ key }) => {
         if (key !== 'Enter' && key !== 'Escape') return
-        if (key === 'Escape') field.current!.value = board.name
+        if (key === 'Escape') field.current!.value = before
         state.focus(board.id) // which ends it
       }}
     />

@@ -7,7 +7,10 @@ import type { Notifications } from './use-notifications.ts'
 import type { LivePlaces } from './use-places.ts'
 
 /** @returns how many people have each board open */
-export function useLive({ reload, told }: LivePlaces, { add }: Notifications): PeopleByBoard {
+export function useLive(
+  { reload, told }: LivePlaces,
+  { add, reload: readAnew }: Notifications,
+): PeopleByBoard {
   const [people, setPeople] = useState(nobody)
   useEffect(() => {
     const live = openLive({
@@ -21,7 +24,17 @@ export function useLive({ reload, told }: LivePlaces, { add }: Notifications): P
         if (type === 'notification') add(notification as Notification)
       },
     })
-    return () => live.close()
-  }, [reload, told, add])
+    // A notification is sent once, to those who are connected.
+    let isOpen = true
+    const end = live.status.subscribe(() => {
+      const wasOpen = isOpen
+      isOpen = live.status.get().connection === 'open'
+      if (isOpen && !wasOpen) void readAnew()
+    })
+    return () => {
+      end()
+      live.close()
+    }
+  }, [reload, told, add, readAnew])
   return people
 }

@@ -1,7 +1,6 @@
 /** The canvas of an open board. */
 import {
   lazy,
-  Suspense,
   useCallback,
   useEffect,
   useMemo,
@@ -23,6 +22,7 @@ import {
 import type { OpenBoard, Place } from '../../client/editor/index.ts'
 import { useStore } from '../../client/react/index.ts'
 import { ScaleContext } from '../contents/scale.ts'
+import { Later } from '../controls/later.tsx'
 import type { Intake } from '../files/intake.ts'
 import { CardNode } from './card-node.tsx'
 import { boundsOf, boxOf, type Box } from './geometry.ts'
@@ -138,14 +138,12 @@ function Flow({
       >
         <Background gap={24} />
         <Toolbar {...{ board, canEdit, addCard, addFiles }} />
-        <Suspense fallback={null}>
-          {useIsDrawn() && <After {...{ goal, intake, fit }} show={showCards} />}
-        </Suspense>
-        <Suspense fallback={null}>
-          <Later>
+        <Later>{useIsDrawn() && <After {...{ goal, intake, fit }} show={showCards} />}</Later>
+        <Later>
+          <Soon>
             <Tools {...following} {...{ selected, addCard, fit }} />
-          </Later>
-        </Suspense>
+          </Soon>
+        </Later>
       </ReactFlow>
     </Shared>
   )
@@ -177,7 +175,7 @@ const laterMs = 1500
 const interactions = ['pointermove', 'pointerdown', 'keydown', 'focusin'] as const
 
 /** Shows its children a little after the board, or as soon as the person does something. */
-function Later({ children }: { children: ReactNode }): ReactNode {
+function Soon({ children }: { children: ReactNode }): ReactNode {
   const [isTime, setTime] = useState(false)
   useEffect(() => {
     if (isTime) return

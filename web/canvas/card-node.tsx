@@ -1,10 +1,11 @@
 /** A card on the canvas. */
-import { lazy, memo, Suspense, type CSSProperties, type ReactNode } from 'react'
+import { lazy, memo, type CSSProperties, type ReactNode } from 'react'
 import type { NodeProps } from '@xyflow/react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
 import { Contents } from '../contents/contents.tsx'
 import { isKnownKind } from '../contents/kinds.ts'
+import { Later } from '../controls/later.tsx'
 import { CardForm } from './card-form.tsx'
 import type { CardNode as Shown } from './nodes.ts'
 import { useSurface } from './surface.ts'
@@ -19,9 +20,9 @@ export const CardNode = memo(function CardNode({ data }: NodeProps<Shown>): Reac
   return (
     <>
       {canEdit && hasHandles && !isEdited && (
-        <Suspense>
+        <Later>
           <Handles id={card.id} rotation={rotation} />
-        </Suspense>
+        </Later>
       )}
       <article
         className={classOf(card)}

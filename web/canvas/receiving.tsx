@@ -1,7 +1,8 @@
 /** What is dropped and pasted on the canvas, and what is on its way there. */
-import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react'
+import { lazy, useSyncExternalStore, type ReactNode } from 'react'
 import { Panel, useReactFlow } from '@xyflow/react'
 import { useStore } from '../../client/react/index.ts'
+import { Later } from '../controls/later.tsx'
 import type { Intake } from '../files/intake.ts'
 import { useReceive } from '../files/receive.ts'
 import { useSurface } from './surface.ts'
@@ -26,12 +27,12 @@ export function Receiving({ intake, canEdit, show }: ReceivingProps): ReactNode 
   return (
     <>
       {!isEmpty && (
-        <Suspense>
+        <Later>
           <Arriving jobs={jobs} />
           <Panel position="top-right" className="nopan nowheel">
             <Tray {...{ jobs, carrier, show }} />
           </Panel>
-        </Suspense>
+        </Later>
       )}
       {canEdit && isEmpty && <Empty />}
       {isOver && (

@@ -39,7 +39,7 @@ export function Toolbar({ board, canEdit, addCard, addFiles }: ToolbarProps): Re
   )
 }
 
-/** Also in text fields: the browser's own undo knows nothing of what others have typed. */
+/** Also in the fields of a card: the browser's own undo knows nothing of what others have typed. Other fields have their own. */
 function useUndoKeys(board: OpenBoard, canEdit: boolean): void {
   useEffect(() => {
     if (!canEdit) return
@@ -48,6 +48,8 @@ function useUndoKeys(board: OpenBoard, canEdit: boolean): void {
       if (event.defaultPrevented) return
       const key = event.key.toLowerCase()
       if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== 'z' && key !== 'y')) return
+      const field = event.target instanceof Element && event.target.closest('input, textarea, select')
+      if (field && !field.closest('.react-flow__node')) return
       event.preventDefault()
       if (key === 'z' && !event.shiftKey) board.undo()
       else board.redo()

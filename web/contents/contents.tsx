@@ -1,7 +1,8 @@
 /** What a card shows, by its kind. */
-import { lazy, Suspense, type ReactNode } from 'react'
+import { lazy, type ReactNode } from 'react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
+import { Later } from '../controls/later.tsx'
 import { Picture, Preview } from './file.tsx'
 import { Icon } from './icons.tsx'
 import { isKnownKind } from './kinds.ts'
@@ -88,9 +89,9 @@ function Link({ card }: Shown): ReactNode {
 const lazily = (pick: (media: typeof Media) => (shown: Shown) => ReactNode) => {
   const Kind = lazy(async () => ({ default: pick(await import('./media.tsx')) }))
   return ({ card }: Shown): ReactNode => (
-    <Suspense>
+    <Later>
       <Kind card={card} />
-    </Suspense>
+    </Later>
   )
 }
 const Video = lazily(({ Video }) => Video)

@@ -1,7 +1,8 @@
 /** Files on cards, from addresses that the service signs for this account. */
-import { lazy, Suspense, useCallback, useContext, useEffect, useRef, useState, type ReactNode } from 'react'
+import { lazy, useCallback, useContext, useEffect, useRef, useState, type ReactNode } from 'react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
+import { Later } from '../controls/later.tsx'
 import { Refused } from '../service/api.ts'
 import { fileUrl, forgetUrl, widthFor } from '../service/file-urls.ts'
 import { Icon } from './icons.tsx'
@@ -91,9 +92,9 @@ export function Missing({ says, again, fileKey, name = '' }: MissingProps): Reac
         </button>
       )}
       {fileKey !== undefined && (
-        <Suspense>
+        <Later>
           <Download fileKey={fileKey} name={name} />
-        </Suspense>
+        </Later>
       )}
     </div>
   )

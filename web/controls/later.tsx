@@ -1,8 +1,13 @@
-/** A part of the app that is loaded when it is opened. */
+/**
+ * A part of the app that is loaded when it is opened. It fails alone: without the network, or when a new version of the app
+ * has replaced its file, the board stays open, with what is not saved.
+ */
 import { Component, Suspense, type ReactNode } from 'react'
 
 interface LaterProps {
   children: ReactNode
+  /** Shown while it is loaded. */
+  fallback?: ReactNode
 }
 
 export class Later extends Component<LaterProps, { hasFailed: boolean }> {
@@ -13,7 +18,8 @@ export class Later extends Component<LaterProps, { hasFailed: boolean }> {
   }
 
   override render(): ReactNode {
-    if (!this.state.hasFailed) return <Suspense>{this.props.children}</Suspense>
+    if (!this.state.hasFailed)
+      return <Suspense fallback={this.props.fallback}>{this.props.children}</Suspense>
     return (
       <div className="banner">
         <p role="alert">This part of the app could not be loaded. Check the network, and reload the page.</p>

@@ -37,6 +37,7 @@ export class Uploads {
         return shapeOf(file, url).finally(() => URL.revokeObjectURL(url))
       }),
     )
+    if (this.#isClosed) return
     const frames = sideBySide(shapes, at)
     for (const [n, file] of files.entries()) {
       const { kind } = shapes[n]!
@@ -80,7 +81,14 @@ export class Uploads {
   }
 
   async #addText(file: File, frame: Upload['frame']): Promise<void> {
-    const body = (await file.text()).replace(/\r\n?/g, '\n')
+    const text = await file.text().catch(() => null)
+    if (text === null)
+      return this.#jobs.add({
+        ...{ is: 'note', id: newJobId(), name: file.name, state: 'failed' },
+        says: 'This file could not be read. Check that it is still there, and drop it again.',
+      })
+    if (this.#isClosed) return
+    const body = text.replace(/\r\n?/g, '\n')
     this.#target.add({ kind: 'doc', title: file.name.replace(/\.\w+$/, ''), body, ...frame })
   }
 

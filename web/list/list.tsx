@@ -1,19 +1,11 @@
 /** The board as a list in reading order, for keyboards, screen readers and small screens. */
-import {
-  lazy,
-  Suspense,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-  type ReactNode,
-} from 'react'
+import { lazy, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
 import { useBody, useCards, useGroups, useStore } from '../../client/react/index.ts'
 import { textOf } from '../board/values.ts'
 import { Contents } from '../contents/contents.tsx'
 import { isKnownKind, kindName, labelOf } from '../contents/kinds.ts'
+import { Later } from '../controls/later.tsx'
 import { AddFiles } from '../files/add-files.tsx'
 import type { Intake } from '../files/intake.ts'
 import { useReceive } from '../files/receive.ts'
@@ -262,9 +254,9 @@ function Progress({ intake: { jobs, carrier } }: { intake: Intake }): ReactNode 
   if (isEmpty) return null
   return (
     <div className="list-tray">
-      <Suspense>
+      <Later>
         <Tray {...{ jobs, carrier, show: null }} />
-      </Suspense>
+      </Later>
     </div>
   )
 }

@@ -50,7 +50,7 @@ export function forgetToken(): void {
 
 /** Leaves the page for the sign-in, which leads back here. */
 export function signIn(): void {
-  location.assign(`/login?next=${encodeURIComponent(location.pathname)}`)
+  location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`)
 }
 
 async function requestToken(): Promise<Token> {
@@ -96,6 +96,6 @@ export async function moveToOwnOrigin(): Promise<boolean> {
   const { issuer } = (await answer.json()) as { issuer: string }
   const { origin } = new URL(issuer)
   if (origin === location.origin) return false
-  location.replace(origin + location.pathname + location.hash)
+  location.replace(origin + location.pathname + location.search + location.hash)
   return true
 }

@@ -1,16 +1,8 @@
 /** The app: the side, the board that is open, and what is shown over both. */
-import {
-  lazy,
-  Suspense,
-  useCallback,
-  useEffect,
-  useMemo,
-  useState,
-  type ComponentType,
-  type ReactNode,
-} from 'react'
+import { lazy, useCallback, useEffect, useMemo, useState, type ComponentType, type ReactNode } from 'react'
 import { boardsOf, DeskContext, type Desk, type Notice, type Panel, type Shared } from '../boards/desk.ts'
 import { showSearch } from '../boards/show-search.ts'
+import { Later } from '../controls/later.tsx'
 import { BoardPage } from './board-page.tsx'
 import { NoticeBar } from './notice-bar.tsx'
 import { addressOf, follow, go, settingsOf, useBoardId, useSettingsId } from './route.ts'
@@ -48,9 +40,9 @@ export function App(): ReactNode {
           {Side && <Side share={share} />}
         </nav>
         {settingsId !== null ? (
-          <Suspense>
+          <Later>
             <WorkspaceSettings workspaceId={settingsId} {...listButton} />
-          </Suspense>
+          </Later>
         ) : boardId === null ? (
           <main className="message">
             <p>{places ? 'There is no board yet. Create the first one at the side.' : 'Opening…'}</p>

@@ -1,16 +1,17 @@
 /** One board: its name, who is here, whether all is saved, and the canvas. */
-import { lazy, Suspense, use, useCallback, useEffect, useState, type ReactNode } from 'react'
+import { lazy, use, useCallback, useEffect, useState, type ReactNode } from 'react'
 import { openBoard, type BoardStatus, type OpenBoard } from '../../client/editor/index.ts'
 import { useBoard, useSaveStatus } from '../../client/react/index.ts'
 import { keptFor } from '../board/offline.ts'
 import { DeskContext } from '../boards/desk.ts'
 import { Canvas } from '../canvas/canvas.tsx'
+import { Later } from '../controls/later.tsx'
 import { useIntake } from '../files/intake.ts'
 import { readAccountId } from '../service/api.ts'
+import { readBoardState } from '../service/board-state.ts'
 import { readBoard, type Board } from '../service/boards.ts'
 import { guestToken } from '../service/token.ts'
-import { Later } from './later.tsx'
-import { useCardGoal } from './route.ts'
+import { guardLeaving, useCardGoal } from './route.ts'
 import { useHistory, type BoardHistory } from './use-history.tsx'
 import { useView, type View } from './view.ts'
 
@@ -77,7 +78,11 @@ export function BoardPage({ boardId, known, shown, listButton }: BoardPageProps)
           </Later>
         )}
       </header>
-      {board && <Open {...{ board, boardId, past, view, following, follow }} shown={noteShown} />}
+      {board && (
+        <Later>
+          <Open {...{ board, boardId, past, view, following, follow }} shown={noteShown} />
+        </Later>
+      )}
     </main>
   )
 }
@@ -86,7 +91,15 @@ export function BoardPage({ boardId, known, shown, listButton }: BoardPageProps)
 const placeOf = (board: string) => ({ url: location.origin, board, token: guestToken() ?? sessionToken })
 /** A function is asked once more when a socket ends. So the service tells whether the session ended, or the access. */
 const sessionToken = () => ''
-const store = keptFor(readAccountId)
+const store = keptFor(
+  readAccountId,
+  // Without an answer it is kept: only this account can read it.
+  (name) =>
+    readBoardState(name.replace('corkboard:', '')).then(
+      (state) => state === 'gone',
+      () => false,
+    ),
+)
 
 /** What the lists of boards don't tell: the schedule, and the name of a board that is in none of them. */
 function useBoardRow(boardId: string): [Board | null, (board: Board) => void] {
@@ -125,7 +138,13 @@ function Open({ board, boardId, past, view, shown, ...following }: OpenProps): R
     if (saved || kept) return
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
+    const end = guardLeaving(() =>
+      confirm('Not all changes of this board are saved. Leave it, and lose them?'),
+    )
+    return () => {
+      removeEventListener('beforeunload', ask)
+      end()
+    }
   }, [saved, kept])
   const canEdit = loaded && !readOnly && connection !== 'closed'
   const intake = useIntake(board, canEdit ? boardId : null)
@@ -164,9 +183,9 @@ function Open({ board, boardId, past, view, shown, ...following }: OpenProps): R
             canEdit={canEdit && !past.past}
           />
         ) : (
-          <Suspense fallback={<p className="message">Opening the list…</p>}>
+          <Later fallback={<p className="message">Opening the list…</p>}>
             <List {...{ intake, showHistory }} board={past.past ?? board} canEdit={canEdit && !past.past} />
-          </Suspense>
+          </Later>
         )}
         {past.panel(board, canEdit)}
       </div>

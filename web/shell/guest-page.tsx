@@ -1,7 +1,7 @@
 /** The page of a guest link: asks who comes, and then shows the one board. */
 import { lazy, useState, type ReactNode } from 'react'
 import { BoardPage } from './board-page.tsx'
-import { Later } from './later.tsx'
+import { Later } from '../controls/later.tsx'
 
 const Welcome = lazy(() => import('./welcome.tsx'))
 

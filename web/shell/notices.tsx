@@ -1,6 +1,7 @@
 /** Why the board is not open, or takes no changes, and what the person can do. */
 import { useEffect, useState, type ReactNode } from 'react'
 import type { BoardStatus, OpenBoard, Reason } from '../../client/editor/index.ts'
+import { useSaveStatus } from '../../client/react/index.ts'
 import { inTrash, wordsOf, type Words } from '../board/reasons.ts'
 import { readBoardState, restoreBoard, type BoardState } from '../service/board-state.ts'
 import { guestToken, signIn } from '../service/token.ts'
@@ -14,7 +15,9 @@ interface WhyProps {
 
 export function Why({ board, boardId, reason, wasOpen }: WhyProps): ReactNode {
   const state = useBoardState(boardId, reason)
-  const { says, offers } = state === 'trash' ? inTrash : wordsOf(reason, wasOpen)
+  const { kept } = useSaveStatus(board)
+  const circumstances = { wasOpen, kept: kept || !wasOpen, isGuest: guestToken() !== null }
+  const { says, offers } = state === 'trash' ? inTrash : wordsOf(reason, circumstances)
   return (
     <>
       <p role="alert">{says}</p>

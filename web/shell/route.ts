@@ -14,7 +14,23 @@ export function go(boardId: string, cardId?: string, how: 'push' | 'replace' = '
   goTo(addressOf(boardId, cardId), how)
 }
 
+/** Asks before the page leads to another one within the app. */
+let guard: { pathname: string; href: string; ask(): boolean } | null = null
+
+/** @param ask whether this page may be left. @returns a function that ends it */
+export function guardLeaving(ask: () => boolean): () => void {
+  const { pathname, href } = location
+  const mine = { pathname, href, ask }
+  guard = mine
+  return () => {
+    if (guard === mine) guard = null
+  }
+}
+
+const mayGoTo = (pathname: string): boolean => !guard || pathname === guard.pathname || guard.ask()
+
 function goTo(address: string, how: 'push' | 'replace' = 'push'): void {
+  if (!mayGoTo(new URL(address, location.href).pathname)) return
   history[`${how}State`](null, '', address)
   dispatchEvent(new Event(moved))
 }
@@ -51,9 +67,21 @@ const cardGoal = () => {
   return cardId === null ? null : `${visit} ${cardId}`
 }
 
+const listeners = new Set<() => void>()
+
 function subscribe(listener: () => void): () => void {
-  for (const type of [moved, 'popstate']) addEventListener(type, listener)
-  return () => {
-    for (const type of [moved, 'popstate']) removeEventListener(type, listener)
+  if (listeners.size === 0) {
+    addEventListener(moved, tellAll)
+    addEventListener('popstate', tellUnlessGuarded)
   }
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const tellAll = () => listeners.forEach((listener) => listener())
+
+/** Back and Forward have left the page already. Whoever stays comes back. */
+function tellUnlessGuarded(): void {
+  if (mayGoTo(location.pathname)) tellAll()
+  else history.pushState(null, '', guard!.href)
 }

@@ -1,7 +1,7 @@
 /** Opens the share dialog of a board, for the owner of its workspace: nobody else may share it. */
 import { lazy, useEffect, useState, type ReactNode } from 'react'
 import { readOwnWorkspace } from '../service/api.ts'
-import { Later } from './later.tsx'
+import { Later } from '../controls/later.tsx'
 
 const ShareDialog = lazy(() => import('../people/share-dialog.tsx'))
 

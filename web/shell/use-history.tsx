@@ -1,7 +1,7 @@
 /** The history of an open board: its button, its panel, the panel of one card, and the moment that the canvas shows. */
 import { lazy, useCallback, useRef, useState, type ReactNode } from 'react'
 import type { OpenBoard } from '../../client/editor/index.ts'
-import { Later } from './later.tsx'
+import { Later } from '../controls/later.tsx'
 
 const HistoryPanel = lazy(() => import('../history/history-panel.tsx'))
 const CardHistory = lazy(() => import('../history/card-history.tsx'))

@@ -2,7 +2,7 @@
 import { lazy, useEffect, useState, type ReactNode } from 'react'
 import { readWorkspaces, type Workspace } from '../service/api.ts'
 import { signIn, SignedOut } from '../service/token.ts'
-import { Later } from './later.tsx'
+import { Later } from '../controls/later.tsx'
 
 const SettingsPage = lazy(() => import('../settings/settings-page.tsx'))
 

@@ -36,14 +36,15 @@ export function Arrange({ selected, close, say }: ArrangeProps): ReactNode {
   const [gap, setGap] = useState(gaps.usual)
   // The cards are those that were selected when it was opened.
   const [ids] = useState(() => (selected.size > 1 ? [...selected] : null))
-  const { frames, fault } = useLayout(ids, layout, gap)
+  const { frames, fault, isCurrent } = useLayout(ids, layout, gap)
   useEffect(() => preview(frames ?? noFrames), [frames, preview])
   useEffect(() => () => preview(noFrames), [preview])
   const form = useRef<HTMLFormElement>(null)
   useFocusWithin(form)
   const apply = () => {
     // By the editor, so that undo takes it back like any other step.
-    if (frames) write(board, frames)
+    if (!frames || !isCurrent) return
+    write(board, frames)
     say(`${ids ? ids.length : board.cards.get().length} cards are arranged. Undo takes it back.`)
     close()
   }
@@ -85,9 +86,9 @@ export function Arrange({ selected, close, say }: ArrangeProps): ReactNode {
             }
           />
         </label>
-        <p role="status">{fault ?? (frames ? 'The board shows how it will be.' : 'Looking…')}</p>
+        <p role="status">{isCurrent ? (fault ?? 'The board shows how it will be.') : 'Looking…'}</p>
         <div className="buttons">
-          <button type="submit" className="main" disabled={!frames}>
+          <button type="submit" className="main" disabled={!frames || !isCurrent}>
             Apply
           </button>
           <button type="button" onClick={close}>
@@ -113,7 +114,9 @@ function useFocusWithin(form: RefObject<HTMLFormElement | null>): void {
 
 function useLayout(ids: string[] | null, layout: Layout, gap: number) {
   const { board } = useSurface()
-  const [shown, setShown] = useState<{ frames: Frames | null; fault: string | null }>({
+  const asked = `${layout} ${gap}`
+  const [shown, setShown] = useState<{ of: string | null; frames: Frames | null; fault: string | null }>({
+    of: null,
     frames: null,
     fault: null,
   })
@@ -125,14 +128,15 @@ function useLayout(ids: string[] | null, layout: Layout, gap: number) {
       return previewLayout(boardIdOf(board), { layout, ids, gap })
     }
     show().then(
-      (places) => isCurrent && setShown({ frames: framesOf(places), fault: null }),
-      (error: Error) => isCurrent && setShown({ frames: null, fault: faultOf(error) }),
+      (places) => isCurrent && setShown({ of: asked, frames: framesOf(places), fault: null }),
+      (error: Error) => isCurrent && setShown({ of: asked, frames: null, fault: faultOf(error) }),
     )
     return () => {
       isCurrent = false
     }
-  }, [board, ids, layout, gap])
-  return shown
+  }, [board, ids, layout, gap, asked])
+  // Until the service has answered, the board shows the layout that was asked for before.
+  return { ...shown, isCurrent: shown.of === asked }
 }
 
 const savedMs = 5000

@@ -1,5 +1,5 @@
 /** What one can do with the selected cards. The keys do most of it, too. */
-import type { ReactNode } from 'react'
+import { useRef, type ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
 import type { EditorCard as Card, EditorGroup } from '../../../client/editor/index.ts'
 import { useCards, useGroups } from '../../../client/react/index.ts'
@@ -174,6 +174,8 @@ function Grouping({ cards }: { cards: Card[] }): ReactNode {
 
 function GroupFields({ group: { id, name, shape, outline, color } }: { group: EditorGroup }): ReactNode {
   const { board } = useSurface()
+  // While the field has the focus, somebody else may rename the group.
+  const before = useRef(name)
   const change = (fields: Partial<Omit<EditorGroup, 'id'>>) =>
     step(board, () => board.groups.change(id, fields))
   return (
@@ -182,9 +184,13 @@ function GroupFields({ group: { id, name, shape, outline, color } }: { group: Ed
         aria-label="Name of the group"
         maxLength={200}
         defaultValue={name}
+        onFocus={({ target }) => {
+          target.value = name
+          before.current = name
+        }}
         onBlur={({ target }) => {
           const given = target.value.trim()
-          if (given !== '' && given !== name) change({ name: given })
+          if (given !== '' && given !== before.current) change({ name: given })
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter') event.currentTarget.blur()

@@ -1,7 +1,8 @@
 /** What one does with cards, and what others do: loaded when the board is drawn. */
-import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from 'react'
+import { lazy, useCallback, useMemo, useState, type ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
 import type { Place } from '../../../client/editor/index.ts'
+import { Later } from '../../controls/later.tsx'
 import { boundsOf, boxOf, type Box } from '../geometry.ts'
 import { CardMenu } from './card-menu.tsx'
 import { Cursors } from './cursors.tsx'
@@ -65,10 +66,10 @@ export function Tools({ selected, following, follow, addCard, fit }: ToolsProps)
           </button>
         </Panel>
       )}
-      <Suspense fallback={null}>
+      <Later>
         {opened === 'arrange' && <Arrange selected={selected} close={close} say={say} />}
         {opened === 'help' && <KeyHelp close={close} />}
-      </Suspense>
+      </Later>
       <Following following={following} follow={follow} />
       {notice !== null && <Notice says={notice} button="Close" close={() => say(null)} isAlert />}
     </>
