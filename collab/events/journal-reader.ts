@@ -15,7 +15,7 @@ import type { Database, Statement } from '../../sql/database.ts'
 import { readerKey, wants, type Follower } from './follower.ts'
 import { messagesOf } from './messages.ts'
 import { isAfter, positionOf, type JournalEvent, type Position } from './position.ts'
-import { accessKey, audienceOf, isKept, readHorizon, readJournal, type Audience } from './read-journal.ts'
+import { accessKey, audienceOf, readHorizon, readJournal, type Audience } from './read-journal.ts'
 
 /** The time between two ticks: as often as the gateway looks whether editors still have their access. */
 const everyMs = 750
@@ -81,8 +81,8 @@ export class JournalReader {
    * @throws ServiceError `storage_unavailable`
    */
   async begin(follower: Follower, lastEventId: string | undefined): Promise<Beginning> {
-    const last = lastEventId === undefined ? null : await this.#keptPosition(lastEventId)
     const { horizon, hasAccess } = await this.#beginnings.ask(follower)
+    const last = lastEventId === undefined ? null : keptPosition(lastEventId, horizon)
     this.#begunAt = horizon
     follower.position = last ?? horizon
     if (!hasAccess) return 'none'
@@ -106,8 +106,8 @@ export class JournalReader {
   }
 
   /** Sends a follower what came after an event again. @returns false when the journal has not kept all of it */
-  async rewind(follower: Follower, lastEventId: string): Promise<boolean> {
-    const last = await this.#keptPosition(lastEventId)
+  rewind(follower: Follower, lastEventId: string): boolean {
+    const last = keptPosition(lastEventId, this.#cursor ?? follower.position)
     if (last && isAfter(follower.position, last)) {
       follower.position = last
       if (this.#current.delete(follower)) void this.#catchUp(follower)
@@ -132,11 +132,6 @@ export class JournalReader {
     this.#stopped = true
     for (const follower of this.#all) follower.finish('stop')
     this.#tickSoon?.()
-  }
-
-  async #keptPosition(id: string): Promise<Position | null> {
-    const position = positionOf(id)
-    return position && (await this.#ask((sql) => isKept(sql, position))) ? position : null
   }
 
   // ---- the reader
@@ -252,6 +247,20 @@ export class JournalReader {
     return this.#options.database.callAsSystem(question, 'follow')
   }
 }
+
+/**
+ * The position of an id, when the journal has everything after it. It is judged by a recent position, not by a query:
+ * thousands of clients come back at once.
+ */
+function keptPosition(id: string, now: Position): Position | null {
+  const position = positionOf(id)
+  const ageMs = now.at.getTime() - (position?.at.getTime() ?? NaN)
+  return ageMs >= -aheadMs && ageMs <= limits.eventStreams.days * dayMs ? position : null
+}
+
+const dayMs = 24 * 3_600_000
+/** Another process may have read further. */
+const aheadMs = 60_000
 
 /** The position after a page that was read up to `until`. */
 function endOf(events: JournalEvent[], after: Position, until: Position): Position {

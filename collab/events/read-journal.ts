@@ -1,5 +1,4 @@
 /** Reads the journal of events for all followers of a process at once, with those who may see each event. */
-import { limits } from '../../core/limits.ts'
 import type { Statement } from '../../sql/database.ts'
 import { readerKey, type Follower, type Reader } from './follower.ts'
 import type { JournalEvent, Position } from './position.ts'
@@ -54,14 +53,6 @@ export async function readHorizon(
     ) as ended`
   const ended = new Set(row!.ended.map((nth) => accessKey(asked[nth]!)))
   return { horizon: { at: row!.at, place: 0 }, ended }
-}
-
-/** Whether the journal has every event after this position: it is not too old, and not of another database's future. */
-export async function isKept(sql: Statement, { at }: Position): Promise<boolean> {
-  const [row] = await sql<{ kept: boolean }[]>`
-    select ${at}::timestamptz between now() - ${limits.eventStreams.days} * interval '1 day'
-      and now() + interval '1 minute' as kept`
-  return row!.kept
 }
 
 /** The accounts and minted sessions among readers, each once. */

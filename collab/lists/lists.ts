@@ -56,7 +56,7 @@ export class Lists implements ListView {
     if (step === syncStep.missing || step === syncStep.update)
       list.socket.sendAtOnce(syncStatusFrame(address, false)) // it is read-only
     else if (step === syncStep.stateVector) return this.#open(list)
-    else if (type === frameType.stateless) return this.#resume(list, payload)
+    else if (type === frameType.stateless) this.#resume(list, payload)
     else if (type === frameType.close) list.end()
     return null
   }
@@ -120,17 +120,12 @@ export class Lists implements ListView {
     this.#options.people.follow(list)
   }
 
-  async #resume(list: List, payload: Uint8Array): Promise<void> {
+  #resume(list: List, payload: Uint8Array): void {
     const id = resumedFrom(payload)
     if (id === null || list.stage !== 'open') return
     list.stage = 'resumed'
-    try {
-      // `resumed` comes before all that follows the position, because the journal is read later.
-      list.say((await this.#options.journal.rewind(list, id)) ? 'resumed' : 'reset')
-    } catch (error) {
-      this.#options.log.warn({ err: error }, 'a live list could not be resumed; its client comes back')
-      list.cutOff('fault')
-    }
+    // `resumed` comes before all that follows the position, because the journal is read later.
+    list.say(this.#options.journal.rewind(list, id) ? 'resumed' : 'reset')
   }
 
   #refuse(state: SocketState, address: string, reason: string): void {

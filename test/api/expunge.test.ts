@@ -244,8 +244,7 @@ test('[HX7] an expunge while segments end is not undone by the base that is made
       const value = Reflect.get(target, name) as unknown
       if (name !== 'put') return typeof value === 'function' ? value.bind(target) : value
       return async (...given: Parameters<typeof files.put>) => {
-        if (String(given[0]).endsWith('-base') && (expunged += 1) === 1)
-          succeeded(await expunge(id, card!.id))
+        if (given[0].endsWith('-base') && (expunged += 1) === 1) succeeded(await expunge(id, card!.id))
         return target.put(...given)
       }
     },

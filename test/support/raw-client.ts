@@ -76,8 +76,14 @@ export interface RawClient {
 
 const open = new Set<WebSocket>()
 
-export async function connect(serviceUrl: string, path = '/collab'): Promise<RawClient> {
-  const socket = new WebSocket(`${serviceUrl.replace('http', 'ws')}${path}`, { perMessageDeflate: false })
+/** @param localAddress the address to come from */
+export async function connect(
+  serviceUrl: string,
+  path = '/collab',
+  localAddress?: string,
+): Promise<RawClient> {
+  const options = { perMessageDeflate: false, ...(localAddress === undefined ? {} : { localAddress }) }
+  const socket = new WebSocket(`${serviceUrl.replace('http', 'ws')}${path}`, options)
   open.add(socket)
   const frames: { address: string; type: number; content: Uint8Array }[] = []
   const documents = new Map<string, Y.Doc>()
