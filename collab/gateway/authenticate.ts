@@ -69,8 +69,8 @@ async function admitTo(
   try {
     const isFull = (await open(options, boardId, may)) || may === 'full'
     // The access may have ended while the board was loaded.
-    if (performance.now() - askedAt > askAgainMs && (await options.access.ask(question)).may !== may)
-      throw denied(temporaryRefusal)
+    if (performance.now() - askedAt > askAgainMs && (await options.access.ask(question)).may === 'none')
+      throw denied(refusals.board)
     const room = isFull ? 'waits' : 'ok'
     const readOnly = may === 'read' || isFull
     const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, sessionUser, isAgent, readOnly })
