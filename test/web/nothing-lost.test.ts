@@ -142,9 +142,15 @@ test('[WC17] a layout that was chosen is applied when the board shows it, not on
   for (let n = 0; n < 3; n++)
     await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: `${n}`, x: n * 400, y: n * 50 })
   const { page } = await openAs(first, user, board.id)
-  await page.locator('.react-flow').first().focus()
-  await page.keyboard.press('Control+a')
-  await page.getByRole('button', { name: 'Arrange…' }).click()
+  for (let n = 0; n < 3; n++) await card(page, `${n}`).waitFor()
+  const arrange = page.getByRole('button', { name: 'Arrange…' })
+  // The keys of the canvas work a moment after its cards are shown.
+  await eventually(async () => {
+    await page.locator('.react-flow').first().focus()
+    await page.keyboard.press('Control+a')
+    return arrange.isVisible()
+  }).toBe(true)
+  await arrange.click()
   const panel = page.getByRole('dialog', { name: 'Arrange cards' })
   const apply = panel.getByRole('button', { name: 'Apply' })
   await eventually(() => apply.isEnabled()).toBe(true)
