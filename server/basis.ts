@@ -19,6 +19,7 @@ import { WorkerPool } from '../platform/work/worker-pool.ts'
 import { findSessionPrincipal } from '../sql/accounts/session-users.ts'
 import { TokenVerifier } from '../sql/accounts/tokens.ts'
 import { DatabaseClock } from '../sql/database-clock.ts'
+import { sendSoon } from '../platform/work/loop-turn.ts'
 import { openDatabase, type Database } from '../sql/database.ts'
 import type { ClaimBounds } from '../workers/deliveries/claim.ts'
 import { reachableHost, secretKeysOf, type Config } from './config.ts'
@@ -67,7 +68,7 @@ export function openBasis(
   metrics.measureRequests(app)
   const { onBegun } = metrics
   const database =
-    options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool, onBegun })
+    options.database ?? openDatabase({ url: databaseUrl, poolSize: config.databasePool, onBegun, sendSoon })
   const databaseClock = new DatabaseClock({ database, log })
   const clock = options.clock ?? databaseClock
   let listensAt: string | null = null

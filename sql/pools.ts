@@ -52,27 +52,36 @@ export interface PoolOptions {
    * one.
    */
   statementTimeoutMs?: number
+  /** Schedules what connections send, so that several queries go out together. Default `setImmediate`. */
+  sendSoon?: (send: () => void) => void
 }
 
 const open = (url: string, max: number, bounds: Patience, role = requestRole, more = {}) =>
   postgres(url, { ...settingsFor(bounds, role), max, ...more })
 
-export function openPools({ url, poolSize = 12, statementTimeoutMs: given }: PoolOptions) {
+export function openPools({
+  url,
+  poolSize = 12,
+  statementTimeoutMs: given,
+  sendSoon = setImmediate,
+}: PoolOptions) {
+  const pool = (max: number, bounds: Patience, role = requestRole) =>
+    open(url, max, bounds, role, { write_soon: sendSoon })
   const bounded = (bounds: Patience): Patience =>
     given === undefined ? bounds : { ...bounds, statementMs: given, idleMs: given }
   const requests = bounded(patience.request)
   return {
-    request: open(url, poolSize, requests),
-    commit: open(url, commitLanes, requests),
+    request: pool(poolSize, requests),
+    commit: pool(commitLanes, requests),
     // Locks belong to the session of this connection. It does no other work, so that locks never wait.
-    lock: open(url, 1, requests),
-    system: open(url, 2, requests, systemRole),
-    follow: open(url, 2, requests, systemRole),
+    lock: pool(1, requests),
+    system: pool(2, requests, systemRole),
+    follow: pool(2, requests, systemRole),
     // Messages may be lost, so they don't wait for the disk.
-    notify: open(url, 1, { ...requests, waitsForDisk: false }),
-    search: open(url, 4, patience.search),
-    background: open(url, 3, bounded(patience.background)),
-    probe: open(url, 1, patience.probe),
+    notify: pool(1, { ...requests, waitsForDisk: false }),
+    search: pool(4, patience.search),
+    background: pool(3, bounded(patience.background)),
+    probe: pool(1, patience.probe),
   }
 }
 

@@ -1,10 +1,10 @@
 /** Reads cards from a board's document, for the API. */
 import type * as Y from 'yjs'
 import { presentCard, type CardTimes, type VersionedCard } from '../../core/card.ts'
-import { inTurns, mapInTurns } from '../../platform/work/loop-turn.ts'
+import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
 import type { Written } from '../commit/write-request.ts'
-import { cardOrder } from './card-order.ts'
+import { currentOrder } from './card-order.ts'
 import { findCard, rawReader } from '../canvas/canvas.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import { readCard } from '../canvas/project.ts'
@@ -47,7 +47,7 @@ export async function readPageOf(
   page: { limit: number; offset: number },
   extras: Extras,
 ): Promise<{ cards: ShownCard[]; total: number }> {
-  const order = await inTurns(cardOrder(document))
+  const order = await currentOrder(document)
   const ids = order.slice(page.offset, page.offset + page.limit)
   return { total: order.length, cards: await readAll(document, ids, extras.raw && rawReader(rawPageChars)) }
 }

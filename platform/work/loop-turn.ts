@@ -16,6 +16,16 @@ function nextTurn(): Promise<void> {
 }
 
 /**
+ * Runs `send` with what else this turn of the event loop sends, but before the next piece of long work. So a receiver
+ * works while the piece runs. Measured beside 10 reads of 500 cards: another account's read took 93 ms instead of 135
+ * (80th percentile). Without long work an immediate gathers more: `POST` of a card is 10 % cheaper than with a tick.
+ */
+export function sendSoon(send: () => void): void {
+  if (waiting.length > 0) process.nextTick(send)
+  else setImmediate(send)
+}
+
+/**
  * Each request waits for such a turn several times. Measured beside 12 answers of 17 MB at once: another account's read
  * took 157 ms (median) with turns of 8 ms, 93 with 4, and 52 with 2. Shorter ones would starve long work on a busy process.
  */

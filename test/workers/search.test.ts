@@ -255,3 +255,55 @@ test('[Q27] a search waits for what is pending when it comes, not for what is wr
   expect(performance.now() - startMs).toBeLessThan(8000)
   expect([await indexedCards(owner), await pendingRows()]).toEqual([301, 1])
 }, 90_000)
+
+test('[Q28] an account with little to index does not wait for the long texts of another in the same batch', async () => {
+  const { admin } = testDatabase
+  await admin.unsafe(`
+    create function wait_for_long_texts() returns trigger language plpgsql as $$
+    begin
+      if new.title = 'long' then perform pg_advisory_xact_lock_shared(42); end if;
+      return new;
+    end $$;
+    create trigger wait before insert on search_index for each row execute function wait_for_long_texts()`)
+  const [long, little] = [await makeAccount(), await makeAccount()]
+  await addCards(
+    long,
+    numbered(100, () => ({ title: 'long', body: 'word '.repeat(50) })),
+  )
+  await addCards(little, [{ id: 'one', title: 'short' }])
+  await admin.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(42)`
+    const turn = openIndexer().catchUp([long.boardId, little.boardId], {
+      account: long.id,
+      timeoutMs: 60_000,
+    })
+    turn.catch(() => undefined) // it ends with the lock timeout when this takes too long
+    await until(async () => (await indexedCards(little)) === 1, 'the short text is in the index', 1500)
+    expect(await indexedCards(long)).toBe(0)
+  })
+})
+
+test('[Q29] searches of one account share the turn that waits, and each finds what was written before it', async () => {
+  const { admin } = testDatabase
+  const owner = await makeAccount()
+  const indexer = openIndexer()
+  await addCards(owner, [{ id: 'before', title: 'before' }])
+  const searching: Promise<void>[] = []
+  const search = () =>
+    searching.push(indexer.catchUp([owner.boardId], { account: owner.id, timeoutMs: 60_000 }))
+  await admin.begin(async (tx) => {
+    await tx`lock table search_index in share mode`
+    search()
+    const isWaiting = async () =>
+      (await count(
+        `select count(*) from pg_locks where not granted and relation = 'search_index'::regclass`,
+      )) > 0
+    await until(isWaiting, 'the first search has begun its turn')
+    await addCards(owner, [{ id: 'after', title: 'after' }])
+    for (let n = 0; n < 20; n++) search()
+    await until(() => indexer.queue.waiting > 0, 'another turn waits')
+    expect([indexer.queue.running, indexer.queue.waiting]).toEqual([1, 1])
+  })
+  await Promise.all(searching)
+  expect([await indexedCards(owner), await pendingRows()]).toEqual([2, 0])
+})

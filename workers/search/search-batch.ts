@@ -39,6 +39,8 @@ export interface Entry {
   readonly cardId: string
   readonly changedAt: string
   readonly gone: boolean
+  /** Bytes of its texts before folding. */
+  readonly bytes: number
   /** Which version of it has been set aside, because it could not be indexed. */
   readonly setAside: 'this version' | 'an earlier version' | null
 }
@@ -229,12 +231,13 @@ function entriesOf(row: BoardRow, cards: CardRow[], more: boolean): Entry[] {
   const changed = cards.filter((card) => card.set_aside !== 'this version')
   const entries: Entry[] = [
     // This entry is always present, so that each board has an entry with which its rows are deleted.
-    { board, cardId: '', changedAt: row.named_at, gone: row.gone, setAside: row.set_aside },
+    { board, cardId: '', changedAt: row.named_at, gone: row.gone, bytes: 0, setAside: row.set_aside },
     ...changed.map((card) => ({
       board,
       cardId: card.card_id,
       changedAt: card.changed_at,
       gone: card.gone || row.gone,
+      bytes: card.bytes,
       setAside: card.set_aside,
     })),
   ]

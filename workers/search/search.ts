@@ -18,10 +18,22 @@ export interface CatchUpOptions {
   timeoutMs: number
 }
 
-type State = 'done' | 'busy' | 'idle'
+interface Worked {
+  state: 'done' | 'busy' | 'idle'
+  /** The boards of which everything is indexed that was pending when the turn began. */
+  complete: Set<string>
+}
+
+/** A turn of `catchUp` that waits for its start. Searches that come meanwhile add their boards. */
+interface NextTurn {
+  boards: Set<string>
+  worked: Promise<Worked>
+}
 
 /** `catchUp` uses one connection, and the loop another. */
 const catchingUp = { atOnce: 1, waiting: 1000, waitingPerAccount: 100 }
+/** What an account may have in a batch to be written before the others. Twenty cards take about 10 ms. */
+const little = { entries: 20, bytes: 4096 }
 /** The loop rests as long as it worked, because commits need the database, too. It rests at most this long. */
 const longestRestMs = 1000
 
@@ -30,6 +42,8 @@ export class SearchIndexer {
   readonly #log: Logger
   /** Turns of searches that wait for the index. */
   readonly queue = new FairQueue(catchingUp)
+  /** By account and timeout: searches share turns only with those that wait equally long. */
+  readonly #next = new Map<string, NextTurn>()
   /** Boards of the batches that this process is working on. */
   readonly #inHand = new Set<string>()
   /** Halves of batches that failed. */
@@ -60,7 +74,7 @@ export class SearchIndexer {
     let left = boardIds
     const work = async () => {
       while (left.length > 0 && !signal.aborted) {
-        const { state, complete } = await this.queue.run(account, () => this.#turn(left), { signal })
+        const { state, complete } = await this.#shareTurn(left, { account, timeoutMs })
         if (state === 'idle') return
         left = left.filter((id) => !complete.has(id))
         if (state === 'busy') await pause(20)
@@ -72,10 +86,31 @@ export class SearchIndexer {
     await Promise.race([worked, timeUp])
   }
 
+  /** Indexes these boards in the account's next turn, together with those of its other searches. */
+  #shareTurn(boardIds: string[], { account, timeoutMs }: CatchUpOptions): Promise<Worked> {
+    const key = `${account} ${timeoutMs}`
+    const waiting = this.#next.get(key)
+    if (waiting) {
+      for (const id of boardIds) waiting.boards.add(id)
+      return waiting.worked
+    }
+    const boards = new Set(boardIds)
+    const closed = () => {
+      if (this.#next.get(key)?.boards === boards) this.#next.delete(key)
+    }
+    const turn = async () => {
+      await Promise.resolve() // searches of the same tick join
+      return this.queue.run(account, () => (closed(), this.#turn([...boards])))
+    }
+    const worked = turn().finally(closed)
+    this.#next.set(key, { boards, worked })
+    return worked
+  }
+
   /** Starts the loop that indexes pending changes every second. */
   start(): Loop {
     return startLoop('search', 1000, this.#log, async (stopping) => {
-      for (let state: State = 'done'; state === 'done' && !stopping.aborted;) {
+      for (let state: Worked['state'] = 'done'; state === 'done' && !stopping.aborted;) {
         const startMs = performance.now()
         ;({ state } = await this.#turn(null))
         if (state === 'done') await pause(Math.min(longestRestMs, performance.now() - startMs))
@@ -83,12 +118,8 @@ export class SearchIndexer {
     })
   }
 
-  /**
-   * Tries one half of a failed batch, then one batch of pending changes.
-   *
-   * @returns also the boards of which everything is indexed that was pending when the turn began
-   */
-  async #turn(boardIds: string[] | null): Promise<{ state: State; complete: Set<string> }> {
+  /** Tries one half of a failed batch, then one batch of pending changes. */
+  async #turn(boardIds: string[] | null): Promise<Worked> {
     try {
       const part = this.#takeFailed(boardIds)
       if (part) await this.#attempt(part)
@@ -97,7 +128,7 @@ export class SearchIndexer {
       )
       this.#lastAccount = batch.lastAccount
       for (const { board } of batch.entries) this.#inHand.add(board.id)
-      for (const entries of untriedFirst(batch.entries)) await this.#attempt(entries)
+      for (const entries of littleFirst(batch.entries).flatMap(untriedFirst)) await this.#attempt(entries)
       const complete = new Set(
         batch.entries.filter(({ board }) => isComplete(board)).map(({ board }) => board.id),
       )
@@ -151,6 +182,20 @@ export class SearchIndexer {
 
 /** Whether the batch reached the end of the board, and this process has written all of it. */
 const isComplete = ({ left, next, isTaken }: PendingBoard) => left === 0 && next === null && !isTaken
+
+/**
+ * Groups entries: those of accounts with little in the batch, then all others. A search waits for the batch that holds its
+ * boards, so the long texts of one account must not delay the words of another.
+ */
+function littleFirst(entries: Entry[]): Entry[][] {
+  const ofAccounts = [...Map.groupBy(entries, ({ board }) => board.account).values()]
+  const isLittle = (ofAccount: Entry[]) =>
+    ofAccount.length <= little.entries && bytesOf(ofAccount) <= little.bytes
+  const [first, last] = [ofAccounts.filter(isLittle), ofAccounts.filter((entries) => !isLittle(entries))]
+  return [first.flat(), last.flat()].filter((group) => group.length > 0)
+}
+
+const bytesOf = (entries: Entry[]) => entries.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** Groups entries: all that never failed together, then one by one those with an earlier version set aside. */
 function untriedFirst(entries: Entry[]): Entry[][] {
