@@ -72,8 +72,12 @@ interface Turn {
   waiting: WaitingFrame[]
 }
 
-/** Time for integrating updates in one turn. Decoding and the end of the transaction take extra time. */
-const turnMs = 12
+/**
+ * Time for integrating updates in one turn. Decoding and the end of the transaction take extra time. Other requests wait
+ * for several turns each. Measured while an update of 380,000 maps was applied: another account's p99 was 570 ms with 12
+ * ms and parts of 5,000 structs, and 310 ms with 4 ms and parts of 1,500.
+ */
+const turnMs = 4
 /**
  * Only an update that takes longer than this counts against its account's time. An ordinary update takes a tenth of it.
  */

@@ -6,7 +6,8 @@
 import { limits } from '../../core/limits.ts'
 import { payerOf } from '../../platform/work/payers.ts'
 
-const burstMs = 250
+/** Measured while an update of 380,000 maps was applied: another account's p99 was 310 ms with 250 ms, and 175 with 125. */
+const burstMs = 125
 const share = 0.25
 
 export class Pace {

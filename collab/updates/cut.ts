@@ -8,14 +8,15 @@ import * as Y from 'yjs'
 import { encodeUpdate, type Struct } from './encode.ts'
 import { leastStepsOfDeletes } from './meter.ts'
 import { valuesFault } from './nesting.ts'
+import { scanUpdate, type Place, type Scan } from './scan.ts'
 
 type DeleteSet = ReturnType<typeof Y.decodeUpdate>['ds']
 
 /** An update up to this size is decoded on the main thread. The worst case, two bytes per struct, takes about 10 ms. */
 export const smallUpdateBytes = 64 * 1024
 
-/** Structs in one part. A part also ends with the struct that exceeds `smallUpdateBytes`. */
-const maxStructs = 5000
+/** Structs in one part: about 6 ms of work (see `turnMs` in gateway/inbox.ts). A part also ends with the struct that exceeds `smallUpdateBytes`. */
+const maxStructs = 1500
 /** Deleted ranges in one part. Each may shift the rest of a client's struct array, whose length is unlimited. */
 export const maxRanges = 64
 
@@ -35,30 +36,42 @@ export function cutReceived({
   maxNesting: number
   maxSteps: number
 }): Uint8Array[] | 'badFrame' | 'tooBig' | 'tooCostly' {
-  try {
-    const { structs, ds } = Y.decodeUpdate(update)
-    const fault = valuesFault(structs, maxNesting)
-    if (fault) return fault
-    if (leastStepsOfDeletes(ds.clients) > maxSteps) return 'tooCostly'
-  } catch {
-    return 'badFrame'
-  }
-  return cutUpdate(update) ?? 'badFrame'
+  let fault: 'badFrame' | 'tooBig' | null = null
+  const parts = cut(update, {
+    onValues: (values) => (fault ??= valuesFault(values, maxNesting)),
+    isRefused: (deletes) => fault !== null || leastStepsOfDeletes(deletes.clients) > maxSteps,
+  })
+  if (parts === 'refused') return fault ?? 'tooCostly'
+  return parts ?? 'badFrame'
 }
 
 /**
  * @returns the parts in order; null when the update is malformed: a client occurs twice, or structs depend on each
  * other in a circle
  */
-export function cutUpdate(update: Uint8Array): Uint8Array[] | null {
+export const cutUpdate = (update: Uint8Array): Uint8Array[] | null =>
+  cut(update, { onValues: () => undefined, isRefused: () => false }) as Uint8Array[] | null
+
+interface Checks {
+  onValues(values: unknown[]): void
+  isRefused(deletes: DeleteSet): boolean
+}
+
+function cut(update: Uint8Array, { onValues, isRefused }: Checks): Uint8Array[] | 'refused' | null {
   try {
-    const { structs, ds } = Y.decodeUpdate(update)
-    const ordered = inCausalOrder(structs)
-    return ordered && [...cutStructs(ordered), ...cutDeletes(ds)]
+    const scan = scanUpdate(update, onValues)
+    const deletes = deletesOf(update, scan)
+    if (isRefused(deletes)) return 'refused'
+    const ordered = inCausalOrder(scan)
+    return ordered && [...cutStructs(update, ordered), ...cutDeletes(deletes)]
   } catch {
     return null
   }
 }
+
+/** Decodes the deletions alone: as those of an update without structs. */
+const deletesOf = (update: Uint8Array, { deletesAt }: Scan): DeleteSet =>
+  Y.decodeUpdate(Buffer.concat([Uint8Array.of(0), update.subarray(deletesAt)])).ds
 
 /** Separates the structs of an update from its deletions, which are cut into parts. */
 export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
@@ -68,41 +81,34 @@ export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
 export const countRanges = (ds: DeleteSet): number =>
   [...ds.clients.values()].reduce((sum, ranges) => sum + ranges.length, 0)
 
-interface Line {
-  readonly structs: Struct[]
-  /** The index of the next struct. */
-  at: number
+/** A struct and its client. */
+interface Placed extends Place {
+  readonly client: number
 }
 
 /**
  * Sorts the structs so that each follows those that it depends on. Structs that the update lacks must be in the
  * document.
  */
-function inCausalOrder(structs: Struct[]): Struct[] | null {
-  const lines = new Map<number, Line>()
-  for (const [at, struct] of structs.entries()) {
-    const { client } = struct.id
-    const line = lines.get(client)
-    if (!line) lines.set(client, { structs: [struct], at: 0 })
-    else if (structs[at - 1]!.id.client === client) line.structs.push(struct)
-    else return null
-  }
-  const ordered: Struct[] = []
-  for (const client of lines.keys()) {
+function inCausalOrder({ lines }: Scan): Placed[] | null {
+  const progress = new Map(lines.map(({ client, places }) => [client, { places, at: 0 }]))
+  if (progress.size < lines.length) return null
+  const ordered: Placed[] = []
+  for (const client of progress.keys()) {
     const way = [{ client, until: Infinity }]
     const onWay = new Set([client])
     while (way.length > 0) {
       const { client: of, until } = way.at(-1)!
-      const line = lines.get(of)!
-      const struct = line.structs[line.at]
-      if (!struct || struct.id.clock > until) {
+      const line = progress.get(of)!
+      const place = line.places[line.at]
+      if (!place || place.clock > until) {
         way.pop()
         onWay.delete(of)
         continue
       }
-      const missing = missingOf(struct, lines)
-      if (missing === null) {
-        ordered.push(struct)
+      const missing = place.others?.find((id) => isAhead(progress.get(id.client), id))
+      if (!missing) {
+        ordered.push({ ...place, client: of })
         line.at += 1
       } else if (onWay.has(missing.client)) return null
       else {
@@ -114,37 +120,40 @@ function inCausalOrder(structs: Struct[]): Struct[] | null {
   return ordered
 }
 
-/** Returns the first id that a struct depends on and that is not sorted yet. Null: all of them are sorted. */
-function missingOf(struct: Struct, lines: Map<number, Line>): Y.ID | null {
-  if (!(struct instanceof Y.Item)) return null
-  for (const other of [struct.origin, struct.rightOrigin, struct.parent]) {
-    if (!(other instanceof Y.ID) || other.client === struct.id.client) continue
-    const line = lines.get(other.client)
-    const next = line?.structs[line.at]
-    const last = line?.structs.at(-1)
-    if (next && last && other.clock >= next.id.clock && other.clock < last.id.clock + last.length)
-      return other
-  }
-  return null
+/** Whether an id is in a line of the update, and not sorted yet. */
+function isAhead(line: { places: Place[]; at: number } | undefined, { clock }: Y.ID): boolean {
+  const next = line?.places[line.at]
+  const last = line?.places.at(-1)
+  return next !== undefined && clock >= next.clock && clock < last!.clock + last!.length
 }
 
-function cutStructs(structs: Struct[]): Uint8Array[] {
+function cutStructs(update: Uint8Array, structs: Placed[]): Uint8Array[] {
   const parts: Uint8Array[] = []
   let first = 0
   for (let at = 0, sizeBytes = 0; at < structs.length; at++) {
-    sizeBytes += sizeOf(structs[at]!)
+    const { from, to } = structs[at]!
+    sizeBytes += to - from
     if (at + 1 - first < maxStructs && sizeBytes < smallUpdateBytes && at + 1 < structs.length) continue
-    parts.push(encodeStructs(structs.slice(first, at + 1)))
+    parts.push(copyStructs(update, structs.slice(first, at + 1)))
     first = at + 1
     sizeBytes = 0
   }
   return parts
 }
 
-function sizeOf(struct: Struct): number {
-  const encoder = new Y.UpdateEncoderV1()
-  struct.write(encoder, 0)
-  return encoding.length(encoder.restEncoder)
+/** Makes an update of structs, each client's without gaps. Their bytes are copied. */
+function copyStructs(update: Uint8Array, structs: Placed[]): Uint8Array {
+  const ofClients = Map.groupBy(structs, ({ client }) => client)
+  const encoder = encoding.createEncoder()
+  encoding.writeVarUint(encoder, ofClients.size)
+  for (const [client, ofClient] of ofClients) {
+    encoding.writeVarUint(encoder, ofClient.length)
+    encoding.writeVarUint(encoder, client)
+    encoding.writeVarUint(encoder, ofClient[0]!.clock)
+    for (const { from, to } of ofClient) encoding.writeUint8Array(encoder, update.subarray(from, to))
+  }
+  encoding.writeVarUint(encoder, 0) // no deletions
+  return encoding.toUint8Array(encoder)
 }
 
 function cutDeletes(ds: DeleteSet): Uint8Array[] {

@@ -38,7 +38,7 @@ export function nestingFault(
       places ??= new Places(document, structs, maxNesting)
       if (places.isEntry(struct)) return 'badFrame'
     }
-    const fault = plainFault(content, maxNesting)
+    const fault = valuesFault(plainValues(content), maxNesting)
     if (fault) return fault
   }
   return null
@@ -57,18 +57,10 @@ function isDeletedWhole(ds: Decoded['ds'], { id, length }: Y.Item): boolean {
   return range !== undefined && range.clock <= id.clock && id.clock + length <= range.clock + range.len
 }
 
-/** Checks only the plain values. This needs no document. */
-export function valuesFault(structs: Structs, maxNesting: number): 'badFrame' | 'tooBig' | null {
-  for (const struct of structs) {
-    const fault = struct instanceof Y.Item ? plainFault(struct.content, maxNesting) : null
-    if (fault) return fault
-  }
-  return null
-}
-
-function plainFault(content: Y.Item['content'], maxNesting: number): 'badFrame' | 'tooBig' | null {
+/** Checks the plain values of one struct. This needs no document. */
+export function valuesFault(values: unknown[], maxNesting: number): 'badFrame' | 'tooBig' | null {
   const budget = { left: maxValues }
-  for (const value of plainValues(content))
+  for (const value of values)
     if (!isWithin(value, maxNesting, budget)) return budget.left < 0 ? 'tooBig' : 'badFrame'
   return null
 }
