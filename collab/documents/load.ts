@@ -1,6 +1,6 @@
 /**
  * Applies a log to a document without blocking other work. A small log is applied on the main thread, in one short
- * slice per turn. A larger one is first merged and cut into parts in a worker thread. Threads and slices are shared
+ * slice per turn. A larger one is first cut into parts in a worker thread. Threads and slices are shared
  * fairly between the accounts that own the boards' workspaces.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { mark } from '../../platform/work/loop-watchdog.ts'
 import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { smallUpdateBytes } from '../updates/cut.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
-import type { mergeIntoParts } from '../log/merge.ts'
+import type { cutLog } from '../log/cut-log.ts'
 import { metered, TurnOver, TooCostly, type Meter } from '../updates/meter.ts'
 
 export interface ApplyLogOptions {
@@ -24,7 +24,7 @@ export interface ApplyLogOptions {
   failed(error: unknown): void
 }
 
-const mergeTask = task<typeof mergeIntoParts>(new URL('../log/merge.ts', import.meta.url), 'mergeIntoParts')
+const cutTask = task<typeof cutLog>(new URL('../log/cut-log.ts', import.meta.url), 'cutLog')
 
 /** A log up to this size, with at most `smallStructs`, is applied without a worker thread. */
 const smallLogBytes = 256 * 1024
@@ -33,13 +33,13 @@ const smallStructs = 20_000
 const sliceMs = 6
 
 export interface LoadBounds {
-  /** Timeout for merging a log in a worker thread. A document of 4 MB takes about a second. */
-  mergeMs: number
+  /** Timeout for cutting a log in a worker thread. 16 MB take 1.2 s. */
+  cutMs: number
   /** Steps that integrating the items of a log may take (meter.ts). */
   maxLoadSteps: number
 }
 
-const defaultBounds: LoadBounds = { mergeMs: 20_000, maxLoadSteps: 100_000_000 }
+const defaultBounds: LoadBounds = { cutMs: 20_000, maxLoadSteps: 100_000_000 }
 
 export class LogLoader {
   readonly #pool: WorkerPool
@@ -57,10 +57,10 @@ export class LogLoader {
    *
    * @param log can't be used afterwards: its buffers may be transferred to a thread
    * @returns the steps that integrating the items took (meter.ts)
-   * @throws an error for which `isTooCostly` is true when the log takes too long to merge
+   * @throws an error for which `isTooCostly` is true when the log takes too long to cut or to integrate
    */
   async apply(document: Y.Doc, log: LogContent, options: ApplyLogOptions): Promise<number> {
-    const { mergeMs, maxLoadSteps } = this.#bounds
+    const { cutMs, maxLoadSteps } = this.#bounds
     const meter: Meter = { steps: 0, maxSteps: maxLoadSteps, maxItemSteps: maxLoadSteps, turnSteps: 0 }
     const { snapshot, updates } = log
     const isSmall =
@@ -69,9 +69,9 @@ export class LogLoader {
     const isOpened = isSmall && (!snapshot || (await this.#applySnapshot(document, snapshot, meter, options)))
     const parts = isOpened
       ? updates
-      : await this.#pool.run(mergeTask, log, {
+      : await this.#pool.run(cutTask, log, {
           account: options.account,
-          timeoutMs: mergeMs,
+          timeoutMs: cutMs,
           transfer: ownBuffers(log),
         })
     await this.#applyAll(document, parts, meter, options, (part) =>
@@ -138,7 +138,7 @@ export class LogLoader {
   }
 }
 
-/** Whether the error means that the log takes too long, or too much memory, to merge. Another attempt would fail in the same way. */
+/** Whether the error means that the log takes too long, or too much memory, to load. Another attempt would fail in the same way. */
 export const isTooCostly = (error: unknown): boolean =>
   error instanceof TaskExceeded || error instanceof TooCostly
 

@@ -81,19 +81,14 @@ export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
 export const countRanges = (ds: DeleteSet): number =>
   [...ds.clients.values()].reduce((sum, ranges) => sum + ranges.length, 0)
 
-/** A struct and its client. */
-interface Placed extends Place {
-  readonly client: number
-}
-
 /**
  * Sorts the structs so that each follows those that it depends on. Structs that the update lacks must be in the
  * document.
  */
-function inCausalOrder({ lines }: Scan): Placed[] | null {
+function inCausalOrder({ lines }: Scan): Place[] | null {
   const progress = new Map(lines.map(({ client, places }) => [client, { places, at: 0 }]))
   if (progress.size < lines.length) return null
-  const ordered: Placed[] = []
+  const ordered: Place[] = []
   for (const client of progress.keys()) {
     const way = [{ client, until: Infinity }]
     const onWay = new Set([client])
@@ -108,7 +103,7 @@ function inCausalOrder({ lines }: Scan): Placed[] | null {
       }
       const missing = place.others?.find((id) => isAhead(progress.get(id.client), id))
       if (!missing) {
-        ordered.push({ ...place, client: of })
+        ordered.push(place)
         line.at += 1
       } else if (onWay.has(missing.client)) return null
       else {
@@ -127,7 +122,7 @@ function isAhead(line: { places: Place[]; at: number } | undefined, { clock }: Y
   return next !== undefined && clock >= next.clock && clock < last!.clock + last!.length
 }
 
-function cutStructs(update: Uint8Array, structs: Placed[]): Uint8Array[] {
+function cutStructs(update: Uint8Array, structs: Place[]): Uint8Array[] {
   const parts: Uint8Array[] = []
   let first = 0
   for (let at = 0, sizeBytes = 0; at < structs.length; at++) {
@@ -142,7 +137,7 @@ function cutStructs(update: Uint8Array, structs: Placed[]): Uint8Array[] {
 }
 
 /** Makes an update of structs, each client's without gaps. Their bytes are copied. */
-function copyStructs(update: Uint8Array, structs: Placed[]): Uint8Array {
+function copyStructs(update: Uint8Array, structs: Place[]): Uint8Array {
   const ofClients = Map.groupBy(structs, ({ client }) => client)
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, ofClients.size)

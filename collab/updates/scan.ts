@@ -6,6 +6,7 @@ import * as decoding from 'lib0/decoding'
 import * as Y from 'yjs'
 
 export interface Place {
+  readonly client: number
   readonly clock: number
   readonly length: number
   /** The struct is at these bytes. */
@@ -50,7 +51,7 @@ export function scanUpdate(
       const kind = info & 31
       const others = isItem(info) ? readOthers(decoder, client, info) : null
       const length = isItem(info) ? readContent(decoder, kind, onValues) : decoding.readVarUint(rest)
-      places.push({ clock, length, from, to: rest.pos, others })
+      places.push({ client, clock, length, from, to: rest.pos, others })
       clock += length
     }
     if (count > 0) lines.push({ client, places })

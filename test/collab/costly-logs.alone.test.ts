@@ -10,7 +10,7 @@ import { startService } from '../support/service.ts'
 // Its indexes are not verified at the end: what is in these logs can't be held against an index in reasonable time.
 const service = await startService({
   debounceMs: 50,
-  loading: { maxLoadSteps: 2_000_000, mergeMs: 3000 },
+  loading: { maxLoadSteps: 2_000_000, cutMs: 3000 },
   compactMs: 3000,
   compactRows: 20,
 })

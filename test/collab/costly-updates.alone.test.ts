@@ -19,7 +19,7 @@ import { startService } from '../support/service.ts'
 // Its indexes are not verified at the end: that takes each document's integration anew.
 const service = await startService({
   debounceMs: 50,
-  loading: { maxLoadSteps: 2_000_000, mergeMs: 3000 },
+  loading: { maxLoadSteps: 2_000_000, cutMs: 3000 },
   compactMs: 3000,
   compactRows: 20,
 })

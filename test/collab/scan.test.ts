@@ -56,8 +56,8 @@ const withGap = () => {
 }
 
 const placesOf = (update: Uint8Array) =>
-  scanUpdate(update).lines.flatMap(({ client, places }) =>
-    places.map(({ clock, length }) => [client, clock, length]),
+  scanUpdate(update).lines.flatMap(({ places }) =>
+    places.map(({ client, clock, length }) => [client, clock, length]),
   )
 const decodedPlaces = (update: Uint8Array) =>
   Y.decodeUpdate(update).structs.map(({ id, length }) => [id.client, id.clock, length])
