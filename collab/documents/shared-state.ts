@@ -103,7 +103,7 @@ class Base {
 
   async #since(known: ReadonlyMap<number, number>): Promise<Uint8Array> {
     const deletes = await this.#deletes
-    return Buffer.concat([await inTurns(encodeStructs(this.#document, known)), deletes])
+    return Buffer.concat([...(await inTurns(encodeStructs(this.#document, known))), deletes])
   }
 
   #all(): Promise<Uint8Array> {

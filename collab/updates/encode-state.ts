@@ -10,6 +10,9 @@ import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 /** Structs that are encoded between two `yield`s. */
 const perStep = 64
 
+/** An encoder doubles its memory when it is full, and its result is a copy. So it writes pieces of this size. */
+const pieceBytes = 256 * 1024
+
 /** lib0 writes strings byte by byte. Above this length, writing the bytes of a Buffer is faster. */
 const shortString = 24
 
@@ -33,8 +36,9 @@ const stringInAny = 119
  * Encodes the structs that a client with the state vector `known` lacks.
  *
  * @param known next clock by client; an empty map for all structs
+ * @returns pieces of the update
  */
-export function* encodeStructs({ store }: Y.Doc, known: ReadonlyMap<number, number>): Steps<Uint8Array> {
+export function* encodeStructs({ store }: Y.Doc, known: ReadonlyMap<number, number>): Steps<Uint8Array[]> {
   const parts: Uint8Array[] = []
   const lacking = [...store.clients.keys()].filter(
     (client) => Y.getState(store, client) > (known.get(client) ?? 0),
@@ -46,11 +50,12 @@ export function* encodeStructs({ store }: Y.Doc, known: ReadonlyMap<number, numb
   }
   const count = encoding.createEncoder()
   encoding.writeVarUint(count, lacking.length)
-  return Buffer.concat([encoding.toUint8Array(count), ...parts])
+  return [encoding.toUint8Array(count), ...parts]
 }
 
 function* encodeClient(store: Y.Doc['store'], client: number, from: number): Steps<Uint8Array[]> {
-  const encoder = new StateEncoder()
+  let encoder = new StateEncoder()
+  const pieces: Uint8Array[] = []
   let clock = from
   let count = 0
   while (clock < Y.getState(store, client)) {
@@ -59,13 +64,17 @@ function* encodeClient(store: Y.Doc['store'], client: number, from: number): Ste
       clock = struct.id.clock + struct.length
       count += 1
     }
+    if (encoding.length(encoder.restEncoder) > pieceBytes) {
+      pieces.push(encoder.toUint8Array())
+      encoder = new StateEncoder()
+    }
     yield
   }
   const head = new Y.UpdateEncoderV1()
   encoding.writeVarUint(head.restEncoder, count)
   head.writeClient(client)
   encoding.writeVarUint(head.restEncoder, from)
-  return [head.toUint8Array(), encoder.toUint8Array()]
+  return [head.toUint8Array(), ...pieces, encoder.toUint8Array()]
 }
 
 /** Returns a few structs. Between two steps they may be merged or split, so the place to go on is a clock. */
@@ -77,7 +86,10 @@ function structsFrom(store: Y.Doc['store'], client: number, clock: number): (Y.I
 
 /** Encodes a whole document, in turns. Nothing may change it meanwhile. */
 export const encodeState = async (document: Y.Doc): Promise<Uint8Array> =>
-  Buffer.concat([await inTurns(encodeStructs(document, new Map())), await inTurns(encodeDeletes(document))])
+  Buffer.concat([
+    ...(await inTurns(encodeStructs(document, new Map()))),
+    await inTurns(encodeDeletes(document)),
+  ])
 
 /** Encodes which structs are deleted. */
 export function* encodeDeletes({ store }: Y.Doc): Steps<Uint8Array> {

@@ -88,7 +88,7 @@ test('[JO1] a document may change after each step of its encoding', () => {
     }
     const tail: Uint8Array[] = []
     source.on('update', (update: Uint8Array) => tail.push(update))
-    const encode = (steps: Steps<Uint8Array>): Uint8Array => {
+    const encode = <Result>(steps: Steps<Result>): Result => {
       for (;;) {
         const { done, value } = steps.next()
         if (done) return value
@@ -102,7 +102,7 @@ test('[JO1] a document may change after each step of its encoding', () => {
     const structs = encode(encodeStructs(source, new Map()))
     expect(tail.length).toBeGreaterThan(30)
     const joiner = new Y.Doc()
-    Y.applyUpdate(joiner, Buffer.concat([structs, deletes]))
+    Y.applyUpdate(joiner, Buffer.concat([...structs, deletes]))
     Y.applyUpdate(joiner, Y.mergeUpdates(tail))
     expect(joiner.getText('text').toString()).toBe(text.toString())
     expect(Y.equalSnapshots(Y.snapshot(joiner), Y.snapshot(source))).toBe(true)
