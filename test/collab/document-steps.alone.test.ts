@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { captureBoard } from '../../collab/boards/capture.ts'
+import { presentGroups } from '../../collab/boards/groups.ts'
 import { fileKeysOf } from '../../collab/boards/file-keys.ts'
 import { findCard, rawReader, readContent } from '../../collab/canvas/canvas.ts'
 import { projectCard } from '../../collab/canvas/project.ts'
 import { SharedState } from '../../collab/documents/shared-state.ts'
+import { atOnce } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
-import { longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
+import { longestStepMs, longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const boundMs = 50
@@ -101,6 +103,23 @@ test(
     lease.release()
   },
 )
+
+test('[WK30] 50,000 groups are listed in steps of less than 50 ms, by their creation time and id', () => {
+  const document = new Y.Doc()
+  const groups = document.getMap<Y.Map<unknown>>('groups')
+  const timeOf = (n: number) => new Date(1.7e12 + ((n * 7919) % 20_011)).toISOString()
+  document.transact(() => {
+    for (const n of numbered(50_000)) {
+      const times: [string, string][] = n % 5 === 0 ? [] : [['created_at', timeOf(n)]]
+      groups.set(`group-${n}`, new Y.Map<unknown>([['name', `group ${n}`], ...times]))
+    }
+  })
+  expect(longestStepMs(() => presentGroups(document))).toBeLessThan(boundMs)
+  const keyOf = (id: string) => `${String(groups.get(id)!.get('created_at') ?? '')} ${id}`
+  const expected = [...groups.keys()].map((id) => ({ id, key: keyOf(id) }))
+  expected.sort((a, b) => (a.key < b.key ? -1 : 1))
+  expect(atOnce(presentGroups(document)).map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+})
 
 const numbered = (length: number) => Array.from({ length }, (_, n) => n)
 const fields: Record<string, (card: Y.Map<unknown>) => void> = {
