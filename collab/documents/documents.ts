@@ -10,7 +10,8 @@ import type { Clock } from '../../platform/clock.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { isFromLog } from './origin.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
-import { keepFormats, type LogContent } from '../log/log.ts'
+import type { LogContent } from '../log/log.ts'
+import { limitCleanup } from '../updates/cleanup.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -201,7 +202,7 @@ export class Documents {
     account: string,
   ): Promise<Y.Doc> {
     const copy = new Y.Doc()
-    keepFormats(copy)
+    limitCleanup(copy)
     const failed = (error: unknown) => {
       throw error
     }

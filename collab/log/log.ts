@@ -1,6 +1,7 @@
 /** The update log of a board: encodes updates in log rows, and reads the log for a document. */
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
+import { limitCleanup } from '../updates/cleanup.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { runAsSystem, type Database, type Statement, type StatementPool } from '../../sql/database.ts'
 
@@ -74,22 +75,12 @@ export function replay(
       options.failed?.(error)
     }
   }
-  keepFormats(document)
+  limitCleanup(document)
   document.transact(() => {
     const { snapshot } = log
     if (snapshot) attempt(() => Y.applyUpdateV2(document, snapshot, options.origin))
     for (const update of log.updates) attempt(() => Y.applyUpdate(document, update, options.origin))
   }, options.origin)
-}
-
-/**
- * Stops Yjs from cleaning up formatting marks after a transaction. For each deleted item it visits all marks beside it,
- * which takes quadratic time. Editors clean up their own documents, and send the deletions as updates.
- */
-export function keepFormats(document: Y.Doc): void {
-  document.on('afterTransaction', (transaction) => {
-    transaction._needFormattingCleanup = false
-  })
 }
 
 /** A board's counters, as read from its row. */
