@@ -343,6 +343,22 @@ test('[IM13] 100 items are fetched several at a time and land in their order', a
   expect(event!['operations']).toBe(1)
 }, 30_000)
 
+test('[IM16] items with and without a place are created in one change, with one event', async () => {
+  const board = await makeBoard(user)
+  const places = [{ x: 0, y: 0 }, {}, { x: 500, y: 0 }, {}, { x: 40 }]
+  const items = places.map((place) => ({ url: at(serves(png(300, 300))), ...place }))
+  const body = await run(board.id, items)
+  expect(body.cards.map(({ x, y }: any) => [x, y])).toMatchObject({ 0: [0, 0], 2: [500, 0] })
+  const ids = body.cards.map(({ id }: any) => id)
+  expect(
+    await service.admin`select card_ids from events where board_id = ${board.id} and type = 'card.created'`,
+  ).toEqual([{ card_ids: ids }])
+  const boxes: { x: number; y: number; w: number; h: number }[] = body.cards
+  for (const [n, a] of boxes.entries())
+    for (const b of boxes.slice(n + 1))
+      expect(a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h).toBe(false)
+})
+
 test('[IM15] bad input is 400 that names the item, and nothing happens', async () => {
   const board = await makeBoard(user)
   const good = { url: at(serves('x')) }
