@@ -234,6 +234,23 @@ test('[IM4] what the client says of an item goes before what is found', async ()
   })
 })
 
+test('[IM17] a file has no title unless one is given; its name is in file_name, images have none', async () => {
+  const board = await makeBoard(user)
+  const { cards } = await run(board.id, [
+    { url: at(serves(png(40, 40)), 'harbour.png'), caption: 'At dusk' },
+    { url: at(serves(pdf), 'a%20paper.pdf') },
+    { url: at(serves(pdf), 'other.pdf'), title: 'Given' },
+  ])
+  expect(cards.map(({ title, file_name, body }: any) => [title, file_name, body])).toEqual([
+    [null, undefined, 'At dusk'],
+    [null, 'a paper.pdf', null],
+    ['Given', 'other.pdf', null],
+  ])
+  const { body } = await user.api.get('/openapi.json')
+  const { title } = (body as any).components.schemas.ImportItem.properties
+  expect(title.description).toMatch(/the title of the page, null for a file\./)
+})
+
 test('[IM5] items without a place are laid out, justified unless said otherwise, beside what is there', async () => {
   const board = await makeBoard(user)
   await makeCard(user, board.id, { x: 0, y: 0 })
