@@ -24,6 +24,7 @@ import {
   type PartPlan,
   type PutOptions,
 } from './object-store.ts'
+import { storeBody } from './store-body.ts'
 import type { PartUrls } from './part-urls.ts'
 import type { Clock } from '../clock.ts'
 
@@ -93,7 +94,7 @@ export class DiskStore implements ObjectStore {
     return faults(async () => {
       // Not with a FileHandle: its reads are promises, which cost more.
       const stream = createReadStream(this.#objectPath(key), { ...range, highWaterMark: fileChunkBytes })
-      const opened = once(stream, 'open').then(() => stream)
+      const opened = once(stream, 'open').then(() => storeBody(stream))
       return opened.catch(whenMissing(null))
     })
   }
