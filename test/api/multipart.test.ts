@@ -105,18 +105,20 @@ test('[MU3] one that is late, after the end of the upload that another has compl
   const { key, part_size, session } = await begun({ bytes: file.length })
   const parts = await sendParts(user, session, file, part_size, [1])
   const complete = () => user.api.post('/uploads/multipart/complete', { ...session, parts })
-  const real = service.files.complete.bind(service.files)
-  vi.spyOn(service.files, 'complete').mockImplementationOnce(async (...given) => {
-    // Another process, whose lock was lost.
-    await real(...given)
-    const now = new Date()
-    await service.database.asUser(
-      user.userId,
-      (tx) => tx`select finish_upload(${key}, 'image/png', 40, 30, ${now})`,
-    )
-    await service.admin`delete from uploads where image_key = ${key}` // as its end does
-    return real(...given)
-  })
+  for (const { files } of service.nodes) {
+    const real = files.complete.bind(files)
+    vi.spyOn(files, 'complete').mockImplementationOnce(async (...given) => {
+      // Another process, whose lock was lost.
+      await real(...given)
+      const now = new Date()
+      await service.database.asUser(
+        user.userId,
+        (tx) => tx`select finish_upload(${key}, 'image/png', 40, 30, ${now})`,
+      )
+      await service.admin`delete from uploads where image_key = ${key}` // as its end does
+      return real(...given)
+    })
+  }
   expect((await complete()).status).toBe(404)
   expect((await read(service, user, key)).status).toBe(200)
 })
