@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -210,6 +210,23 @@ test('[EX4] of one account two exports are held at a time; who goes away makes r
   leaving.abort()
   expect(((await (await waiting).json()) as any).cards).toHaveLength(2000)
 }, 60_000)
+
+test('[EX8] HEAD of an export writes none of its text, and makes room for the next', async () => {
+  const board = await makeBoard(user)
+  await makeCards(user, board.id, [{ title: 'a card' }])
+  const written = service.nodes.map(({ live }) => vi.spyOn(live.html, 'contents'))
+  for (let time = 0; time < 4; time++) {
+    const { status, headers } = await fetch(`${service.url}/api/v1/boards/${board.id}/export`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${user.token}` },
+    })
+    const type = 'application/json; charset=utf-8'
+    expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([200, type, null])
+  }
+  expect(written.flatMap((spy) => spy.mock.calls)).toEqual([])
+  vi.restoreAllMocks()
+  expect((await exportOf(board.id)).cards).toHaveLength(1)
+})
 
 test('[EX5] a board in the trash exports, and says that it lies there', async () => {
   const board = await makeBoard(user)

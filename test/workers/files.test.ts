@@ -219,6 +219,37 @@ test('[RC4] a file that is condemned is gone for everybody, and comes back when 
   expect((await read(service, user, key)).status).toBe(200)
 })
 
+test('[RC10] a row that has just been condemned keeps the bytes when the row of another workspace goes', async () => {
+  const owner = await service.user()
+  const other = await makeBoard(owner)
+  const key = await uploaded()
+  await service.admin`
+    insert into images (image_key, workspace_id, board_id, content_type, bytes)
+    select image_key, ${owner.workspaceId}, ${other.id}, content_type, bytes from images where image_key = ${key}`
+  await reclaimFiles(parts())
+  const earlier = new Date(now - dayMs)
+  await service.admin`update images set created_at = ${earlier} where image_key = ${key}`
+  await service.admin`
+    update images set unreferenced_since = ${earlier}
+    where image_key = ${key} and workspace_id = ${user.workspaceId}`
+  await days(30)
+  expect(await service.admin`select workspace_id, condemned_at from images where image_key = ${key}`).toEqual(
+    [{ workspace_id: owner.workspaceId, condemned_at: new Date(now) }],
+  )
+  const editor = await openEditor(service.url, { boardId: other.id, token: owner.token })
+  editor.document.transact(() => {
+    const card = new Y.Map<unknown>([
+      ['kind', 'image'],
+      ['image_key', key],
+    ])
+    card.set('body', new Y.Text())
+    editor.document.getMap('cards').set('late', card)
+  })
+  await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
+  await days(2)
+  expect((await read(service, owner, key)).status).toBe(200)
+})
+
 test('[RC5] a reclaim that breaks off between bytes and row is finished by the next round', async () => {
   const key = await uploaded()
   const dying: ObjectStore = {
