@@ -1,14 +1,13 @@
 /** Sorts a board's cards. A board may have 100,000 cards, so sorting runs in steps. */
 import type * as Y from 'yjs'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import { sortInSteps } from '../../platform/work/sort-in-steps.ts'
 import { cardsOf, findCard } from '../canvas/canvas.ts'
 
 interface Placed {
   id: string
   z: number
 }
-
-const cardsPerStep = 500
 
 /** Orders of documents that have not changed since their sorting began. */
 const current = new WeakMap<Y.Doc, Promise<string[]>>()
@@ -33,19 +32,13 @@ export function currentOrder(document: Y.Doc): Promise<readonly string[]> {
 
 /** The same in steps, sorted now. Cards may change between the steps. */
 export function* cardOrder(document: Y.Doc): Steps<string[]> {
-  let runs: Placed[][] = []
-  const ids = [...cardsOf(document).keys()]
-  for (let from = 0; from < ids.length; from += cardsPerStep) {
-    const run = ids.slice(from, from + cardsPerStep).flatMap((id) => placedOf(document, id) ?? [])
-    runs.push(run.sort(compare))
+  const placed: Placed[] = []
+  for (const id of [...cardsOf(document).keys()]) {
+    const card = placedOf(document, id)
+    if (card) placed.push(card)
     yield
   }
-  while (runs.length > 1) {
-    const merged: Placed[][] = []
-    for (let at = 0; at < runs.length; at += 2) merged.push(yield* merge(runs[at]!, runs[at + 1] ?? []))
-    runs = merged
-  }
-  return (runs[0] ?? []).map(({ id }) => id)
+  return (yield* sortInSteps(placed, compare)).map(({ id }) => id)
 }
 
 function placedOf(document: Y.Doc, id: string): Placed | null {
@@ -55,20 +48,3 @@ function placedOf(document: Y.Doc, id: string): Placed | null {
 }
 
 const compare = (a: Placed, b: Placed) => a.z - b.z || (a.id < b.id ? -1 : 1)
-
-function* merge(first: Placed[], second: Placed[]): Steps<Placed[]> {
-  const merged: Placed[] = []
-  for (let [i, j] = [0, 0]; i < first.length || j < second.length;) {
-    const a = first[i]
-    const b = second[j]
-    if (a && (!b || compare(a, b) < 0)) {
-      merged.push(a)
-      i += 1
-    } else {
-      merged.push(b!)
-      j += 1
-    }
-    if (merged.length % cardsPerStep === 0) yield
-  }
-  return merged
-}

@@ -19,6 +19,7 @@ import {
 } from '../canvas/canvas.ts'
 import { newIds } from '../canvas/ids.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import { sortInSteps } from '../../platform/work/sort-in-steps.ts'
 import { bytesOf } from '../log/log.ts'
 import { showLive, type LiveBoards } from './live.ts'
 import { cardRow, groupRow, interiorOf, versioned } from '../canvas/project.ts'
@@ -48,17 +49,22 @@ export async function readGroups(
   })
 }
 
-/** All groups, sorted by creation time, then id. */
+/** All groups, sorted by creation time, then id. Groups may change between the steps. */
 export function* presentGroups(document: Y.Doc): Steps<PresentedGroup[]> {
   const cards = yield* cardsByGroup(document)
   const groups: PresentedGroup[] = []
-  for (const id of groupsOf(document).keys()) {
+  for (const id of [...groupsOf(document).keys()]) {
+    yield
     const shared = findGroup(document, id)
     if (shared) groups.push(present(id, shared, cards.get(id)))
   }
-  const order = ({ created_at, id }: PresentedGroup) => `${created_at ?? ''} ${id}`
-  return groups.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+  return yield* sortInSteps(
+    groups,
+    (a, b) => byText(a.created_at ?? '', b.created_at ?? '') || byText(a.id, b.id),
+  )
 }
+
+const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** @param request.now the group's creation time */
 export async function createGroup(

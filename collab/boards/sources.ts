@@ -1,6 +1,7 @@
 /** Finds cards by their source: a URL or an identifier. It searches the document, because the index may be behind. */
 import type * as Y from 'yjs'
 import { boundIdentifiers, identifierKey, type Identifier } from '../../core/card-values.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { cardsOf, findCard } from '../canvas/canvas.ts'
 import type { LiveBoards } from './live.ts'
 import { catchUp } from './read.ts'
@@ -16,12 +17,14 @@ export async function findSources(
   wanted: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
   await catchUp(live, boardId)
-  return live.documents.withDocument(boardId, ({ document }) => sourcesIn(document, wanted))
+  return live.documents.withDocument(boardId, ({ document }) => inTurns(sourcesIn(document, wanted)))
 }
 
-export function sourcesIn(document: Y.Doc, wanted: ReadonlySet<string>): Map<string, string> {
+/** The same in steps. Cards may change between them. */
+export function* sourcesIn(document: Y.Doc, wanted: ReadonlySet<string>): Steps<Map<string, string>> {
   const found = new Map<string, string>()
-  for (const id of cardsOf(document).keys()) {
+  for (const id of [...cardsOf(document).keys()]) {
+    yield
     const shared = findCard(document, id)
     if (!shared) continue
     const url = shared.get('url')

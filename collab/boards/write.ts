@@ -65,7 +65,10 @@ export async function createCards(
         reads: !placed || newSources ? 'board' : lease ? noCards : mirror ? 'position' : 'nothing',
         *build(head) {
           if (mirror && mirror.seq !== head.seq) throw movedOn
-          if (newSources && sourcesIn(lease!.board.document, newSources).size > 0) throw isThere
+          if (newSources) {
+            const found = yield* sourcesIn(lease!.board.document, newSources)
+            if (found.size > 0) throw isThere
+          }
           const isGroup = (id: string) =>
             lease ? findGroup(lease.board.document, id) !== null : (mirror?.ids.has(id) ?? false)
           const occupied = lease && !placed ? [...(yield* shapesOf(lease.board.document)).values()] : null

@@ -2,12 +2,16 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { captureBoard } from '../../collab/boards/capture.ts'
+import { presentGroups } from '../../collab/boards/groups.ts'
 import { fileKeysOf } from '../../collab/boards/file-keys.ts'
+import { findSources, identifierSource, urlSource } from '../../collab/boards/sources.ts'
+import { createCards } from '../../collab/boards/write.ts'
 import { findCard, rawReader, readContent } from '../../collab/canvas/canvas.ts'
 import { projectCard } from '../../collab/canvas/project.ts'
 import { SharedState } from '../../collab/documents/shared-state.ts'
+import { atOnce } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
-import { longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
+import { longestStepMs, longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const boundMs = 50
@@ -101,6 +105,62 @@ test(
     lease.release()
   },
 )
+
+test('[WK30] 50,000 groups are listed in steps of less than 50 ms, by their creation time and id', () => {
+  const document = new Y.Doc()
+  const groups = document.getMap<Y.Map<unknown>>('groups')
+  const timeOf = (n: number) => new Date(1.7e12 + ((n * 7919) % 20_011)).toISOString()
+  document.transact(() => {
+    for (const n of numbered(50_000)) {
+      const times: [string, string][] = n % 5 === 0 ? [] : [['created_at', timeOf(n)]]
+      groups.set(`group-${n}`, new Y.Map<unknown>([['name', `group ${n}`], ...times]))
+    }
+  })
+  expect(longestStepMs(() => presentGroups(document))).toBeLessThan(boundMs)
+  const keyOf = (id: string) => `${String(groups.get(id)!.get('created_at') ?? '')} ${id}`
+  const expected = [...groups.keys()].map((id) => ({ id, key: keyOf(id) }))
+  expected.sort((a, b) => (a.key < b.key ? -1 : 1))
+  expect(atOnce(presentGroups(document)).map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+})
+
+test('[WK31] items of an import are looked for among 120,000 identifiers in turns of less than 50 ms', async () => {
+  const { id: boardId } = await makeBoard(user)
+  const { live } = here
+  const lease = await live.documents.lease(boardId)
+  const cards = lease.board.document.getMap<Y.Map<unknown>>('cards')
+  const identifiersOf = (card: number) => numbered(20).map((n) => ({ scope: 'test', value: `${card} ${n}` }))
+  for (let from = 0; from < 6000; from += 500) {
+    lease.board.document.transact(() => {
+      for (let n = from; n < from + 500; n++) {
+        const fields: [string, unknown][] = [
+          ['kind', 'link'],
+          ['url', `https://example.com/${n}`],
+          ['identifiers', identifiersOf(n)],
+        ]
+        cards.set(`card-${n}`, new Y.Map(fields))
+      }
+    })
+    await live.queue.flush(boardId)
+  }
+  const wanted = new Set([
+    urlSource('https://EXAMPLE.com/5999'),
+    identifierSource({ scope: 'test', value: '7 19' }),
+  ])
+  const card = { change: { kind: 'link', url: 'https://example.com/5999', x: 0, y: 0 } }
+  const searches = {
+    before: async () =>
+      expect([...(await findSources(live, boardId, wanted)).values()]).toEqual(['card-7', 'card-5999']),
+    within: () =>
+      expect(
+        createCards(live, { account: user.userId, boardId, cards: [card], newSources: wanted }),
+      ).rejects.toMatchObject({ code: 'conflict' }),
+  }
+  for (const [when, search] of Object.entries(searches)) {
+    const turns = [await longestTurnMs(search), await longestTurnMs(search), await longestTurnMs(search)]
+    expect(Math.min(...turns), when).toBeLessThan(boundMs)
+  }
+  lease.release()
+}, 120_000)
 
 const numbered = (length: number) => Array.from({ length }, (_, n) => n)
 const fields: Record<string, (card: Y.Map<unknown>) => void> = {

@@ -10,11 +10,11 @@ import { verifyBoard } from '../../collab/log/verify.ts'
 import { patchCards } from '../../collab/boards/patch.ts'
 import { createCards, removeCards } from '../../collab/boards/write.ts'
 import { cardFields } from '../../core/card.ts'
-import { atOnce, awaited, type Steps } from '../../platform/work/loop-turn.ts'
+import { atOnce, awaited } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { connectionLost } from '../support/gated-database.ts'
-import { longestTurnMs } from '../support/main-thread.ts'
+import { longestStepMs, longestTurnMs } from '../support/main-thread.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 
 const noFiles = { away: new Set<string>(), dead: new Set<string>(), where: () => '' }
@@ -224,19 +224,3 @@ test('[WK23] the order and the shapes of 100,000 cards are read in steps of less
   const expected = [...cards.keys()].sort((a, b) => z(a) - z(b) || (a < b ? -1 : 1))
   expect(atOnce(cardOrder(document))).toEqual(expected)
 })
-
-/** The most CPU time that one step takes, in the best of three runs. */
-function longestStepMs(begin: () => Steps<unknown>): number {
-  const runs = listOf(3, () => {
-    const steps = begin()
-    let longest = 0
-    for (let done = false; !done;) {
-      const before = process.threadCpuUsage()
-      done = steps.next().done === true
-      const { user, system } = process.threadCpuUsage(before)
-      longest = Math.max(longest, (user + system) / 1000)
-    }
-    return longest
-  })
-  return Math.min(...runs)
-}

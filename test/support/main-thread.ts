@@ -1,4 +1,5 @@
 /** Measures CPU time of the main thread. It does not depend on other processes of the machine. */
+import type { Steps } from '../../platform/work/loop-turn.ts'
 
 const cpuMs = (since?: NodeJS.CpuUsage) => {
   const { user, system } = process.threadCpuUsage(since)
@@ -37,4 +38,19 @@ export async function longestTurnMs(work: () => Promise<unknown>): Promise<numbe
   }
   await new Promise(setImmediate)
   return longest
+}
+
+/** Returns the most CPU time in ms that one step takes, in the best of three runs. */
+export function longestStepMs(begin: () => Steps<unknown>): number {
+  const runs = [0, 1, 2].map(() => {
+    const steps = begin()
+    let longest = 0
+    for (let done = false; !done;) {
+      const before = process.threadCpuUsage()
+      done = steps.next().done === true
+      longest = Math.max(longest, cpuMs(before))
+    }
+    return longest
+  })
+  return Math.min(...runs)
 }
