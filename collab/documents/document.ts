@@ -15,7 +15,7 @@ import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/co
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { tail } from '../log/log.ts'
+import { ownBuffers, tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
@@ -359,7 +359,7 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: nothingIndexed,
     }
-    const how = { account: ownerId, origin, failed: this.#applyFailed }
+    const how = { account: ownerId, origin, failed: this.#applyFailed, transfer: ownBuffers(found) }
     this.merged(await this.#context.loader.apply(this.document, { snapshot, updates }, how))
     this.#sizeBytes = head.snapshotBytes + head.logBytes
     this.#reached(head.seq)

@@ -5,9 +5,14 @@ import { limitCleanup } from '../updates/cleanup.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { runAsSystem, type Database, type Statement, type StatementPool } from '../../sql/database.ts'
 
-/** Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied. */
+/**
+ * Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied.
+ *
+ * @throws Error for an update without bytes. Its buffer was given to a thread, so it can't be stored.
+ */
 export function frame(updates: Uint8Array[]): Uint8Array[] {
   return updates.flatMap((update) => {
+    if (update.byteLength === 0) throw new Error('an update has no bytes')
     const length = Buffer.allocUnsafe(4)
     length.writeUInt32BE(update.byteLength)
     return [length, update]
@@ -49,7 +54,7 @@ export interface LogContent {
 }
 
 /**
- * The buffers of a log that can be transferred to a thread without a copy. Small values share a pooled buffer, which
+ * The buffers of a log that can be transferred to a thread without a copy, when nobody else uses the log. Small values share a pooled buffer, which
  * can't be transferred.
  */
 export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {

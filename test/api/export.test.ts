@@ -158,6 +158,36 @@ test('[EX3] an export is of one moment: an edit that changes many cards is in it
   expect(seen.size).toBeGreaterThan(1)
 }, 60_000)
 
+test('[EX9] an export of a board that changes takes no bytes from joins, nor from edits that are not committed yet', async () => {
+  const board = await makeBoard(user)
+  const cards = await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 500 }, () => ({ body: 'b'.repeat(4000) })),
+  )
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  const state = { running: true }
+  const editing = (async () => {
+    for (let round = 1; state.running; round += 1) {
+      // Large, so that it has memory of its own.
+      editor.cards.get(cards[round % cards.length]!.id)!.set('own', `${round} `.repeat(10_000))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })()
+  try {
+    const isCopied = () => service.inMemory(board.id).some(({ shared }) => shared.isEncoded)
+    for (let n = 0; n < 10 || (!isCopied() && n < 100); n += 1)
+      expect((await exportOf(board.id)).cards).toHaveLength(500)
+    expect(isCopied()).toBe(true)
+  } finally {
+    state.running = false
+    await editing
+  }
+  await editor.saved()
+  const joins = await openEditor(service.url, { boardId: board.id, token: user.token })
+  expect(joins.document.toJSON()).toEqual(editor.document.toJSON())
+}, 60_000)
+
 test('[EX4] a board of 10,000 cards exports whole, in pieces, and others are served meanwhile', async () => {
   const board = await makeBoard(user)
   const body = 'words '.repeat(100)
